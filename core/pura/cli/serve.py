@@ -107,6 +107,10 @@ def run(
     statement_passphrase: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
     ] = None,
+    manifests: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where manifests (C2PA) are, by payload; JSON."),
+    ] = None,
     name: Annotated[str, typer.Option(help="What the detector calls itself.")] = "",
     contact: Annotated[str, typer.Option(help="Whom to write to about it.")] = "",
     languages: Annotated[
@@ -124,10 +128,10 @@ def run(
 
     from pura.serve.app import create_app
     from pura.serve.log import Log
+    from pura.serve.manifests import Manifests
     from pura.serve.reader import Reader
     from pura.serve.server import Listen, logged, server
     from pura.serve.settings import Protection, Settings
-    from pura.serve.stating import signer
     from pura.usecases.audits import Setup
 
     where = Listen.parsed(
@@ -148,7 +152,8 @@ def run(
     )
     limits = settings.limits
     at = environment(device, dtype)
-    sign = signer(_statement_key(at, statement_certificate, statement_passphrase), settings)
+    signs = _statement_key(at, statement_certificate, statement_passphrase)
+    known = None if manifests is None else Manifests.read(manifests)
     try:
         used = load_profile(at, profile, foreign=True)
         setup = Setup(
@@ -164,7 +169,7 @@ def run(
                 at, setup, text_s=limits.text_s, long_characters=limits.long_characters
             ) as reader,
         ):
-            made = create_app(at, reader, settings, log=log, sign=sign)
+            made = create_app(at, reader, settings, log=log, key=signs, manifests=known)
             notes.print(say("serve.listens", address=listen))
             server(made, where, limits).run()
     finally:

@@ -68,6 +68,7 @@ class Answer:
         sentences: The answer in words, which have numbers; trusted askers get others.
         marks: See there.
         record: The whole record, JSON, packed; None unless the asker is internal.
+        payloads: Payloads of its marks that are identified; manifests are found by them.
         statement: The signed statement; empty where none is made.
     """
 
@@ -83,6 +84,7 @@ class Answer:
     sentences: tuple[Sentence, ...] = ()
     marks: tuple[Mark, ...] = ()
     record: bytes | None = None
+    payloads: tuple[str, ...] = ()
     statement: str = ""
 
     def shown(self, language: str) -> dict[str, Any]:
@@ -191,6 +193,7 @@ def full(found: Audited, role: Role, release: tuple[str, ...]) -> Answer:
             for mark in audit.named_marks
         ),
         record=_packed(audit) if internal else None,
+        payloads=tuple(m.payload.bits for m in audit.named_marks if m.payload.bits is not None),
     )
 
 

@@ -16,14 +16,17 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from pura.base.errors import PuraError
-from pura.serve import page, routes, shapes
+from pura.report.statement import StatementKey
+from pura.serve import page, routes, shapes, softbinding
 from pura.serve.guard import Guard
 from pura.serve.log import Log
+from pura.serve.manifests import Manifests
 from pura.serve.problems import RefusalError, problem
 from pura.serve.reader import Reader
-from pura.serve.service import Service, Sign
+from pura.serve.service import Service
 from pura.serve.settings import Places, Settings
 from pura.serve.sketches import Salt
+from pura.serve.stating import signer
 from pura.serve.store import Store
 from pura.serve.tokens import TokenFile
 from pura.usecases.environment import Environment
@@ -36,7 +39,8 @@ def create_app(
     settings: Settings,
     *,
     log: Log | None = None,
-    sign: Sign | None = None,
+    key: StatementKey | None = None,
+    manifests: Manifests | None = None,
 ) -> FastAPI:
     """Return the application.
 
@@ -45,7 +49,8 @@ def create_app(
         reader: Reads texts; it is open.
         settings: How the service is run.
         log: Gets the lines about what was done.
-        sign: Makes the statement of answers to trusted and internal askers.
+        key: Signs the statements of answers to trusted and internal askers; None: none are made.
+        manifests: Where manifests are, by payload; None: nowhere.
     """
     places = Places.of(environment.paths)
     log = log or Log()
@@ -60,10 +65,12 @@ def create_app(
             store=store,
             salt=Salt.of(places.salt),
             log=log,
-            sign=sign,
+            sign=None if key is None else signer(key, settings),
         )
         app.state.service, app.state.environment = service, environment
         app.state.limiter = routes.limiter()
+        app.state.manifests = manifests
+        app.state.public_key = "" if key is None else key.public_pem()
         service.forget()
         try:
             yield
@@ -79,6 +86,7 @@ def create_app(
         openapi_url="/v1/openapi.json",
     )
     app.include_router(routes.router)
+    app.include_router(softbinding.router)
     app.include_router(page.router)
     app.add_exception_handler(PuraError, _refused)
     app.add_exception_handler(HTTPException, _refused)
@@ -106,7 +114,7 @@ def _methods(request: Request) -> set[str]:
     asked = {name: request.scope[name] for name in ("type", "path", "method", "headers")}
     return {
         method
-        for route in routes.router.routes
+        for route in (*routes.router.routes, *softbinding.router.routes)
         if isinstance(route, APIRoute) and route.matches(asked)[0] is not Match.NONE
         for method in route.methods or ()
     }

@@ -51,11 +51,12 @@ async def ask(request: Request) -> Response:
     """Take a text or a file, and lead to where its answer will stand."""
     service, text = service_of(request), ""
     try:
+        _refuse_others(request)
         asker = asker_of(request)
         service.admit(asker)
         document, text = await _asked(request)
         check = service.ask(asker, address_of(request), document)
-        there = await ended(request, check)
+        there = await ended(request, check, within_s=service.settings.limits.at_once_s)
     except ClientDisconnect:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     except PuraError as error:
@@ -87,6 +88,16 @@ async def part(request: Request) -> Response:
     """Return what the page loads."""
     name = request.url.path.removeprefix("/")
     return Response(resource("serve", name).read_bytes(), media_type=_MEDIA[name])
+
+
+def _refuse_others(request: Request) -> None:
+    """Refuse a form that another site has filled in: its visitors' budgets are not its own.
+
+    Raises:
+        RefusalError: The browser says that it comes from elsewhere.
+    """
+    if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        raise RefusalError("serve.elsewhere", code="serve-role")
 
 
 async def _asked(request: Request) -> tuple[Document, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from http import HTTPStatus
+from math import inf
 from typing import Any, Final
 
 from anyio import CapacityLimiter, to_thread
@@ -29,7 +30,7 @@ _FIELDS: Final = 3
 _FIELD_BYTES: Final = 1000
 _FILES_AT_ONCE: Final = 2
 _PROBLEM: Final[dict[str, Any]] = {"model": shapes.Problem, "content": {MEDIA: {}}}
-_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = dict.fromkeys(
+PROBLEMS: Final[dict[int | str, dict[str, Any]]] = dict.fromkeys(
     (400, 401, 403, 408, 413, 415, 422, 429, 503), _PROBLEM
 )
 _FOUND: Final[dict[int | str, dict[str, Any]]] = {401: _PROBLEM, 404: _PROBLEM}
@@ -89,17 +90,21 @@ def address_of(request: Request) -> str:
     return "" if request.client is None else request.client.host
 
 
-async def ended(request: Request, check: Check) -> bool:
-    """Wait as long as an answer may come with the question; drop it where the asker goes away.
+async def ended(request: Request, check: Check, *, within_s: float | None) -> bool:
+    """Wait for an answer; drop it where the asker goes away.
+
+    Args:
+        request: Of the asker.
+        check: What is asked.
+        within_s: So many seconds at most; None: until it is there.
 
     Returns:
         False where nobody is there any more.
     """
-    service = service_of(request)
-    until = asyncio.get_running_loop().time() + service.settings.limits.at_once_s
+    until = inf if within_s is None else asyncio.get_running_loop().time() + within_s
     while not check.ended.is_set():
         if await request.is_disconnected():
-            service.drop(check)
+            service_of(request).drop(check)
             return False
         left = until - asyncio.get_running_loop().time()
         if left <= 0:
@@ -131,7 +136,7 @@ async def document_of(data: bytes, name: str, part: str, limiter: CapacityLimite
     response_model=shapes.Check,
     response_model_exclude_none=True,
     status_code=HTTPStatus.OK,
-    responses={202: {"model": shapes.Check}, **_PROBLEMS},
+    responses={202: {"model": shapes.Check}, **PROBLEMS},
     openapi_extra=_BODY,
     tags=["checks"],
 )
@@ -145,7 +150,7 @@ async def ask(request: Request) -> Response:
         return Response(status_code=HTTPStatus.NO_CONTENT)  # nobody is there to read it
     keep = None if case is None else _keeping(request, asker, case)
     check = service.ask(asker, address_of(request), document, keep=keep)
-    if not await ended(request, check):
+    if not await ended(request, check, within_s=service.settings.limits.at_once_s):
         return Response(status_code=HTTPStatus.NO_CONTENT)
     status = HTTPStatus.ACCEPTED if check.state == WAITING else HTTPStatus.OK
     return _shown(request, check, status, {"Location": f"/v1/checks/{check.id}"})
@@ -178,7 +183,7 @@ async def drop(request: Request, identifier: str) -> Response:
 async def detector(request: Request) -> JSONResponse:
     """Say what is detected, what an answer means, and what holds of false findings."""
     language = language_of(request)
-    shown = described(service_of(request), language)
+    shown = described(service_of(request), language, request.app.state.public_key)
     return JSONResponse(shown, headers={"Content-Language": language, "Vary": "Accept-Language"})
 
 
@@ -214,7 +219,7 @@ async def metrics(request: Request) -> Response:
     return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-def described(service: Service, language: str) -> dict[str, Any]:
+def described(service: Service, language: str, public_key: str) -> dict[str, Any]:
     """Return what there is to know of the detector, in a language."""
     settings, policy = service.settings, service.policy
     protection, limits = settings.protection, settings.limits
@@ -241,6 +246,7 @@ def described(service: Service, language: str) -> dict[str, Any]:
         "per_day_block": protection.per_day_block or None,
         "repeats_days": protection.memory_days,
         "policy": answers.policy_facts(policy.to_dict()),
+        "statement_key": public_key,
         "false_findings": {
             "one": one,
             "questions": questions,

@@ -196,7 +196,7 @@ class Service:
         if len(document.text) > most:
             raise RefusalError("serve.long", most=most, code="serve-large")
         self.admit(asker)
-        self._spend(asker, address)
+        self.spend(asker, address)
         check = Check(
             id=secrets.token_urlsafe(_ID_BYTES),
             asker=asker,
@@ -250,8 +250,12 @@ class Service:
         block = ipaddress.ip_network((there, size), strict=False)
         return self._salt.digest(str(block).encode(), b"block")
 
-    def _spend(self, asker: Asker, address: str) -> None:
-        """Take the check off the budgets of token, address block and all."""
+    def spend(self, asker: Asker, address: str) -> None:
+        """Take a question off the budgets of token, address block and all.
+
+        Raises:
+            RefusalError: One of them is used up.
+        """
         budgets = [(asker.token.encode(), asker.per_day)]
         if asker.role is Role.PUBLIC:
             protection = self.settings.protection

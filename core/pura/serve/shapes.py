@@ -172,4 +172,48 @@ class Detector(Shape):
         description="So many days a text that resembles one called marked gets that answer too."
     )
     policy: Policy
+    statement_key: str = Field(
+        description="Public key of signed answers, PEM; empty: they are not signed."
+    )
     false_findings: FalseFindings
+
+
+class SoftBinding(Shape):
+    """A soft binding (C2PA)."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"alg": "org.example.pura.1", "value": "AaE="}]},
+    )
+
+    alg: str = Field(max_length=200, description="Which soft binding it is.")
+    value: str = Field(max_length=2000, description="Its value, base64.")
+
+
+class Match(Shape):
+    """A manifest that belongs to a soft binding."""
+
+    manifestId: str = Field(description="The manifest's identifier.")  # noqa: N815
+    endpoint: str | None = Field(default=None, description="Who has it; absent: this service.")
+    similarityScore: int = Field(  # noqa: N815
+        ge=0, le=100, description="Always 100: payloads that are not identified lead nowhere."
+    )
+
+
+class Matches(Shape):
+    """Manifests that were found."""
+
+    matches: list[Match]
+
+
+class Algorithm(Shape):
+    """The name of a soft binding."""
+
+    alg: str
+
+
+class SoftBindings(Shape):
+    """Which soft bindings are looked up."""
+
+    watermarks: list[Algorithm]
+    fingerprints: list[Algorithm]

@@ -27,10 +27,10 @@ from starlette.testclient import TestClient
 from pura.report.statement import StatementKey
 from pura.serve.app import create_app
 from pura.serve.log import Log
+from pura.serve.manifests import Manifests
 from pura.serve.reader import Reader
 from pura.serve.roles import Role
 from pura.serve.settings import Limits, Places, Protection, Settings
-from pura.serve.stating import signer
 from pura.serve.tokens import TokenFile
 
 OPEN = Settings(
@@ -107,6 +107,7 @@ def made(at: Environment, setup: Setup, said: io.StringIO) -> Iterator[Make]:
             limits: dict[str, Any] | None = None,
             protection: dict[str, Any] | None = None,
             key: StatementKey | None = None,
+            manifests: Manifests | None = None,
             **settings: Any,
         ) -> tuple[FastAPI, Limits]:
             used = replace(
@@ -117,8 +118,8 @@ def made(at: Environment, setup: Setup, said: io.StringIO) -> Iterator[Make]:
             )
             bounds = used.limits
             reader = Reader(at, setup, text_s=bounds.text_s, long_characters=bounds.long_characters)
-            sign = None if key is None else signer(key, used)
-            app = create_app(at, held.enter_context(reader), used, log=Log(said), sign=sign)
+            held.enter_context(reader)
+            app = create_app(at, reader, used, log=Log(said), key=key, manifests=manifests)
             return app, bounds
 
         yield make

@@ -109,6 +109,7 @@ def test_the_answer_to_trusted_askers_is_signed(
         trust=Trust.read(key.public_pem().encode()),
         text=marked[0].encode(),
     )
+    assert client.get("/v1/detector").json()["statement_key"] == key.public_pem()
     assert found.standing == "trusted"
     assert found.statement is not None
     assert (found.statement.verdict, found.statement.detector) == ("mark", "House")

@@ -81,3 +81,11 @@ def test_its_colours_are_those_of_the_window() -> None:
     found = [dict(re.findall(r"--([\w-]+): (#\w+)", block)) for block in sheet.split("@media")[:2]]
     for colours, tokens in zip(found, (LIGHT, DARK), strict=True):
         assert colours == {n.replace("_", "-"): getattr(tokens, n) for n in PARTS}
+
+
+def test_a_form_that_another_site_filled_in_is_not_taken(detector: Start, plain: str) -> None:
+    client = detector()
+    elsewhere = post(client, plain, headers={"Sec-Fetch-Site": "cross-site"})
+    assert elsewhere.status_code == 403
+    assert 'role="alert"' in elsewhere.text
+    assert post(client, plain, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200

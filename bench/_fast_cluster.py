@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 from _fast_reader import FastPlan, lend, work
-from pura.batch.cluster import OBJECT_STORE_BYTES, cluster
+from pura.batch.cluster import OBJECT_STORE_BYTES, actors
+from pura.batch.engine import Workers
 from pura.batch.inputs import Inputs
 
 # A machine that does much else brings a node up late.
@@ -32,7 +33,7 @@ def main() -> None:
     import ray
     from ray.cluster_utils import Cluster
 
-    folder, nodes, seconds, actors, *names = sys.argv[1:]
+    folder, nodes, seconds, count, *names = sys.argv[1:]
     node = {"num_cpus": 1, "object_store_memory": OBJECT_STORE_BYTES, "include_dashboard": False}
     machine = Cluster(initialize_head=True, head_node_args=node | {"temp_dir": short})
     for _ in range(int(nodes) - 1):
@@ -43,7 +44,8 @@ def main() -> None:
         plan = FastPlan(seconds=float(seconds), deaths=str(Path(folder, "deaths")))
         Path(plan.deaths).mkdir(exist_ok=True)
         used = sum(one["Alive"] for one in ray.nodes())
-        with cluster(plan, lend, int(actors)) as engine:
+        with actors(plan, lend) as start:
+            engine = Workers(start, int(count))
             begun = time.perf_counter()
             result = str(Path(folder, "out.jsonl"))
             standing = work(result, Path(folder, "journal"), Inputs(names=tuple(names)), engine)

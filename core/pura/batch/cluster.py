@@ -12,14 +12,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from pura.base.errors import InputError, PuraError
 from pura.base.process import close_to_others
-from pura.batch.engine import Plan, Read, WorkerDiedError, Workers
+from pura.batch.engine import Plan, Start, WorkerDiedError
 from pura.batch.local import Lend
 from pura.batch.sealing import Receiver, seal
-from pura.batch.values import Finding
 from pura.documents import Document
 from pura.version import __version__
 
@@ -27,6 +26,7 @@ OBJECT_STORE_BYTES: Final = 240 << 20
 """Of a cluster of this machine: some frames and their findings; a frame is far below one."""
 CPUS: Final = 0.5  # an actor that asked for a whole one would keep others off small nodes
 _BEAT_S: Final = 0.5
+T = TypeVar("T")
 
 
 class Actor:
@@ -36,13 +36,13 @@ class Actor:
         close_to_others()
         self._receiver = Receiver()
         self._held = ExitStack()
-        self._read: Read | None = None
+        self._read: Callable[[Sequence[Document]], list[Any]] | None = None
 
     def greet(self) -> tuple[str, bytes]:
         """Return the version here, and what keys are sealed for."""
         return __version__, self._receiver.public
 
-    def prepare(self, plan: Plan, sealed: bytes) -> PuraError | None:
+    def prepare(self, plan: Plan[object], sealed: bytes) -> PuraError | None:
         """Get ready; return why that is not possible."""
         try:
             self._read = self._held.enter_context(plan.opened(self._receiver.open(sealed)))
@@ -50,20 +50,19 @@ class Actor:
             return error
         return None
 
-    def read(self, documents: Sequence[Document]) -> list[Finding]:
+    def read(self, documents: Sequence[Document]) -> list[Any]:
         """Find what is in texts."""
         assert self._read is not None
         return self._read(documents)
 
 
 @contextmanager
-def cluster(plan: Plan, lend: Lend, actors: int, *, gpus: int = 0) -> Iterator[Workers]:
-    """Lend the engine whose workers are actors.
+def actors(plan: Plan[T], lend: Lend, *, gpus: int = 0) -> Iterator[Start[T]]:
+    """Lend what starts workers that are actors.
 
     Args:
         plan: What they do.
         lend: Lends the keys.
-        actors: How many.
         gpus: What each needs of them.
 
     Raises:
@@ -74,7 +73,7 @@ def cluster(plan: Plan, lend: Lend, actors: int, *, gpus: int = 0) -> Iterator[W
         remote = ray.remote(Actor).options(
             num_cpus=CPUS, num_gpus=gpus, max_restarts=0, max_task_retries=0
         )
-        yield Workers(lambda stopped: _Handle(ray, remote, plan, lend, stopped), actors)
+        yield lambda stopped: _Handle(ray, remote, plan, lend, stopped)
 
 
 def _ray() -> Any:
@@ -113,11 +112,11 @@ def _connected(ray: Any) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class _Handle:
+class _Handle(Generic[T]):
     """The end here of one actor."""
 
     def __init__(
-        self, ray: Any, remote: Any, plan: Plan, lend: Lend, stopped: Callable[[], bool]
+        self, ray: Any, remote: Any, plan: Plan[T], lend: Lend, stopped: Callable[[], bool]
     ) -> None:
         self._ray, self._stopped = ray, stopped
         self._actor = remote.remote()
@@ -132,9 +131,9 @@ class _Handle:
             self.close()
             raise
 
-    def read(self, documents: Sequence[Document]) -> list[Finding]:
+    def read(self, documents: Sequence[Document]) -> list[T]:
         """See :class:`~pura.batch.engine.Worker`."""
-        found: list[Finding] = self._wait(self._actor.read.remote(list(documents)))
+        found: list[T] = self._wait(self._actor.read.remote(list(documents)))
         return found
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from pura.base.errors import InputError, PuraError
 from pura.base.progress import Checkpoint, unstopped
@@ -27,10 +27,15 @@ Read = Callable[[Sequence[Document]], list[Finding]]
 """Finds what is in each of some texts; whatever goes wrong with one is in its finding."""
 
 
-class Plan(Protocol):
+T = TypeVar("T")
+
+
+class Plan(Protocol[T]):
     """What a worker does, as it travels to it: a value that can be pickled and holds no secret."""
 
-    def opened(self, secrets: Sequence[bytearray]) -> AbstractContextManager[Read]:
+    def opened(
+        self, secrets: Sequence[bytearray]
+    ) -> AbstractContextManager[Callable[[Sequence[Document]], list[T]]]:
         """Get ready to read: load the model, take the keys.
 
         Args:
@@ -77,10 +82,10 @@ class WorkerDiedError(Exception):
     """A worker is gone: it was killed, or its machine was."""
 
 
-class Worker(Protocol):
+class Worker(Protocol[T]):
     """A process elsewhere that holds a model."""
 
-    def read(self, documents: Sequence[Document]) -> list[Finding]:
+    def read(self, documents: Sequence[Document]) -> list[T]:
         """Have texts read.
 
         Raises:
@@ -93,19 +98,19 @@ class Worker(Protocol):
         ...
 
 
-Start = Callable[[Callable[[], bool]], Worker]
+Start = Callable[[Callable[[], bool]], Worker[T]]
+"""Starts a worker, ready to read; what it gets says whether nobody waits for that any more."""
 
 
 class Workers:
     """An engine of several workers.
 
     Args:
-        start: Starts a worker, ready to read; called in a thread of the worker's own. What it gets
-            says whether nobody waits for that any more.
+        start: Called in a thread of the worker's own.
         count: How many there are at most.
     """
 
-    def __init__(self, start: Start, count: int) -> None:
+    def __init__(self, start: Start[Finding], count: int) -> None:
         self._start, self._count = start, count
 
     def results(
@@ -136,12 +141,12 @@ class Workers:
 class _Dispatch:
     """Threads, each with a worker; frames go in, findings come out."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: Start[Finding]) -> None:
         self._start = start
         self._todo: queue.Queue[Frame | None] = queue.Queue()
         self._done: queue.Queue[tuple[Frame, list[Finding]] | BaseException] = queue.Queue()
         self._threads: list[threading.Thread] = []
-        self._held: dict[int, Worker] = {}
+        self._held: dict[int, Worker[Finding]] = {}
         self._closed = threading.Event()
 
     def hand(self, frame: Frame, *, at_most: int) -> None:
@@ -207,7 +212,7 @@ class _Dispatch:
                 raise
             return None
 
-    def _worker(self, number: int) -> Worker:
+    def _worker(self, number: int) -> Worker[Finding]:
         held = self._held.get(number)
         if held is not None:
             return held

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Generic, TypeVar
 
 from pura.base.errors import PuraError
 from pura.batch.engine import Plan, WorkerDiedError, Workers
@@ -29,7 +29,10 @@ Lend = Callable[[], Sequence[bytearray]]
 """Lends copies of the keys, which the one that takes them overwrites."""
 
 
-def local(plan: Plan, lend: Lend, jobs: int) -> Workers:
+T = TypeVar("T")
+
+
+def local(plan: Plan[Finding], lend: Lend, jobs: int) -> Workers:
     """Return the engine whose workers are processes of this machine.
 
     Args:
@@ -40,7 +43,7 @@ def local(plan: Plan, lend: Lend, jobs: int) -> Workers:
     return Workers(lambda stopped: Process(plan, lend(), jobs, stopped), jobs)
 
 
-class Process:
+class Process(Generic[T]):
     """A worker.
 
     Args:
@@ -56,7 +59,7 @@ class Process:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: Plan[T],
         secrets: Sequence[bytearray],
         jobs: int = 1,
         stopped: Callable[[], bool] = lambda: False,
@@ -95,10 +98,10 @@ class Process:
             if stopped():
                 self._child.kill()
 
-    def read(self, documents: Sequence[Document]) -> list[Finding]:
+    def read(self, documents: Sequence[Document]) -> list[T]:
         """See :class:`~pura.batch.engine.Worker`."""
         self._say(list(documents))
-        found: list[Finding] = self._hear()
+        found: list[T] = self._hear()
         return found
 
     def close(self) -> None:

@@ -34,7 +34,7 @@ def _work(heard: IO[bytes], said: IO[bytes]) -> None:
     data = receive(heard)
     if data is None:
         return
-    plan: Plan = pickle.loads(data)  # noqa: S301 - whoever started this process said it
+    plan: Plan[object] = pickle.loads(data)  # noqa: S301 - whoever started this process said it
     secrets = []
     while secret := receive(heard):
         secrets.append(secret)

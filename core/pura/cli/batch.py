@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pura.cli.common import FdrOption, refuse_rate
+from pura.cli.common import EngineOption, FdrOption, JobsOption, refuse_rate
 from pura.cli.shared import AuditOptions, with_audit_options
 from pura.cli.terminal import Language, RowsInto, err, language, out, say, write_row
 from pura.cli.tree import App
@@ -74,15 +74,8 @@ def run(
         Path | None,
         typer.Option(metavar="FOLDER", help="Also keep whole records, by digest of the text."),
     ] = None,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs", "-j", min=1, help="Processes or actors, each with a model of its own."
-        ),
-    ] = 1,
-    engine: Annotated[
-        str, typer.Option(help="Who reads: local, or ray: actors of a cluster (RAY_ADDRESS).")
-    ] = "local",
+    jobs: JobsOption = 1,
+    engine: EngineOption = "local",
     shard: Annotated[
         str, typer.Option(metavar="I/N", help="Only this part of the inputs, e.g. 1/8.")
     ] = "1/1",

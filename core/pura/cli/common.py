@@ -83,6 +83,14 @@ DtypeOption = Annotated[
 PolicyOption = Annotated[
     Path | None, typer.Option("--policy", metavar="FILE", help="Policy instead of the stored one.")
 ]
+JobsOption = Annotated[
+    int,
+    typer.Option("--jobs", "-j", min=1, help="Processes or actors, each with a model of its own."),
+]
+EngineOption = Annotated[
+    str,
+    typer.Option("--engine", help="Who reads: local, or ray: actors of a cluster (RAY_ADDRESS)."),
+]
 FdrOption = Annotated[
     float | None,
     typer.Option(

@@ -12,6 +12,8 @@ from pura.base.errors import ServeError
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,
+    EngineOption,
+    JobsOption,
     KeyFile,
     KeyName,
     ModelOption,
@@ -65,6 +67,8 @@ def run(
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
     policy: PolicyOption = None,
+    jobs: JobsOption = 1,
+    engine: EngineOption = "local",
     listen: Annotated[
         str, typer.Option(metavar="ADDRESS:PORT", help="Where to listen.")
     ] = "127.0.0.1:8080",
@@ -126,6 +130,10 @@ def run(
         raise typer.BadParameter(say("serve.profile"), param_hint="--profile")
     from dataclasses import replace
 
+    from pura.usecases.batch import ENGINES
+
+    if engine not in ENGINES:
+        raise typer.BadParameter(say("choose", known=", ".join(ENGINES)), param_hint="--engine")
     from pura.serve.app import create_app
     from pura.serve.log import Log
     from pura.serve.manifests import Manifests
@@ -166,7 +174,12 @@ def run(
         with (
             logged(log),
             Reader(
-                at, setup, text_s=limits.text_s, long_characters=limits.long_characters
+                at,
+                setup,
+                text_s=limits.text_s,
+                long_characters=limits.long_characters,
+                engine=engine,
+                jobs=jobs,
             ) as reader,
         ):
             made = create_app(at, reader, settings, log=log, key=signs, manifests=known)

@@ -25,6 +25,7 @@ _STATUS: Final = {
     "serve-busy": 429,
     "serve-budget": 429,
     "serve-draining": 503,
+    "serve-lost": 503,
     "serve-memory": 503,
     "serve-time": 503,
     "serve-fault": 500,

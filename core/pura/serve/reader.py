@@ -1,4 +1,4 @@
-"""The one owner of the model: two threads that read, one for short texts and one for long ones.
+"""Who reads texts: two threads with the model of this process, or workers with a model each.
 
 Short texts that wait are read side by side. Long ones are read one at a time beside them, so that
 none of them is waited for. Askers take turns.
@@ -10,20 +10,18 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
-from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, PuraError, ServeError
 from pura.documents import Document
+from pura.serve.lanes import Lane, away, here, workers
 from pura.usecases.audits import (
     TOGETHER_CHARACTERS,
     TOGETHER_TEXTS,
     Audited,
-    Prepared,
     Setup,
-    prepared,
     resolved,
 )
 from pura.usecases.environment import Environment
@@ -32,6 +30,7 @@ Found = Audited | PuraError | None
 """What became of a text; None where nobody wants to know any more."""
 Kept = Callable[[Audited], None]
 _JOIN_S: Final = 30.0
+_LEAST_ACTORS: Final = 2
 
 
 @dataclass(kw_only=True, eq=False)
@@ -62,15 +61,15 @@ class Line:
     """Texts that wait, by asker; askers take turns. Any thread.
 
     Args:
+        change: Notified when a text comes; lines that one thread waits for share it.
         together: So many texts, and
         characters: so many characters are taken at once.
     """
 
-    def __init__(self, together: int, characters: int) -> None:
+    def __init__(self, change: threading.Condition, together: int, characters: int) -> None:
         self._most = (together, characters)
         self._of: OrderedDict[str, deque[Work]] = OrderedDict()
-        self._change = threading.Condition()
-        self._ended = False
+        self._change = change
         self.count = 0
         self.characters = 0
 
@@ -80,7 +79,7 @@ class Line:
             self._of.setdefault(work.asker, deque()).append(work)
             self.count += 1
             self.characters += work.size
-            self._change.notify()
+            self._change.notify_all()
 
     def drop(self, work: Work) -> bool:
         """Let a text wait no longer; False where it does not wait."""
@@ -97,12 +96,10 @@ class Line:
         with self._change:
             return len(self._of.get(asker, ()))
 
-    def take(self) -> list[Work]:
-        """Wait for texts and take some, of each asker in turn; none where all is over."""
+    def taken(self) -> list[Work]:
+        """Take some texts, of each asker in turn; none where none waits."""
         texts, characters = self._most
         with self._change:
-            while not self._of and not self._ended:
-                self._change.wait()
             taken: list[Work] = []
             while self._of and len(taken) < texts and sum(w.size for w in taken) < characters:
                 asker, waiting = next(iter(self._of.items()))
@@ -110,13 +107,7 @@ class Line:
                 work = waiting.popleft()
                 self._left(work)
                 taken.append(work)
-            return [] if self._ended else taken
-
-    def end(self) -> None:
-        """Let nobody wait for texts any more."""
-        with self._change:
-            self._ended = True
-            self._change.notify_all()
+            return taken
 
     def _left(self, work: Work) -> None:
         self.count -= 1
@@ -126,29 +117,47 @@ class Line:
 
 
 class Reader:
-    """Reads texts with one model. Use it in a ``with`` statement.
+    """Reads texts. Use it in a ``with`` statement.
 
     Args:
         environment: Where keys and model are.
         setup: With what texts are read.
         text_s: Seconds that one text may be read.
         long_characters: Longer texts are read beside the others.
+        engine: ``local`` or ``ray``: where workers are.
+        jobs: How many workers, each with a model: processes of this machine, or actors of a
+            cluster. One local job is this process.
+
+    Raises:
+        ServeError: There are too few workers to read a long text beside others.
     """
 
     def __init__(
-        self, environment: Environment, setup: Setup, *, text_s: float, long_characters: int
+        self,
+        environment: Environment,
+        setup: Setup,
+        *,
+        text_s: float,
+        long_characters: int,
+        engine: str = "local",
+        jobs: int = 1,
     ) -> None:
+        self._own = (engine, jobs) == ("local", 1)
+        if not self._own and jobs < _LEAST_ACTORS:
+            raise ServeError("serve.jobs", least=_LEAST_ACTORS, code="usage")
         self._at, self.setup = environment, resolved(environment, setup)
         self._text_s, self._long = text_s, long_characters
-        self._short = Line(TOGETHER_TEXTS, TOGETHER_CHARACTERS)
-        self._lengthy = Line(1, 1)
+        self._engine, self._jobs = engine, jobs
+        self._change = threading.Condition()
+        self._short = Line(self._change, TOGETHER_TEXTS, TOGETHER_CHARACTERS)
+        self._lengthy = Line(self._change, 1, 1)
         self._over = False
         self._held = ExitStack()
         self._threads: list[threading.Thread] = []
         self.seconds_a_character = 0.0
 
     def __enter__(self) -> Self:
-        """Open keys, load the model and begin.
+        """Open keys, load models and begin.
 
         Raises:
             PuraError: One of them cannot be used.
@@ -156,20 +165,26 @@ class Reader:
         with ExitStack() as held:
             # Here, where somebody can be asked for a passphrase.
             keys = held.enter_context(self._at.opened_keys(self.setup.needed_keys))
-            lent = replace(self._at, lent_keys={key.fingerprint: key for key, _ in keys})
-            for name, line in (("short", self._short), ("long", self._lengthy)):
-                # A thread of its own opens the register; one after another finds the model loaded.
-                ready = threading.Event()
-                refused: list[BaseException] = []
-                thread = threading.Thread(
-                    target=self._work, args=(lent, line, ready, refused), name=name, daemon=True
-                )
-                thread.start()
-                self._threads.append(thread)
+            if self._own:
+                lent = replace(self._at, lent_keys={key.fingerprint: key for key, _ in keys})
                 held.callback(self._stop)
-                ready.wait()
-                if refused:
-                    raise refused[0]
+                # One after another: the second finds the model loaded.
+                for line in (self._short, self._lengthy):
+                    self._begin([((line,), lambda: here(lent, self.setup))])
+            else:
+                start = held.enter_context(
+                    workers(
+                        self._at,
+                        self.setup,
+                        lambda: [key.copy_secret() for key, _ in keys],
+                        engine=self._engine,
+                        jobs=self._jobs,
+                    )
+                )
+                held.callback(self._stop)
+                # One reads long texts first; the others none, for short ones to go on.
+                lines = [(self._lengthy, self._short), *[(self._short,)] * (self._jobs - 1)]
+                self._begin([(each, lambda: away(start, lambda: self._over)) for each in lines])
             self._held = held.pop_all()
         return self
 
@@ -201,58 +216,81 @@ class Reader:
         if self._short.drop(work) or self._lengthy.drop(work):
             work.done(None)
 
+    def _begin(
+        self, lanes: Sequence[tuple[Sequence[Line], Callable[[], AbstractContextManager[Lane]]]]
+    ) -> None:
+        """Begin to read lines, each by a thread of its own, and wait until all are ready."""
+        refused: list[BaseException] = []
+        waits: list[threading.Event] = []
+        for lines, opened in lanes:
+            ready = threading.Event()
+            waits.append(ready)
+            thread = threading.Thread(
+                target=self._work, args=(lines, opened, ready, refused), daemon=True
+            )
+            thread.start()
+            self._threads.append(thread)
+        for ready in waits:
+            ready.wait()
+        if refused:
+            raise refused[0]
+
     def _stop(self) -> None:
-        self._over = True
-        for line in (self._short, self._lengthy):
-            line.end()
+        with self._change:
+            self._over = True
+            self._change.notify_all()
         for thread in self._threads:
             thread.join(_JOIN_S)
 
     def _work(
         self,
-        at: Environment,
-        line: Line,
+        lines: Sequence[Line],
+        opened: Callable[[], AbstractContextManager[Lane]],
         ready: threading.Event,
         refused: list[BaseException],
     ) -> None:
         try:
-            with prepared(at, self.setup) as audits:
+            with opened() as lane:
                 ready.set()
-                while group := line.take():
-                    self._read(audits, group)
+                while group := self._next(lines):
+                    self._read(lane, group)
         except BaseException as error:  # whoever waits for this thread hears of it
             refused.append(error)
         finally:
             ready.set()
 
-    def _read(self, audits: Prepared, group: Sequence[Work]) -> None:
+    def _next(self, lines: Sequence[Line]) -> list[Work]:
+        """Wait for texts and take some; none where all is over."""
+        with self._change:
+            while not self._over:
+                for line in lines:
+                    if taken := line.taken():
+                        return taken
+                self._change.wait()
+        return []
+
+    def _read(self, lane: Lane, group: Sequence[Work]) -> None:
         """Read some texts side by side and tell what became of each."""
         begun = time.perf_counter()
 
-        def checkpoint() -> None:
-            late = time.perf_counter() - begun > self._text_s
-            if self._over or late or all(work.cancelled for work in group):
-                raise Cancelled
+        def late() -> bool:
+            return time.perf_counter() - begun > self._text_s
 
         try:
-            found: Sequence[Found] = audits.audit_many(
-                [AuditText(document=work.document) for work in group], checkpoint=checkpoint
+            found: Sequence[Found] = lane.read(
+                [work.document for work in group],
+                over=lambda: self._over or late(),
+                dropped=lambda: all(work.cancelled for work in group),
             )
         except Cancelled:
-            late = not self._over and time.perf_counter() - begun > self._text_s
             error = ServeError("serve.time", seconds=round(self._text_s), code="serve-time")
-            found = [error if late and not work.cancelled else None for work in group]
-        except MemoryError:
-            found = [ServeError("serve.memory", code="serve-memory")] * len(group)
-        except PuraError as refusal:
+            told = late() and not self._over
+            found = [error if told and not work.cancelled else None for work in group]
+        except PuraError as refusal:  # no worker can be had
             found = [refusal] * len(group)
-        except Exception as fault:
-            # Its words may quote a text.
-            error = ServeError("serve.fault", kind=type(fault).__name__, code="serve-fault")
-            found = [error] * len(group)
         if len(group) > 1 and any(isinstance(one, ServeError) for one in found):
             for work in group:  # one of them must not cost the others anything
-                self._read(audits, [work])
+                self._read(lane, [work])
             return
         spent = (time.perf_counter() - begun) / max(1, sum(work.size for work in group))
         self.seconds_a_character += 0.2 * (spent - self.seconds_a_character)

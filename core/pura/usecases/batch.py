@@ -17,9 +17,8 @@ import numpy.typing as npt
 from pura.audit.options import AuditText
 from pura.base.errors import InputError, ModelError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
-from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, unstopped
-from pura.batch.engine import Engine, Here, Read, failure
+from pura.batch.engine import Engine, Here, Read, Workers, failure
 from pura.batch.inputs import Inputs, files, weight_of
 from pura.batch.journal import Journal
 from pura.batch.results import merged, packed, read_rows, record_path
@@ -28,8 +27,6 @@ from pura.batch.run import Standing, Tell, work_off
 from pura.batch.values import Finding
 from pura.batch.write import format_of, write_rows
 from pura.documents import Document
-from pura.scheme import SecretKey
-from pura.scheme.keys import wipe_buffer
 from pura.usecases import register
 from pura.usecases.audits import (
     Audited,
@@ -39,6 +36,7 @@ from pura.usecases.audits import (
     prepared,
     resolved,
 )
+from pura.usecases.elsewhere import AuditPlan, fingerprints
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
@@ -233,7 +231,7 @@ def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
             version = asked.version() if asked is not None else None
     return {
         "version": __version__,
-        "keys": _fingerprints(setup),
+        "keys": fingerprints(setup),
         "profile": setup.profile.fingerprint,
         "model": _model_of(environment, setup),
         "dtype": environment.dtype,
@@ -312,7 +310,7 @@ def _engine(environment: Environment, request: RunBatch) -> Iterator[Engine]:
             return
         # Here, where somebody can be asked for a passphrase; workers get copies.
         keys = opened.enter_context(environment.opened_keys(request.setup.needed_keys))
-        plan = AuditPlan(
+        plan = BatchPlan(
             paths=environment.paths,
             device=environment.device,
             dtype=environment.dtype,
@@ -328,54 +326,28 @@ def _engine(environment: Environment, request: RunBatch) -> Iterator[Engine]:
 
             yield local(plan, lend, request.jobs)
             return
-        from pura.batch.cluster import cluster
+        from pura.batch.cluster import actors
 
         gpus = int(environment.device == "cuda")
-        yield opened.enter_context(cluster(plan, lend, request.jobs, gpus=gpus))
+        start = opened.enter_context(actors(plan, lend, gpus=gpus))
+        yield Workers(start, request.jobs)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditPlan:
-    """What a worker elsewhere does: audits with the keys that come another way.
+class BatchPlan(AuditPlan):
+    """What a worker of a batch does.
 
     Attributes:
-        paths: Where models and register lie.
-        device: As of the environment.
-        dtype: As of the environment.
-        setup: With what texts are audited, resolved.
         records: Whole records are wanted.
     """
 
-    paths: Paths
-    device: str
-    dtype: str
-    setup: Setup
     records: bool
 
     @contextmanager
     def opened(self, secrets: Sequence[bytearray]) -> Iterator[Read]:
-        """Load the model and take the keys; see :class:`~pura.batch.engine.Plan`.
-
-        Raises:
-            PuraError: One of them cannot be used here.
-        """
-        with ExitStack() as held:
-            keys = [held.enter_context(SecretKey(secret)) for secret in secrets]
-            for secret in secrets:
-                wipe_buffer(secret)
-            if [key.fingerprint for key in keys] != _fingerprints(self.setup):
-                raise InputError("batch.no-worker", code="batch-worker")
-            at = Environment(
-                paths=self.paths,
-                device=self.device,
-                dtype=self.dtype,
-                lent_keys={key.fingerprint: key for key in keys},
-            )
-            yield reading(held.enter_context(prepared(at, self.setup)), records=self.records)
-
-
-def _fingerprints(setup: Setup) -> list[str]:
-    return [key.fingerprint for key in setup.needed_keys]
+        """See :class:`~pura.batch.engine.Plan`."""
+        with self.prepared(secrets) as ready:
+            yield reading(ready, records=self.records)
 
 
 def reading(ready: Prepared, *, records: bool) -> Read:

@@ -109,20 +109,19 @@ def test_a_text_that_takes_too_long_and_a_fault_are_answered_and_cost_no_other(
 
 
 def test_askers_take_turns_and_texts_are_taken_together() -> None:
-    line = Line(3, 1000)
+    line = Line(threading.Condition(), 3, 1000)
     works = [
         Work(document=from_text(f"{who} {n}", name="t"), asker=who, done=lambda _: None)
         for who, n in (("a", 1), ("a", 2), ("a", 3), ("b", 1), ("c", 1))
     ]
     for work in works:
         line.put(work)
-    assert [work.document.text for work in line.take()] == ["a 1", "b 1", "c 1"]
+    assert [work.document.text for work in line.taken()] == ["a 1", "b 1", "c 1"]
     assert line.drop(works[1])
     assert not line.drop(works[1])
     assert (line.count, line.characters, line.waiting("a")) == (1, 3, 1)
-    assert line.take() == [works[2]]
-    line.end()
-    assert line.take() == []
+    assert line.taken() == [works[2]]
+    assert line.taken() == []
 
 
 def test_a_long_text_does_not_hold_up_short_ones_and_reads_the_same(

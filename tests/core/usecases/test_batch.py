@@ -22,7 +22,7 @@ from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases import batch
 from pura.usecases.audits import Setup, audit, prepared, resolved
-from pura.usecases.batch import AuditPlan, RunBatch, merge_batch, run_batch, summary_of
+from pura.usecases.batch import BatchPlan, RunBatch, merge_batch, run_batch, summary_of
 from pura.usecases.environment import Environment
 
 
@@ -101,7 +101,7 @@ def test_a_worker_elsewhere_finds_the_same(
     quick: Environment, setup: Setup, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setup = replace(setup, ask_register=False)
-    plan = AuditPlan(
+    plan = BatchPlan(
         paths=quick.paths,
         device="cpu",
         dtype="float32",

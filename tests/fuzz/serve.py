@@ -35,13 +35,28 @@ def main() -> None:
         (home / "p.json").write_text(json.dumps(sample["profile"]))
         (home / "k.hex").write_text(sample["key_hex"])
         (home / "k.hex").chmod(0o600)
+        entry = {
+            "payload": sample["texts"][0]["payload"],
+            "manifest": "urn:c2pa:1",
+            "file": "p.json",
+        }
+        index = {"schema": "pura-manifests/1", "alg": "org.example.pura.1", "manifests": [entry]}
+        (home / "m.json").write_text(json.dumps(index))
         there = os.environ | {"PURA_HOME": name}
         made = [*PURA, "--quiet", "serve", "token", "new", "fuzz", "--role", "internal"]
         token = subprocess.check_output(made, env=there, text=True).strip()
         with closing(socket.create_server(("127.0.0.1", 0))) as free:
             where = f"127.0.0.1:{free.getsockname()[1]}"
         given = ["--profile", home / "p.json", "--key-file", home / "k.hex", "--listen", where]
-        given += ["--anyone", "--per-day", "0", "--per-day-block", "0"]
+        given += [
+            "--manifests",
+            home / "m.json",
+            "--anyone",
+            "--per-day",
+            "0",
+            "--per-day-block",
+            "0",
+        ]
         service = subprocess.Popen([*PURA, "serve", *given], env=there, stderr=subprocess.DEVNULL)
         try:
             wait_for(f"http://{where}/readyz", service)

@@ -127,8 +127,10 @@ async def _refused(request: Request, error: Exception) -> Response:
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             headers["Allow"] = ", ".join(sorted(_methods(request)))
             error = RefusalError("serve.method", code="serve-method")
-        else:
+        elif error.status_code == HTTPStatus.NOT_FOUND:
             error = RefusalError("serve.unknown", code="serve-unknown")
+        else:
+            error = RefusalError("serve.form", code="serve-request")
     elif isinstance(error, RequestValidationError):
         error = RefusalError("serve.form", code="serve-request")
     elif not isinstance(error, PuraError):

@@ -33,7 +33,7 @@ _PROBLEM: Final[dict[str, Any]] = {"model": shapes.Problem, "content": {MEDIA: {
 PROBLEMS: Final[dict[int | str, dict[str, Any]]] = dict.fromkeys(
     (400, 401, 403, 408, 413, 415, 422, 429, 503), _PROBLEM
 )
-_FOUND: Final[dict[int | str, dict[str, Any]]] = {401: _PROBLEM, 404: _PROBLEM}
+NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {401: _PROBLEM, 404: _PROBLEM}
 _BODY: Final = {
     "requestBody": {
         "required": True,
@@ -160,7 +160,7 @@ async def ask(request: Request) -> Response:
     "/v1/checks/{identifier}",
     response_model=shapes.Check,
     response_model_exclude_none=True,
-    responses=_FOUND,
+    responses=NOT_FOUND,
     tags=["checks"],
 )
 async def look(request: Request, identifier: str) -> Response:
@@ -170,7 +170,10 @@ async def look(request: Request, identifier: str) -> Response:
 
 
 @router.delete(
-    "/v1/checks/{identifier}", status_code=HTTPStatus.NO_CONTENT, responses=_FOUND, tags=["checks"]
+    "/v1/checks/{identifier}",
+    status_code=HTTPStatus.NO_CONTENT,
+    responses=NOT_FOUND,
+    tags=["checks"],
 )
 async def drop(request: Request, identifier: str) -> Response:
     """Forget a check; one that is not read yet is read no more."""

@@ -19,26 +19,37 @@ from pura.serve import shapes
 from pura.serve.manifests import Manifest, Manifests
 from pura.serve.problems import RefusalError
 from pura.serve.roles import Asker, Role
-from pura.serve.routes import PROBLEMS, address_of, asker_of, document_of, ended, service_of
+from pura.serve.routes import (
+    NOT_FOUND,
+    PROBLEMS,
+    address_of,
+    asker_of,
+    document_of,
+    ended,
+    service_of,
+)
 
 MEDIA: Final = "application/c2pa"
 _TEXTS: Final = ("text", "application")
 _GONE: Final = 204
 _STRONGEST: Final = 100
 _MOST_RESULTS: Final = 1000
+_ANSWERS: Final = PROBLEMS | NOT_FOUND
 
 router = APIRouter(prefix="/v1/softbinding", tags=["soft binding"])
 
 MostResults = Annotated[int, Query(alias="maxResults", ge=1)]
 
 
-@router.get("/services/supportedAlgorithms", response_model=shapes.SoftBindings)
+@router.get(
+    "/services/supportedAlgorithms", response_model=shapes.SoftBindings, responses=NOT_FOUND
+)
 async def supported(request: Request) -> JSONResponse:
     """Say which soft bindings are looked up."""
     return JSONResponse({"watermarks": [{"alg": _manifests(request).alg}], "fingerprints": []})
 
 
-@router.get("/matches/byBinding", response_model=shapes.Matches, responses=PROBLEMS)
+@router.get("/matches/byBinding", response_model=shapes.Matches, responses=_ANSWERS)
 async def by_binding(
     request: Request,
     value: str,
@@ -49,7 +60,7 @@ async def by_binding(
     return _looked_up(request, alg, value, maxResults)
 
 
-@router.post("/matches/byBinding", response_model=shapes.Matches, responses=PROBLEMS)
+@router.post("/matches/byBinding", response_model=shapes.Matches, responses=_ANSWERS)
 async def by_large_binding(
     request: Request,
     asked: shapes.SoftBinding,
@@ -62,14 +73,11 @@ async def by_large_binding(
 @router.post(
     "/matches/byContent",
     response_model=shapes.Matches,
-    responses=PROBLEMS,
+    responses=_ANSWERS,
     openapi_extra={
         "requestBody": {
             "required": True,
-            "content": {
-                kind: {"schema": {"type": "string", "contentMediaType": "application/octet-stream"}}
-                for kind in ("text/*", "application/*")
-            },
+            "content": {"text/*": {}, "application/*": {}},  # bytes have no schema
         }
     },
 )
@@ -102,7 +110,7 @@ async def by_content(
     return _matches(found, maxResults)
 
 
-@router.get("/manifests/{manifestId}", responses={200: {"content": {MEDIA: {}}}, **PROBLEMS})
+@router.get("/manifests/{manifestId}", responses={200: {"content": {MEDIA: {}}}, **_ANSWERS})
 async def manifest(
     request: Request,
     manifestId: str,

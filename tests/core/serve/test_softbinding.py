@@ -84,6 +84,8 @@ def test_a_value_leads_to_its_manifests(detector: Start, token: Token, tmp_path:
     }
     broken = client.get(place, params=asked | {"value": "no base64"}, headers=trusted)
     assert broken.status_code == 400
+    bytes_ = trusted | {"Content-Type": "application/json"}
+    assert client.post(place, content=b"$\xb2", headers=bytes_).status_code == 400
     assert client.get(place, params=asked, headers=trusted).json()["code"] == "serve-budget"
 
 

@@ -2871,6 +2871,14 @@
         <translation>Für wen, wann</translation>
     </message>
     <message>
+        <source>Still to audit</source>
+        <translation>Noch zu prüfen</translation>
+    </message>
+    <message>
+        <source>{words}, closed</source>
+        <translation>{words}, zugeklappt</translation>
+    </message>
+    <message>
         <source>Evidence, log₁₀</source>
         <translation>Anhaltspunkte, log₁₀</translation>
     </message>
@@ -2897,10 +2905,6 @@
     <message>
         <source>Reason</source>
         <translation>Grund</translation>
-    </message>
-    <message>
-        <source>Waiting</source>
-        <translation>Wartet</translation>
     </message>
     <message>
         <source>Search</source>

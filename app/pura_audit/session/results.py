@@ -21,6 +21,7 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
+from PySide6.QtGui import QFont
 
 from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import decimal, filled, number, translate
@@ -44,13 +45,13 @@ COLUMNS: Final = (
     "part",
     "outcome",
     "payload",
+    "error",
     "evidence",
     "share",
     "tokens",
     "language",
     "saved",
     "review",
-    "error",
 )
 NUMBERS: Final = ("evidence", "share", "tokens")
 KINDS: Final = (
@@ -63,6 +64,26 @@ KINDS: Final = (
     "waiting",
 )
 """What the rows are grouped and filtered by, in this order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """What stands above the rows of a group.
+
+    Attributes:
+        kind: One of :data:`KINDS`.
+        count: How many rows it has, shown or not.
+        folded: They are not shown.
+    """
+
+    kind: str
+    count: int
+    folded: bool
+
+    @property
+    def words(self) -> str:
+        """What it says."""
+        return f"{kind_words(self.kind)}   {number(self.count)}"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -127,9 +148,7 @@ def _outcome(row: PileRow) -> str:
 
 def _payload(row: PileRow) -> str:
     found = row.found
-    if found is None or found.verdict == "not-examinable":
-        return _error(row)  # where one looks for the answer stands why there is none
-    if found.verdict != "mark":
+    if found is None or found.verdict != "mark":
         return ""
     return "; ".join(_named(one) for one in found.payloads)
 
@@ -206,7 +225,7 @@ def kind_words(kind: str) -> str:
         "insufficient": translate("Queue", "Too little evidence"),
         "not-examinable": translate("Queue", "Not examined"),
         "failed": translate("Pile", "Not audited"),
-        "waiting": translate("Pile", "Waiting"),
+        "waiting": translate("Pile", "Still to audit"),
     }[kind]
 
 
@@ -232,7 +251,8 @@ class PileModel(QAbstractTableModel):
         self._queue = queue
         self._rows = [_row(item) for item in queue.items]
         self._opened: list[PileRow] = []
-        self._shown: list[PileRow] = []
+        self._shown: list[PileRow | Heading] = []
+        self._folded: set[str] = set()
         self._places: dict[int, int] = {}
         self._column, self._falling, self._grouped = "", False, False
         self._kind, self._words = "", ""
@@ -260,6 +280,8 @@ class PileModel(QAbstractTableModel):
         if not index.isValid():
             return None
         row, column = self._shown[index.row()], COLUMNS[index.column()]
+        if isinstance(row, Heading):
+            return self._heading(row, column, role)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return row.cell(column)
         if role == Qt.ItemDataRole.TextAlignmentRole and column in NUMBERS:
@@ -289,7 +311,20 @@ class PileModel(QAbstractTableModel):
     @property
     def rows(self) -> Sequence[PileRow]:
         """The rows that are shown, in order."""
-        return self._shown
+        return [row for row in self._shown if isinstance(row, PileRow)]
+
+    @property
+    def headings(self) -> dict[int, Heading]:
+        """The headings that are shown, by their places; none where rows are not grouped."""
+        return {n: row for n, row in enumerate(self._shown) if isinstance(row, Heading)}
+
+    def empty(self, column: str) -> bool:
+        """Say whether no row has anything in a column."""
+        return not any(row.cell(column) for row in (*self._rows, *self._opened))
+
+    def place_of(self, item: Item) -> int | None:
+        """Return where the row of a text is shown; None where it is not."""
+        return self._places.get(id(item))
 
     def counts(self) -> Counter[str]:
         """Return how many rows each group has, shown or not."""
@@ -303,6 +338,13 @@ class PileModel(QAbstractTableModel):
     def group(self, *, grouped: bool) -> None:
         """Keep the rows of one outcome together."""
         self._grouped = grouped
+        self._arrange()
+
+    def fold(self, kind: str, *, folded: bool) -> None:
+        """Show only the heading of a group, or its rows too."""
+        if (kind in self._folded) is folded:
+            return
+        (self._folded.add if folded else self._folded.discard)(kind)
         self._arrange()
 
     def open_rows(self, rows: Sequence[PileRow]) -> None:
@@ -321,14 +363,44 @@ class PileModel(QAbstractTableModel):
             there = [(key, row) for (missing, key), row in keyed if not missing]
             there.sort(key=lambda pair: pair[0], reverse=self._falling)
             rows = [row for _, row in there] + last
-        if self._grouped:
-            rows.sort(key=lambda row: KINDS.index(row.kind))
         self._later.stop()
         self.beginResetModel()
-        self._shown = rows
-        self._places = {id(row.item): place for place, row in enumerate(rows) if row.item}
+        self._shown = self._under_headings(rows) if self._grouped else [*rows]
+        self._places = {
+            id(row.item): place
+            for place, row in enumerate(self._shown)
+            if isinstance(row, PileRow) and row.item
+        }
         self.endResetModel()
         self.counted.emit()
+
+    def _under_headings(self, rows: Sequence[PileRow]) -> list[PileRow | Heading]:
+        groups: dict[str, list[PileRow]] = {kind: [] for kind in KINDS}
+        for row in rows:
+            groups[row.kind].append(row)
+        shown: list[PileRow | Heading] = []
+        for kind, each in groups.items():
+            if each:
+                folded = kind in self._folded
+                shown.append(Heading(kind=kind, count=len(each), folded=folded))
+                shown += [] if folded else each
+        return shown
+
+    def _heading(self, row: Heading, column: str, role: int) -> Any:
+        if role == ROW_ROLE:
+            return row
+        if column != COLUMNS[0]:
+            return None
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            closed = translate("Pile", "{words}, closed")
+            return filled(closed, words=row.words) if row.folded else row.words
+        if role == Qt.ItemDataRole.FontRole:
+            font = QFont()
+            font.setBold(True)
+            return font
+        arrow = "\N{BLACK RIGHT-POINTING SMALL TRIANGLE}"
+        arrow = arrow if row.folded else "\N{BLACK DOWN-POINTING SMALL TRIANGLE}"
+        return f"{arrow}  {row.words}" if role == Qt.ItemDataRole.DisplayRole else None
 
     def _wanted(self, row: PileRow) -> bool:
         if self._kind and row.kind != self._kind:

@@ -52,6 +52,22 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     model.group(grouped=True)
     kinds = [row.kind for row in model.rows]
     assert kinds == ["mark"] * 6666 + ["failed"] * 3334
+    said = {place: heading.words for place, heading in model.headings.items()}
+    assert said == {0: "Mark found   6,666", 6667: "Not audited   3,334"}
+    window.toggle_pile()
+    table = window.pile.table
+    assert table.columnSpan(6667, 0) == len(COLUMNS)
+    window.pile._go_to(0)
+    qtbot.keyClick(table, Qt.Key.Key_Left)
+    assert model.rowCount() == 2 + 3334
+    assert table.currentIndex().row() == 0
+    assert window.pile.chosen() == model.rows
+    qtbot.keyClick(table, Qt.Key.Key_Right)
+    assert model.rowCount() == 2 + 10_000
+    model.group(grouped=False)
+    assert model.data(model.index(9999, COLUMNS.index("error"))) == "No text in it."
+    qtbot.waitUntil(lambda: not table.isColumnHidden(COLUMNS.index("error")))
+    assert model.data(model.index(9999, COLUMNS.index("payload"))) == ""
     window.pile.search.setText("no text 9999")
     assert [row.name for row in model.rows] == ["text 9999"]
     window.pile.search.setText("")

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QRect,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import QPainter, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -29,6 +38,7 @@ from pura_audit.session.results import (
     COLUMNS,
     KINDS,
     ROW_ROLE,
+    Heading,
     PileModel,
     PileRow,
     kind_words,
@@ -48,15 +58,17 @@ WIDTHS: Final = {
     "name": 190,
     "part": 64,
     "outcome": 158,
-    "payload": 270,
+    "payload": 250,
     "evidence": 126,
     "share": 112,
     "tokens": 68,
     "language": 76,
     "saved": 84,
     "review": 76,
-    "error": 320,
+    "error": 210,
 }
+SPARSE: Final = ("part", "error")
+"""Columns that are not shown while there is nothing in them."""
 FULL: Final = 20.0  # log10 of the evidence at which the short bar is full
 BAR: Final = 56
 
@@ -190,19 +202,22 @@ class PileView(QWidget):
         self.grouped.toggled.connect(lambda on: self.model.group(grouped=on))
         self.kinds.currentRowChanged.connect(lambda _: self._filter())
         self.table.activated.connect(self._activated)
+        self.table.clicked.connect(self._clicked)
+        self.table.installEventFilter(self)
+        self.model.modelReset.connect(self._arranged)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._buttons())
         self.rest.clicked.connect(self.audit_rest)
         self._session.busy_changed.connect(lambda _: self._count())
         shortcut = QShortcut(Qt.Key.Key_Return, self.table)
         shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        shortcut.activated.connect(lambda: self._activated(self.table.currentIndex()))
+        shortcut.activated.connect(self._open_current)
 
     # What is chosen
 
     def chosen(self) -> list[PileRow]:
         """Return the chosen rows, or all that are shown where at most one is chosen."""
         picked = self.table.selectionModel().selectedRows()
-        rows = [index.data(ROW_ROLE) for index in picked]
+        rows = [row for index in picked if isinstance(row := index.data(ROW_ROLE), PileRow)]
         return rows if len(rows) > 1 else list(self.model.rows)
 
     def choose_all(self) -> None:
@@ -211,14 +226,49 @@ class PileView(QWidget):
 
     def show_item(self, item: Item | None) -> None:
         """Let the row of a text be the current one."""
-        for place, row in enumerate(self.model.rows):
-            if item is not None and row.item is item:
-                index = self.model.index(place, 0)
-                flags = QItemSelectionModel.SelectionFlag
-                self.table.selectionModel().setCurrentIndex(
-                    index, flags.ClearAndSelect | flags.Rows
-                )
-                return
+        place = None if item is None else self.model.place_of(item)
+        if place is not None:
+            self._go_to(place)
+
+    def _go_to(self, place: int) -> None:
+        flags = QItemSelectionModel.SelectionFlag
+        self.table.selectionModel().setCurrentIndex(
+            self.model.index(place, 0), flags.ClearAndSelect | flags.Rows
+        )
+
+    def _fold(self, heading: Heading, *, folded: bool) -> None:
+        """Fold a group, or unfold it; its heading stays the current row."""
+        self.model.fold(heading.kind, folded=folded)
+        for place, one in self.model.headings.items():
+            if one.kind == heading.kind:
+                self._go_to(place)
+
+    def _arranged(self) -> None:
+        """Let headings reach over the whole row."""
+        self.table.clearSpans()
+        for place in self.model.headings:
+            self.table.setSpan(place, 0, 1, len(COLUMNS))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Fold and unfold the group whose heading is the current row."""
+        heading = self.table.currentIndex().data(ROW_ROLE)
+        if event.type() == QEvent.Type.KeyPress and isinstance(heading, Heading):
+            key = event.key()  # type: ignore[attr-defined]
+            if key in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Space):
+                folded = {Qt.Key.Key_Left: True, Qt.Key.Key_Right: False}
+                self._fold(heading, folded=folded.get(key, not heading.folded))
+                return True
+        return super().eventFilter(watched, event)
+
+    def _clicked(self, index: QModelIndex) -> None:
+        heading = index.data(ROW_ROLE)
+        if isinstance(heading, Heading):
+            self._fold(heading, folded=not heading.folded)
+
+    def _open_current(self) -> None:
+        index = self.table.currentIndex()
+        self._clicked(index)
+        self._activated(index)
 
     def _activated(self, index: QModelIndex) -> None:
         row = index.data(ROW_ROLE) if index.isValid() else None
@@ -340,6 +390,8 @@ class PileView(QWidget):
         said = filled(said, n=done, all=total)
         left = self._session.seconds_left if self._session.busy else None
         self.progress.setText(f"{said} · {left_words(left)}" if left is not None else said)
+        for column in SPARSE:
+            self.table.setColumnHidden(COLUMNS.index(column), self.model.empty(column))
         self._actions(failed)
         self._buttons()
 

@@ -2875,8 +2875,8 @@
         <translation>Noch zu prüfen</translation>
     </message>
     <message>
-        <source>{words}, closed</source>
-        <translation>{words}, zugeklappt</translation>
+        <source>{words:text}, closed</source>
+        <translation>{words:text}, zugeklappt</translation>
     </message>
     <message>
         <source>Evidence, log₁₀</source>
@@ -2999,6 +2999,10 @@
         <translation>Diese Tabelle ist eine Liste. Worauf man sich verlassen darf, steht im Bericht und im Protokoll jeder Prüfung.</translation>
     </message>
     <message>
+        <source>View</source>
+        <translation>Ansicht</translation>
+    </message>
+    <message>
         <source>Audited so far</source>
         <translation>Bisher geprüft</translation>
     </message>
@@ -3069,6 +3073,14 @@
     <message>
         <source>Report of {n:count} …</source>
         <translation>Bericht über {n:count} …</translation>
+    </message>
+    <message>
+        <source>Forget this filter</source>
+        <translation>Diesen Filter vergessen</translation>
+    </message>
+    <message>
+        <source>Keep this filter</source>
+        <translation>Diesen Filter merken</translation>
     </message>
 </context>
 <context>

@@ -37,6 +37,8 @@ class Settings:
         profile: Names of the profiles that were chosen last, with ``/`` between them, or ``""``.
         text_size: Of the text under audit, in pixels.
         queue_folded: None decides by the window's width.
+        pile_hidden: Columns of the table that are not shown.
+        pile_filters: Filters of the table that were kept: the outcome, a colon, words.
         evidence_hidden: The right column is hidden.
         geometry: Of the window, as Qt saves it, hex.
         columns: Widths of the three columns.
@@ -68,6 +70,8 @@ class Settings:
     profile: str = ""
     text_size: int = 15
     queue_folded: bool | None = None
+    pile_hidden: tuple[str, ...] = ()
+    pile_filters: tuple[str, ...] = ()
     evidence_hidden: bool = False
     geometry: str = ""
     columns: tuple[int, ...] = ()
@@ -228,7 +232,7 @@ def _fits(name: str, value: object, default: object) -> bool:
         return type(value) is int and 8 <= value <= 48
     if name in ("columns", "rows"):
         return isinstance(value, tuple) and all(type(x) is int and x >= 0 for x in value)
-    if name == "recent":
+    if name in ("recent", "pile_hidden", "pile_filters"):
         return isinstance(value, tuple) and all(isinstance(x, str) for x in value)
     if name.startswith("report_"):
         return isinstance(value, str) and len(value) <= MAX_FIELD

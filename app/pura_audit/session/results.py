@@ -392,7 +392,7 @@ class PileModel(QAbstractTableModel):
         if column != COLUMNS[0]:
             return None
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            closed = translate("Pile", "{words}, closed")
+            closed = translate("Pile", "{words:text}, closed")
             return filled(closed, words=row.words) if row.folded else row.words
         if role == Qt.ItemDataRole.FontRole:
             font = QFont()

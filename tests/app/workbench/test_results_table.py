@@ -146,3 +146,31 @@ def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot
     ticks.start()
     qtbot.waitUntil(lambda: pile.kinds.count() > 0, timeout=20 * PAUSE_MS)
     ticks.stop()
+
+
+def test_columns_and_filters_are_chosen_and_kept(window: Any, qtbot: Any, text: str) -> None:
+    for name in ("long", "short"):
+        window.session.add_text(text, name)
+    window.toggle_pile()
+    pile, settings = window.pile, window.session.settings
+    pile.use_filter(("waiting", "short"))
+    qtbot.waitUntil(lambda: [row.name for row in pile.model.rows] == ["short"])
+
+    def entry(words: str) -> Any:
+        pile.menu.fill()
+        return next(a for a in pile.menu.actions() if a.text() == words)
+
+    entry("Keep this filter").trigger()
+    assert settings.current.pile_filters == ("waiting:short",)
+    pile.use_filter(("", ""))
+    assert len(pile.model.rows) == 2
+    entry("Still to audit · short").trigger()
+    assert pile.search.text() == "short"
+    entry("Forget this filter").trigger()
+    assert settings.current.pile_filters == ()
+    place = COLUMNS.index("tokens")
+    entry("Tokens").trigger()
+    assert pile.table.isColumnHidden(place)
+    assert settings.current.pile_hidden == ("tokens",)
+    entry("Tokens").trigger()
+    assert not pile.table.isColumnHidden(place)

@@ -51,6 +51,7 @@ from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.tables import make_table
+from pura_audit.workbench.lists.pile_menu import Filter, PileMenu
 from pura_audit.workbench.states.state_views import left_words
 
 PAUSE_MS: Final = 200
@@ -130,6 +131,15 @@ class PileView(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(140)
         self.grouped = QCheckBox(translate("Pile", "Group by outcome"))
+        self.menu = PileMenu(
+            session.settings,
+            current=self._filtered,
+            use=self.use_filter,
+            renewed=self._show_columns,
+            parent=self,
+        )
+        self.look = QPushButton(translate("Pile", "View"))
+        self.look.setMenu(self.menu)
         self.kinds = QListWidget()
         self.kinds.setAccessibleName(translate("Pile", "Outcome"))
         self.kinds.setFixedWidth(204)
@@ -189,6 +199,7 @@ class PileView(QWidget):
         side.body.addWidget(label(translate("Pile", "Outcome"), "section"))
         side.body.addWidget(self.kinds, 1)
         side.body.addWidget(self.grouped)
+        side.body.addWidget(self.look)
         row = QHBoxLayout(self)
         row.setContentsMargins(GAP, GAP, GAP, GAP)
         row.setSpacing(GAP)
@@ -356,9 +367,24 @@ class PileView(QWidget):
     # What is said
 
     def _filter(self) -> None:
+        self.model.show_only(*self._filtered())
+
+    def _filtered(self) -> Filter:
         item = self.kinds.currentItem()
         kind = item.data(Qt.ItemDataRole.UserRole) if item is not None else ""
-        self.model.show_only(kind or "", self.search.text())
+        return kind or "", self.search.text().strip()
+
+    def use_filter(self, one: Filter) -> None:
+        """Show the rows of one outcome, with these words in them."""
+        kind, words = one
+        self.kinds.setCurrentRow(("", *KINDS).index(kind))
+        self.search.setText(words)
+
+    def _show_columns(self) -> None:
+        hidden = self._session.settings.current.pile_hidden
+        for place, column in enumerate(COLUMNS):
+            empty = column in SPARSE and self.model.empty(column)
+            self.table.setColumnHidden(place, column in hidden or empty)
 
     def _count(self) -> None:
         counts = self.model.counts()
@@ -390,8 +416,7 @@ class PileView(QWidget):
         said = filled(said, n=done, all=total)
         left = self._session.seconds_left if self._session.busy else None
         self.progress.setText(f"{said} · {left_words(left)}" if left is not None else said)
-        for column in SPARSE:
-            self.table.setColumnHidden(COLUMNS.index(column), self.model.empty(column))
+        self._show_columns()
         self._actions(failed)
         self._buttons()
 

@@ -4,108 +4,8 @@
 <context>
     <name>Answer</name>
     <message>
-        <source>{k:plural(one bit|{k:text} bits)} repaired</source>
-        <translation>{k:plural(ein Bit|{k:text} Bits)} berichtigt</translation>
-    </message>
-    <message>
-        <source>{k:plural(one position|{k:text} positions)} never read</source>
-        <translation>{k:plural(eine Stelle|{k:text} Stellen)} nie gelesen</translation>
-    </message>
-    <message>
-        <source>few usable positions</source>
-        <translation>wenige verwertbare Stellen</translation>
-    </message>
-    <message>
-        <source>short text</source>
-        <translation>kurzer Text</translation>
-    </message>
-    <message>
-        <source>prompt unknown</source>
-        <translation>Prompt unbekannt</translation>
-    </message>
-    <message>
-        <source>user&apos;s message unknown</source>
-        <translation>Nachricht unbekannt</translation>
-    </message>
-    <message>
-        <source>{k:text} candidate prompts</source>
-        <translation>{k:text} mögliche Prompts</translation>
-    </message>
-    <message>
-        <source>no register as prior</source>
-        <translation>kein Register vorab</translation>
-    </message>
-    <message>
-        <source>another model than the profile&apos;s</source>
-        <translation>anderes Modell als im Profil</translation>
-    </message>
-    <message>
-        <source>generating model not named</source>
-        <translation>erzeugendes Modell nicht genannt</translation>
-    </message>
-    <message>
-        <source>power not measured</source>
-        <translation>Trennschärfe nicht gemessen</translation>
-    </message>
-    <message>
-        <source>mostly code or numbers</source>
-        <translation>vorwiegend Code oder Zahlen</translation>
-    </message>
-    <message>
-        <source>does not look English</source>
-        <translation>wirkt nicht englisch</translation>
-    </message>
-    <message>
-        <source>tokens may differ</source>
-        <translation>Token können abweichen</translation>
-    </message>
-    <message>
-        <source>several keys tried</source>
-        <translation>mehrere Schlüssel geprüft</translation>
-    </message>
-    <message>
-        <source>{k:text} schemes tried</source>
-        <translation>{k:text} Verfahren geprüft</translation>
-    </message>
-    <message>
-        <source>{k:text} epochs tried</source>
-        <translation>{k:text} Zeiträume geprüft</translation>
-    </message>
-    <message>
-        <source>several ways of reading it</source>
-        <translation>mehrere Lesarten</translation>
-    </message>
-    <message>
-        <source>lines broken inside sentences</source>
-        <translation>Zeilen mitten im Satz umbrochen</translation>
-    </message>
-    <message>
-        <source>many unusual words</source>
-        <translation>viele ungewohnte Wörter</translation>
-    </message>
-    <message>
-        <source>many unusual characters</source>
-        <translation>viele ungewöhnliche Zeichen</translation>
-    </message>
-    <message>
-        <source>many improbable words</source>
-        <translation>viele unwahrscheinliche Wörter</translation>
-    </message>
-    <message>
-        <source>more probable than the profile&apos;s sampling</source>
-        <translation>wahrscheinlicher als nach den Einstellungen des Profils</translation>
-    </message>
-    <message>
-        <source>published decoder</source>
-        <translation>veröffentlichtes Verfahren</translation>
-    </message>
-    <message>
-        <source>the passage, not its words</source>
-        <translation>die Passage, nicht ihre Wörter</translation>
-    </message>
-    <message>
-        <source>edited here?</source>
-        <translation>hier bearbeitet?</translation>
+        <source>{n:plural(One limit|{n:count} limits)} of this finding</source>
+        <translation>{n:plural(Eine Einschränkung|{n:count} Einschränkungen)} dieses Befunds</translation>
     </message>
     <message>
         <source>noted on {day:text}</source>
@@ -142,38 +42,6 @@
     <message>
         <source>Answer</source>
         <translation>Antwort</translation>
-    </message>
-    <message>
-        <source>unusual small letters or capitals</source>
-        <translation>ungewöhnliche Groß- oder Kleinschreibung</translation>
-    </message>
-    <message>
-        <source>{k:plural(one invisible character|{k:text} invisible characters)}</source>
-        <translation>{k:plural(ein unsichtbares Zeichen|{k:text} unsichtbare Zeichen)}</translation>
-    </message>
-    <message>
-        <source>{k:plural(one mark of direction|{k:text} marks of direction)}</source>
-        <translation>{k:plural(ein Richtungszeichen|{k:text} Richtungszeichen)}</translation>
-    </message>
-    <message>
-        <source>{k:plural(one variation selector|{k:text} variation selectors)}</source>
-        <translation>{k:plural(ein Variantenwähler|{k:text} Variantenwähler)}</translation>
-    </message>
-    <message>
-        <source>{k:plural(one tag character|{k:text} tag characters)}</source>
-        <translation>{k:plural(ein Tag-Zeichen|{k:text} Tag-Zeichen)}</translation>
-    </message>
-    <message>
-        <source>{k:plural(one control character|{k:text} control characters)}</source>
-        <translation>{k:plural(ein Steuerzeichen|{k:text} Steuerzeichen)}</translation>
-    </message>
-    <message>
-        <source>{k:plural(one letter like a blank|{k:text} letters like blanks)}</source>
-        <translation>{k:plural(ein Buchstabe wie ein Leerzeichen|{k:text} Buchstaben wie Leerzeichen)}</translation>
-    </message>
-    <message>
-        <source>{k:plural(one soft hyphen|{k:text} soft hyphens)}</source>
-        <translation>{k:plural(ein weicher Trennstrich|{k:text} weiche Trennstriche)}</translation>
     </message>
     <message>
         <source>What this compares</source>

@@ -152,21 +152,25 @@ class Session(QObject):
             self.settings.replace(remembered)  # once: every write waits for the disk
         self._add_files(files, dropped=dropped)
 
+    def _add_batch(self, paths: Sequence[Path]) -> None:
+        """Add what a walk through a folder found; later batches leave the screen alone."""
+        shown = self.current
+        self._add_files(paths)
+        if shown is not None and len(self.queue.items) > BATCH:
+            self.show(shown)
+
     def _add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         if not paths:
             return
-        shown = self.current
         items = [Item(number=next(self._numbers), name=p.name or str(p), path=p) for p in paths]
         self._dropped += items if dropped else ()
         self._add(items, translate("Session", "opening"))
         for item in items:
             self.load(item)
-        if shown is not None and len(self.queue.items) > BATCH:
-            self.show(shown)  # later batches of a folder leave the screen alone
 
     def _walk(self, folder: Path, options: WalkOptions) -> None:
         self.jobs.files.do(
-            lambda context: walk_folder(folder, options, self._add_files, context),
+            lambda context: walk_folder(folder, options, self._add_batch, context),
             self._walked,
             self,
         )

@@ -35,11 +35,6 @@ QLabel[role="banner"] {
 }
 QLabel[role="done"] { color: $found; font-weight: 600; }
 QLabel[role="section"] { color: $muted; font-size: 11px; font-weight: 600; }
-QLabel[role="pill"] {
-  border: 1px solid $line; border-radius: 10px; background: $background;
-  padding: 3px 10px; min-height: 14px; font-size: 11px;
-}
-QLabel[role="pill"][kind="repaired"] { color: $repaired; border-color: $repaired; }
 
 QPushButton, QToolButton[role="chip"] {
   background: $background; border: 1px solid $line; border-radius: 6px;

@@ -25,7 +25,14 @@ class Fold(QWidget):
 
     toggled = Signal(bool)
 
-    def __init__(self, title: str, *, opened: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        *,
+        opened: bool = False,
+        ruled: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._title = title
         self.head = QPushButton(title)
@@ -47,6 +54,7 @@ class Fold(QWidget):
         row.addWidget(self.aside, 1)
         line = QFrame()
         line.setProperty("role", "rule")
+        line.setVisible(ruled)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID // 2)
@@ -59,6 +67,16 @@ class Fold(QWidget):
     def open(self) -> None:
         """Unfold it."""
         self.head.setChecked(True)
+
+    def fold(self) -> None:
+        """Leave only its heading."""
+        self.head.setChecked(False)
+
+    def retitle(self, title: str) -> None:
+        """Give it another heading."""
+        self._title = title
+        self.head.setText(title)
+        self._name()
 
     def tell(self, words: str) -> None:
         """Say in a few words what is in it."""

@@ -43,10 +43,13 @@ class PlotCard(Card):
     Signals:
         table_wanted: The table twin is asked for.
         noticed: Something to say in the status line.
+        filled_changed: There is something to show now, or nothing any more.
     """
 
     table_wanted = Signal()
     noticed = Signal(str)
+    filled_changed = Signal()
+    filled = False
 
     def __init__(self, title: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(title, parent, inner=20)
@@ -76,6 +79,9 @@ class PlotCard(Card):
         self.empty.setText(why_empty(audit))
         self._pages.setCurrentIndex(int(filled))
         self._more.setEnabled(filled)
+        if filled != self.filled:
+            self.filled = filled
+            self.filled_changed.emit()
 
     def set_exportable(self, exportable: bool) -> None:
         """Offer table, copy and export, or none where the card holds no picture."""

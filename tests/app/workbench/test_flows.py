@@ -34,7 +34,7 @@ from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.items import ItemState
+from pura_audit.session.items import Item, ItemState
 from pura_audit.session.pace import excerpt_of
 from pura_audit.session.queue_model import verdict_words
 from pura_audit.workbench.dialogs import bundle
@@ -565,13 +565,33 @@ def test_menus_are_short_and_return_presses_the_focused_button(window: Any, qtbo
         qtbot.keyClick(window.empty.sample, Qt.Key.Key_Return)
 
 
-def test_the_window_opens_on_the_screen(app: Any, qtbot: Any, engine: Any, paths: Paths) -> None:
+def test_a_file_opened_among_many_is_chosen_and_shown(
+    window: Any, tmp_path: Path, text: str
+) -> None:
+    session, queue = window.session, window.queue
+    session.queue.insert(
+        Item(number=1000 + n, name=f"text {n}", state=ItemState.READY) for n in range(210)
+    )
+    session.show(session.queue.items[5])
+    queue.search.setText("text")
+    path = tmp_path / "memo.md"
+    path.write_text(text, encoding="utf-8")
+    window.add_files([path])
+    assert session.current.path == path
+    assert [item.path for item in queue.selected()] == [path]
+    assert queue.list.visualRect(queue.list.currentIndex()).intersects(queue.list.viewport().rect())
+
+
+def test_the_window_opens_on_the_screen(
+    app: Any, qtbot: Any, engine: Any, paths: Paths, audit: Audit
+) -> None:
     for place in ((0, 0), (700, 700), (-500, -500)):
         made = application.make_window(paths, engine=engine, theme="light")
         qtbot.addWidget(made)
         room = made.screen().availableGeometry()  # 800 pixels wide here
         assert room.width() < 1100
         assert room.contains(made.geometry()), place
+        made.session.add_audit(audit)
         assert not made.evidence.isVisibleTo(made.inner)  # no room for it beside the text
         made.move(*place)
         made.placement.remember()

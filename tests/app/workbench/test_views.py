@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -19,9 +18,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
-from pura.base.resources import resource
-from pura.record.audit import Audit, KeyFacts, MarkFacts, Sentence, StopFacts
+from pura.record.audit import Audit, KeyFacts, MarkFacts, StopFacts
 from pura.record.naming import CandidateFacts, Passage
+from pura.record.presented import said
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.token_facts import course, token_facts
@@ -29,7 +28,6 @@ from pura_audit.theme import fonts
 from pura_audit.theme.marks import mark_pen
 from pura_audit.widgets import text_layout
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
-from pura_audit.workbench.answer.answer_view import caution_words
 from pura_audit.workbench.answer.mark_list import grouped
 from pura_audit.workbench.dialogs import openers
 from pura_audit.workbench.evidence.bit_lanes import arrange
@@ -538,16 +536,93 @@ def test_what_was_not_read_is_grey_and_said(window: Any, audit: Audit) -> None:
     assert [found.format.foreground().color() for found in greyed] == [muted] * 5
 
 
-def test_every_caution_has_a_pill_in_german() -> None:
-    words = json.loads(resource("words", "findings.json").read_text(encoding="utf-8"))
-    keys = [key for key in words["words"] if key.startswith("caution.")]
-    assert len(keys) > 15
-    set_language("de")
+def test_the_limits_are_one_line_that_opens(shown_window: Any, audit: Audit) -> None:
+    work, answer = shown_window.work, shown_window.work.answer
+    limits = answer.limits
+    assert limits.head.text() == "One limit of this finding"
+    assert not answer.limit_lines.isVisible()
+    before = work.stack.height()
+    limits.head.click()
+    QApplication.processEvents()
+    assert answer.limit_lines.isVisible()
+    [told] = said(audit.presented.cautions, "en")
+    assert answer.limit_lines.text() == f"–  {told}"
+    assert work.stack.height() > before
+    shown_window.session.add_audit(replace(audit, id="1" * 32, cautions=()))
+    assert limits.isHidden()
+
+
+def test_cards_without_anything_to_show_are_not_on_screen(
+    window: Any, qtbot: Any, engine: Any, audit: Audit, text: str, tmp_path: Path
+) -> None:
+    def on_screen() -> list[bool]:
+        cards = window.evidence.cards
+        return [card.isVisible() for card in cards] if window.evidence.isVisible() else []
+
+    window.session.add_text(text)
+    QApplication.processEvents()
+    wide = window.work.width()
+    assert on_screen() == []
+    assert not window.actions_by_name["evidence"].isEnabled()
+    engine.gate.clear()
+    engine.looks = ((100, 0.4), (200, 1.1))
+    window.session.audit()
+    qtbot.waitUntil(lambda: on_screen() == [False, False, True])  # the evidence so far
+    engine.gate.set()
+    qtbot.waitUntil(lambda: on_screen() == [True, True, True])
+    assert window.work.width() < wide
+    broken = tmp_path / "broken.pdf"
+    broken.write_bytes(b"%PDF-1.7")
+    window.session.add_paths([broken])
+    item = window.session.current
+    qtbot.waitUntil(lambda: item.failure is not None)
+    assert on_screen() == []
+    assert window.work.width() == wide
+    window.session.show(window.session.queue.items[0])
+    qtbot.keyClick(window, Qt.Key.Key_F8)
+    assert on_screen() == []
+    qtbot.keyClick(window, Qt.Key.Key_F8)
+    assert on_screen() == [True, True, True]
+
+
+def test_the_bar_of_the_answer_does_not_break_lines_that_would_fit_without_it(
+    shown_window: Any, audit: Audit
+) -> None:
+    answer = shown_window.work.answer
+    bar = answer.scroll_area.verticalScrollBar()
+    for width in range(420, 700, 7):
+        whole = answer.natural_height(width)
+        shown_window.work.stack.setFixedHeight(whole // 2)
+        answer.resize(width, whole // 2)
+        QApplication.processEvents()
+        wanted = answer.natural_height(width)
+        assert wanted == whole, width
+        answer.resize(width, whole)
+        QApplication.processEvents()
+        assert bar.maximum() == 0, width
+
+
+@pytest.mark.parametrize("tongue", ["en", "de"])
+def test_outcome_sentence_and_payload_are_whole_in_a_low_window(
+    shown_window: Any, audit: Audit, tongue: str
+) -> None:
+    set_language(tongue)
     try:
-        bare = [key for key in keys if caution_words(Sentence(key=key)) in key.replace("-", " ")]
+        shown_window.session.add_audit(replace(audit, id="2" * 32))
     finally:
         set_language("en")
-    assert not bare
+    answer = shown_window.work.answer
+    answer.more.setText("What stands below the payload. " * 30)
+    answer.more.show()
+    answer.limits.open()
+    for size in ((800, 500), (1280, 720), (760, 460)):
+        shown_window.resize(*size)
+        QApplication.processEvents()
+        room = answer.scroll_area.viewport()
+        parts = [answer.heading, answer.sentence, answer.payload]
+        for part in parts[: 2 if size[1] < 500 else 3]:
+            place = part.rect().translated(part.mapTo(room, QPoint()))
+            assert room.rect().contains(place), (size, place, room.rect())
 
 
 def two_passages(audit: Audit) -> Audit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,7 +18,6 @@ from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.presented import said
 from pura.record.spoken import whom_words
-from pura.words.sentence import Sentence
 from pura.words.sentences import fill
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import filled, language, translate
@@ -28,71 +27,12 @@ from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
 from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.flow import FlowLayout
+from pura_audit.widgets.fold import Fold
 from pura_audit.workbench.answer.mark_list import COUNTED, MarkList, grouped
 from pura_audit.workbench.answer.steps import REPORT, Steps
 
 MAX_WIDTH = 960  # longer lines are hard to read
 RANKED = 3  # candidates that the card names; the table has all
-
-
-def caution_words(sentence: Sentence) -> str:
-    """Return a caution in a few words, for its pill; the sentence itself is the tool tip."""
-    name = sentence.key.partition(".")[2]
-    words = {
-        "repaired": translate("Answer", "{k:plural(one bit|{k:text} bits)} repaired"),
-        "erasures": translate("Answer", "{k:plural(one position|{k:text} positions)} never read"),
-        "few-usable": translate("Answer", "few usable positions"),
-        "short": translate("Answer", "short text"),
-        "prompt-unknown": translate("Answer", "prompt unknown"),
-        "message-unknown": translate("Answer", "user's message unknown"),
-        "prompts-one": translate("Answer", "{k:text} candidate prompts"),
-        "prompts-none": translate("Answer", "{k:text} candidate prompts"),
-        "prior-unused": translate("Answer", "no register as prior"),
-        "model-differs": translate("Answer", "another model than the profile's"),
-        "model-unknown": translate("Answer", "generating model not named"),
-        "unmeasured": translate("Answer", "power not measured"),
-        "signs": translate("Answer", "mostly code or numbers"),
-        "language": translate("Answer", "does not look English"),
-        "retokenised": translate("Answer", "tokens may differ"),
-        "several-keys": translate("Answer", "several keys tried"),
-        "several-schemes": translate("Answer", "{k:text} schemes tried"),
-        "several-epochs": translate("Answer", "{k:text} epochs tried"),
-        "several-readings": translate("Answer", "several ways of reading it"),
-        "handled-case": translate("Answer", "unusual small letters or capitals"),
-        "handled-lines": translate("Answer", "lines broken inside sentences"),
-        "handled-typing": translate("Answer", "many unusual words"),
-        "handled-characters": translate("Answer", "many unusual characters"),
-        "handled-words": translate("Answer", "many improbable words"),
-        "handled-settings": translate("Answer", "more probable than the profile's sampling"),
-        "hidden-invisible-characters": translate(
-            "Answer", "{k:plural(one invisible character|{k:text} invisible characters)}"
-        ),
-        "hidden-direction-marks": translate(
-            "Answer", "{k:plural(one mark of direction|{k:text} marks of direction)}"
-        ),
-        "hidden-variation-selectors": translate(
-            "Answer", "{k:plural(one variation selector|{k:text} variation selectors)}"
-        ),
-        "hidden-tag-characters": translate(
-            "Answer", "{k:plural(one tag character|{k:text} tag characters)}"
-        ),
-        "hidden-control-characters": translate(
-            "Answer", "{k:plural(one control character|{k:text} control characters)}"
-        ),
-        "hidden-blank-letters": translate(
-            "Answer", "{k:plural(one letter like a blank|{k:text} letters like blanks)}"
-        ),
-        "hidden-soft-hyphens": translate(
-            "Answer", "{k:plural(one soft hyphen|{k:text} soft hyphens)}"
-        ),
-        "paper-decoder": translate("Answer", "published decoder"),
-        "passage-whole": translate("Answer", "the passage, not its words"),
-        "edited-here": translate("Answer", "edited here?"),
-    }
-    said = words.get(name, name.replace("-", " "))
-    count = sentence.values.get("k")
-    return filled(said, k=count if isinstance(count, int) else 0)
 
 
 class AnswerView(Card):
@@ -103,12 +43,14 @@ class AnswerView(Card):
         compared_wanted: The two propositions are asked for.
         candidates_wanted: The table of candidates is asked for.
         step_wanted: A step of the finding: ``save``, ``review``, ``report`` or ``sign``.
+        resized: The limits were opened or folded: it wants another height.
     """
 
     details_wanted = Signal()
     compared_wanted = Signal()
     candidates_wanted = Signal()
     step_wanted = Signal(str)
+    resized = Signal()
 
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("", parent, inner=PADDING)
@@ -126,22 +68,27 @@ class AnswerView(Card):
         self.measured = label("", "muted", wrap=True)
         self.payload = PayloadBox()
         self.marks = MarkList(selection, theme)
-        for widget in (self.heading, self.sentence, self.more, self.measured):
+        self.compared = _link(translate("Answer", "What this compares"), self.compared_wanted)
+        self.limits = Fold("", ruled=False)
+        self.limit_lines = label("", "body", wrap=True)
+        self.limits.body.addWidget(self.limit_lines)
+        self.limits.toggled.connect(lambda _: self.resized.emit())
+        for widget in (self.heading, self.sentence, self.more, self.measured, self.limit_lines):
             widget.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse
                 | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
-        self.compared = _link(translate("Answer", "What this compares"), self.compared_wanted)
-        self._pill_row = QWidget()
-        self._pills = FlowLayout(self._pill_row)
         column.addWidget(self.heading)
         column.addWidget(self.sentence)
-        column.addWidget(self.compared, 0, Qt.AlignmentFlag.AlignLeft)
-        for part in (self.payload, self.marks, self.more, self._pill_row, self.measured):
+        for part in (self.payload, self.marks, self.more):
             column.addWidget(part)
+        column.addWidget(self.compared, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.limits)
+        column.addWidget(self.measured)
         column.addStretch(1)
         inside.setMaximumWidth(MAX_WIDTH)
         self.scroll_area = QScrollArea()
+        self.scroll_area.viewport().installEventFilter(self)
         self.scroll_area.setWidgetResizable(True)
         self.scroll_area.setFrameShape(QScrollArea.Shape.NoFrame)
         self.scroll_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -174,11 +121,34 @@ class AnswerView(Card):
         column.addLayout(row)
         return foot
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take from the margin what the scroll bar takes from the width.
+
+        Else the bar would take the room of a word, the sentence a line more, and that line the
+        bar.
+        """
+        if event.type() == QEvent.Type.Resize:
+            area = self.scroll_area
+            whole = min(MAX_WIDTH, area.maximumViewportSize().width())
+            margins = self._column.contentsMargins()
+            margins.setRight(max(0, PADDING - max(0, whole - area.viewport().width())))
+            self._column.setContentsMargins(margins)
+        return super().eventFilter(watched, event)
+
     def natural_height(self, width: int) -> int:
         """Return the height at which nothing scrolls."""
         ring = 2 * FOCUS_RING
-        inside = self._column.totalHeightForWidth(min(MAX_WIDTH, max(200, width - 2 - ring)))
+        narrow = PADDING - self._column.contentsMargins().right()  # while there is a scroll bar
+        wide = min(MAX_WIDTH, max(200, width - 2 - ring)) - narrow
+        inside = self._column.totalHeightForWidth(wide)
         return inside + self._footer.sizeHint().height() + 4 + ring
+
+    def least_height(self, width: int) -> int:
+        """Return the height at which outcome, sentence and payload are whole."""
+        inside = min(MAX_WIDTH, max(200, width)) - 2 * PADDING
+        below = (self.more, self.compared, self.limits, self.measured)
+        spare = sum(_height(part, inside) + GRID for part in below if not part.isHidden())
+        return self.natural_height(width) - spare - self.marks.spare_height()
 
     def show_audit(self, audit: Audit, failure: Failure | None = None) -> None:
         """Show the findings of an audit, and why the text could not be examined."""
@@ -202,7 +172,7 @@ class AnswerView(Card):
         self.payload.setVisible(len(marks) == 1)
         self.payload.show_audit(audit)
         self.marks.show_audit(audit)
-        self._fill_pills(audit)
+        self._show_limits(audit)
         self._candidates.setVisible(any(len(mark.candidates) > 1 for mark in marks))
         count = len(marks[0].candidates) if len(marks) == 1 else 0
         words = translate("Answer", "Candidates ({n:text})") if count else ""
@@ -218,19 +188,13 @@ class AnswerView(Card):
         payload = None if self.audit is None else self.audit.payload
         return "" if payload is None else payload.bits or ""
 
-    def _fill_pills(self, audit: Audit) -> None:
-        self._pills.clear()
-        for sentence in audit.cautions:
-            pill = label(caution_words(sentence), "pill")
-            if sentence.key == "caution.repaired":
-                pill.setProperty("kind", "repaired")
-            full = fill(sentence, language())
-            pill.setToolTip(f"<p>{_escape(full)}</p>")
-            pill.setAccessibleName(full)
-            self._pills.addWidget(pill)
-            pill.show()
-        self._pill_row.setVisible(bool(audit.cautions))
-        self._pill_row.updateGeometry()
+    def _show_limits(self, audit: Audit) -> None:
+        lines = said(audit.presented.cautions, language())
+        words = translate("Answer", "{n:plural(One limit|{n:count} limits)} of this finding")
+        self.limits.retitle(filled(words, n=len(lines)))
+        self.limit_lines.setText("\n".join(f"–  {line}" for line in lines))
+        self.limits.fold()
+        self.limits.setVisible(bool(lines))
 
 
 def measured_words(audit: Audit) -> str:
@@ -317,6 +281,10 @@ class PayloadBox(QFrame):
 
     def _add(self, line: QLabel) -> None:
         self._column.addWidget(line)
+
+
+def _height(part: QWidget, width: int) -> int:
+    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
 
 
 def _link(words: str, signal: object) -> QPushButton:

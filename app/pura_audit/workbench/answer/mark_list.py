@@ -21,6 +21,9 @@ from pura_audit.widgets.elided import ElidedLabel
 COUNTED = "marks.counted"
 """The sentence that says how many marks there are; it stands above them."""
 
+AT_LEAST = 3
+"""Marks that are seen at once, however low the window is."""
+
 
 class MarkList(QWidget):
     """One row a mark; a press selects it. Hidden where a text has one mark or none."""
@@ -66,6 +69,11 @@ class MarkList(QWidget):
             self.rows.append(row)
             self._column.addWidget(row)
         self._follow()
+
+    def spare_height(self) -> int:
+        """Return the height of the rows below the first three."""
+        more = self.rows[AT_LEAST:]
+        return sum(row.sizeHint().height() + self._column.spacing() for row in more)
 
     def _follow(self) -> None:
         chosen = self._selection.mark or 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from pura_audit.session.selection import Selection
@@ -17,7 +17,13 @@ _TOKEN_BARE = 136  # and without
 
 
 class EvidenceColumn(QSplitter):
-    """Why: three linked cards."""
+    """Why: three linked cards, each on screen while it has something to show.
+
+    Signals:
+        filled_changed: The first card has something to show, or the last has no more.
+    """
+
+    filled_changed = Signal()
 
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
@@ -39,17 +45,31 @@ class EvidenceColumn(QSplitter):
         for place in (1, 2):
             self.handle(place).setAccessibleName("")
         self._selection = selection
+        self.filled = False
         selection.audit_changed.connect(self._fit)
+        self.course.filled_changed.connect(self._fit)
+        self._fit()
 
     def _fit(self) -> None:
-        """Hide the bits of a mark by others, which carries none, and give the course the room."""
+        """Show what has something to show: a mark by others has no bits, a running audit no token.
+
+        The course gets the room of the others.
+        """
         audit = self._selection.audit
         foreign = audit is not None and audit.profile.foreign is not None
-        if foreign == self.bits.isHidden():
-            return
-        self.bits.setVisible(not foreign)
         self.token.setMinimumHeight(_TOKEN_BARE if foreign else _TOKEN)
-        self.setSizes([_TOKEN_BARE, 0, 640] if foreign else [260, 330, 190])
+        shown = (
+            audit is not None and audit.tokens.ids.size > 0,
+            bool(self._selection.bits()) and not foreign,
+            self.course.filled,
+        )
+        if shown != tuple(not card.isHidden() for card in self.cards):
+            for card, here in zip(self.cards, shown, strict=True):
+                card.setVisible(here)
+            self.setSizes([260, 330, 190] if all(shown) else [_TOKEN_BARE, 330, 640])
+        if self.filled != any(shown):
+            self.filled = any(shown)
+            self.filled_changed.emit()
 
     @property
     def cards(self) -> tuple[TokenCard, BitsCard, CourseCard]:

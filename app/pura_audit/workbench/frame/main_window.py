@@ -189,6 +189,9 @@ class MainWindow(QMainWindow):
         self.work.answer.compared_wanted.connect(lambda: openers.show_compared(self))
         self.work.answer.step_wanted.connect(lambda name: openers.do_step(self, name))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
+        shows = self.actions_by_name["evidence"]
+        shows.setEnabled(self.evidence.filled)
+        self.evidence.filled_changed.connect(lambda: shows.setEnabled(self.evidence.filled))
         for card in self.evidence.cards:
             card.table_wanted.connect(lambda c=card: openers.show_table(self, c))
             card.noticed.connect(self.status.say)

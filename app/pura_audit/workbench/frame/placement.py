@@ -49,6 +49,9 @@ class Placement:
         self._window, self._session = window, session
         self._queue, self._work, self._evidence = queue, work, evidence
         self._columns, self._inner = columns, inner
+        self._moved: list[int] = []  # widths that the user gave
+        inner.splitterMoved.connect(self._note_move)
+        evidence.filled_changed.connect(self._show_evidence)
 
     def restore(self) -> None:
         """Put everything where it was, or where it suits the size."""
@@ -83,10 +86,9 @@ class Placement:
     def remember(self) -> None:
         """Write down where everything stands."""
         window = self._window
-        changed = self._inner.sizes() != self._placed and self._session.current is not None
         self._session.settings.update(
             geometry=bytes(window.saveGeometry().toHex().data()).decode(),
-            **({"columns": tuple(self._inner.sizes())} if changed else {}),
+            **({"columns": tuple(self._moved)} if self._moved else {}),
             **({"rows": tuple(self._evidence.sizes())} if self._evidence.isVisible() else {}),
         )
 
@@ -107,14 +109,18 @@ class Placement:
 
     def toggle_evidence(self) -> None:
         """Show or hide the right column, and remember it."""
-        hidden = self._evidence.isVisibleTo(self._inner)
-        self._evidence.setVisible(not hidden)
-        self._session.settings.update(evidence_hidden=hidden)
+        shown = self._evidence.isVisibleTo(self._inner)
+        self._evidence.setVisible(not shown and self._evidence.filled)
+        self._session.settings.update(evidence_hidden=shown)
 
     def _show_evidence(self) -> None:
-        """Show the right column where there is room for it, unless the user hid it."""
-        hidden = self._session.settings.current.evidence_hidden
-        self._evidence.setVisible(not hidden and self._window.width() >= TIGHT)
+        """Show the right column if it shows something and has room, unless the user hid it."""
+        wanted = self._evidence.filled and not self._session.settings.current.evidence_hidden
+        self._evidence.setVisible(wanted and self._window.width() >= TIGHT)
+        self._inner.refresh()  # at once: the text opens at a place, and needs its width for it
+
+    def _note_move(self) -> None:
+        self._moved = self._inner.sizes()
 
     def _wants_folded(self) -> bool:
         wish = self._session.settings.current.queue_folded
@@ -127,17 +133,13 @@ class Placement:
         self._columns.setSizes([width, max(1, window.width() - width)])
         self._share_out()
 
-    _placed: list[int] | None = None
-
     def _share_out(self) -> None:
         """Give the right column its share, unless the user has moved the divide."""
         window = self._window
-        moved = self._placed is not None and self._inner.sizes() != self._placed
-        if self._session.settings.current.columns or (moved and self._session.current):
+        if self._session.settings.current.columns or self._moved:
             return
         right = (
             LEAST if self._queue.folded else min(MOST, max(LEAST, round(SHARE * window.width())))
         )
         room = window.width() - self._columns.sizes()[0] - 3 * GAP
         self._inner.setSizes([max(1, room - right), right])
-        self._placed = self._inner.sizes()

@@ -51,6 +51,7 @@ class WorkView(QWidget):
         layout.addWidget(self.stack)
         layout.addWidget(self.text, 1)
         self.setMinimumWidth(420)
+        self.answer.resized.connect(self._fit)
         self.ready.prompt_changed.connect(self.prompt_changed)
         self.ready.prompts_wanted.connect(self.prompts_wanted)
         self.error.again_wanted.connect(self.again_wanted)
@@ -111,12 +112,17 @@ class WorkView(QWidget):
         if view is None or not self.text.isVisibleTo(self):
             self.stack.setMaximumHeight(16_777_215)
             return
+        least = 1
         if view is self.answer:
             wanted = self.answer.natural_height(self.stack.width())
+            least = self.answer.least_height(self.stack.width())
         else:
             layout = view.layout()
             wanted = layout.totalHeightForWidth(self.stack.width()) if layout else 200
             wanted = max(wanted, view.sizeHint().height() if wanted <= 0 else wanted)
-        # What the text needs at least is left to it; the answer scrolls.
+        # What the text needs at least is left to it; what stands below the payload scrolls.
         room = self.height() - GAP - self.text.minimumSizeHint().height()
-        self.stack.setFixedHeight(max(1, min(wanted, room, round(self.height() * SHARE))))
+        share = max(least, min(wanted, round(self.height() * SHARE)))
+        self.stack.setFixedHeight(max(1, min(share, room)))
+        if (layout := self.layout()) is not None:
+            layout.activate()  # at once: the text opens at a place, and needs its height for it

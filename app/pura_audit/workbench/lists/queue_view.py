@@ -190,6 +190,8 @@ class QueueView(QWidget):
         if item is None:
             return
         source = self._session.queue.index(self._session.queue.row(item))
+        if not self._proxy.mapFromSource(source).isValid():
+            self.search.clear()  # what is on screen is not kept out of the list
         index = self._proxy.mapFromSource(source)
         if index.isValid() and index != self.list.currentIndex():
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QWidget
 
 from pura.record.audit import Audit
@@ -21,6 +21,9 @@ from pura_audit.workbench.text.document_strip import DocumentStrip
 from pura_audit.workbench.text.text_view import TextView, supporting
 
 _NAMED: Final = 3  # kinds of unusual characters
+LINES: Final = 52  # two of them
+LEAST: Final = 120
+WITH_LEGEND: Final = 170
 
 
 class Legend(QWidget):
@@ -158,7 +161,9 @@ class TextCard(Card):
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(translate("Text", "Text"), parent)
         self._theme = theme
+        self._shaded = False
         self.view = TextView(selection, theme)
+        self.view.setMinimumHeight(LINES)
         self.find_bar = FindBar(self.view, theme)
         self._legend = Legend(theme)
         self._note = label("", "small", wrap=True)
@@ -217,8 +222,21 @@ class TextCard(Card):
 
     def _set_shading(self, *, on: bool) -> None:
         self.view.set_shading(on)
-        self._legend.setVisible(on)
+        self._shaded = on
+        self._show_legend()
         self._note.setVisible(not on)
+
+    def _show_legend(self) -> None:
+        self._legend.setVisible(self._shaded and self.height() >= WITH_LEGEND)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the room to the text where there is little."""
+        super().resizeEvent(event)
+        self._show_legend()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the room of two lines."""
+        return QSize(super().minimumSizeHint().width(), LEAST)
 
     def _dress(self) -> None:
         self._search.setIcon(icon("search", self._theme.tokens.muted))

@@ -16,7 +16,7 @@ import pura
 from pura.base.errors import ProfileError
 from pura.base.paths import user_paths
 from pura.usecases.environment import Environment
-from pura.usecases.profiles import CreateProfile, create_profile
+from pura.usecases.profiles import create_profile
 from pura.words.sentences import fill, title
 
 OLD = Path(__file__).parents[1] / "data" / "v0.1.0"
@@ -146,7 +146,7 @@ def test_the_tokenizer_of_a_model_takes_settings(small_files: Path) -> None:
 
 def test_a_new_profile_has_the_defaults_of_the_command() -> None:
     place = Environment(paths=user_paths())
-    made = create_profile(place, CreateProfile(vocab_size=49152)).profile
+    made = create_profile(place, vocab_size=49152).profile
     assert pura.Profile.new(vocab_size=49152) == made
     assert (made.code, made.payload_bits, made.blocks) == ("tbcc", 36, None)
     assert pura.Profile.new(vocab_size=100, bits=24, code="spc").blocks == 3

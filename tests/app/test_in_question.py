@@ -20,10 +20,11 @@ from pura.batch.rows import Row, finding_of
 from pura.caselog import CaseLog, Query, list_cases, open_case, save_audit
 from pura.cli.words import audit_lines
 from pura.record import json_io
-from pura.record.audit import Audit, RegisterFacts, TransformFacts
+from pura.record.audit import Audit, RegisterFacts
 from pura.record.comparison import compare_audits
 from pura.record.naming import CandidateFacts, RegisterMatch
 from pura.record.presented import said
+from pura.record.transform import Transform
 from pura.report.build import build_report
 from pura.report.hiding import names
 from pura.report.request import ReportRequest
@@ -124,7 +125,7 @@ def test_what_stands_beside_the_answer_stands_everywhere(
         Sentence(key="reread.found", values=reread),
         Sentence(key="verifier.proxy", values=proxy),
     )
-    hidden = TransformFacts(name="c2pa-manifest", count=1)
+    hidden = Transform(name="c2pa-manifest", count=1)
     audit = replace(
         audit,
         sentences=(*audit.sentences[:1], *more, *audit.sentences[1:]),

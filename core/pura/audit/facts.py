@@ -15,7 +15,6 @@ from pura.record.audit import (
     KeyFacts,
     ModelFacts,
     PowerFacts,
-    TransformFacts,
 )
 from pura.scheme import SecretKey
 from pura.verdict.power_claim import Claim
@@ -25,7 +24,7 @@ from pura.words.sentence import sentence
 if TYPE_CHECKING:
     from pura.model.device import Device
     from pura.model.installed import InstalledModel
-    from pura.model.load import BareModel, LanguageModel
+    from pura.model.load import BareModel
 
 _PARTS: Final = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
 
@@ -41,10 +40,7 @@ def input_facts(document: Document, tokens: int) -> InputFacts:
         encoding=document.encoding,
         format=document.format,
         part=document.part,
-        transforms=(
-            *(TransformFacts(name=t.name, count=t.count, note=t.note) for t in document.transforms),
-            *c2pa.facts(document.text),
-        ),
+        transforms=(*document.transforms, *c2pa.facts(document.text)),
     )
 
 
@@ -53,7 +49,7 @@ def key_facts(key: SecretKey, label: str | None) -> KeyFacts:
     return KeyFacts(fingerprint=key.fingerprint, label=label)
 
 
-def model_facts(model: LanguageModel | BareModel | InstalledModel) -> ModelFacts:
+def model_facts(model: BareModel | InstalledModel) -> ModelFacts:
     """Return a model; the context of one that was not loaded is not known, and 0."""
     return ModelFacts(
         name=model.name,

@@ -29,9 +29,7 @@ def check_fitness(model: LanguageModel, profile: Profile, keys: Sequence[SecretK
         raise ModelError("fitness.start-token", code="model-mismatch")
 
 
-def check_tokenizer(
-    model: LanguageModel | BareModel, profile: Profile, keys: Sequence[str]
-) -> None:
+def check_tokenizer(model: BareModel, profile: Profile, keys: Sequence[str]) -> None:
     """Refuse a tokenizer or a key that is not the one that the profile names.
 
     Args:

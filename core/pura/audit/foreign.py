@@ -50,7 +50,7 @@ from pura.words.sentence import sentence
 
 if TYPE_CHECKING:
     from pura.audit.options import AuditText, Options
-    from pura.model.load import BareModel, LanguageModel
+    from pura.model.load import BareModel
     from pura.model.tokenise import Tokens
 
 F64 = npt.NDArray[np.float64]
@@ -125,7 +125,7 @@ def weighs(mark: OpenMark, options: Options) -> bool:
 def audit_foreign(
     texts: Sequence[AuditText],
     *,
-    model: BareModel | LanguageModel,
+    model: BareModel,
     marks: Sequence[OpenMark],
     options: Options,
     progress: Progress | None = None,
@@ -163,7 +163,7 @@ class _Walk:
         self,
         text: AuditText,
         options: Options,
-        model: BareModel | LanguageModel,
+        model: BareModel,
         marks: Sequence[OpenMark],
         progress: Progress,
         checkpoint: Checkpoint,

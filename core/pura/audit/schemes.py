@@ -26,7 +26,7 @@ OpenKey = tuple[SecretKey, str | None]
 def audit_schemes(
     texts: Sequence[AuditText],
     *,
-    model: LanguageModel | BareModel,
+    model: BareModel,
     keys: Sequence[OpenKey],
     seals: Sequence[OpenKey],
     profile: Profile,

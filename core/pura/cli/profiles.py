@@ -56,7 +56,7 @@ def new(
 ) -> None:
     """Make a profile; printed as JSON unless it is written to a file."""
     from pura.scheme.profile import KEY_EPOCHS, MAX_PAYLOAD_BITS
-    from pura.usecases.profiles import CreateProfile, create_profile
+    from pura.usecases.profiles import create_profile
     from pura.verdict.profile_advice import advise
 
     if not 1 <= bits <= MAX_PAYLOAD_BITS:
@@ -70,7 +70,8 @@ def new(
     ):
         if value is not None and value not in known:
             raise typer.BadParameter(say("choose", known=", ".join(known)), param_hint=option)
-    request = CreateProfile(
+    profile = create_profile(
+        environment(),
         name=name,
         output=output,
         bits=bits,
@@ -88,8 +89,7 @@ def new(
         key_epochs=key_epochs,
         layout=fields,
         limits=_limits(limit or ()),
-    )
-    profile = create_profile(environment(), request).profile
+    ).profile
     if name is None and output is None:
         sys.stdout.write(profile.to_json())
     else:

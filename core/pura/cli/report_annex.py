@@ -27,19 +27,17 @@ def annex(
 
     Filled from profile, policy and power tables; every number names its source. No legal advice.
     """
-    from pura.usecases.annex import WriteAnnex, write_annex
+    from pura.usecases.annex import write_annex
 
     at = environment()
     written = write_annex(
         at,
-        WriteAnnex(
-            profile=load_profile(at, profile),
-            pdf=pdf,
-            policy=policy,
-            language=tongue or language(),
-            paper=paper,
-            replace=force,
-            detector=detector,
-        ),
+        profile=load_profile(at, profile),
+        pdf=pdf,
+        policy=policy,
+        language=tongue or language(),
+        paper=paper,
+        replace=force,
+        detector=detector,
     )
     out.print(say("file.written", path=str(written.path), count=written.size))

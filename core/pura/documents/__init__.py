@@ -29,7 +29,6 @@ from pura.documents.values import (
     Extract,
     Extraction,
     ReadOptions,
-    Transform,
 )
 
 __all__ = [
@@ -47,7 +46,6 @@ __all__ = [
     "Format",
     "Preview",
     "ReadOptions",
-    "Transform",
     "check_text",
     "choose",
     "digest_of",

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.audit import TransformFacts
+from pura.record.transform import Transform
 from pura.words.sentence import sentence
 
 WHOLE: Final = "c2pa-manifest"
@@ -62,7 +62,7 @@ def find(text: str) -> tuple[Manifest, ...]:
     return tuple(found)
 
 
-def facts(text: str) -> tuple[TransformFacts, ...]:
+def facts(text: str) -> tuple[Transform, ...]:
     """Return what the record says of hidden manifests: a line for whole ones, one for others."""
     manifests = find(text)
     rows = []
@@ -75,7 +75,7 @@ def facts(text: str) -> tuple[TransformFacts, ...]:
                 sentence("changed.c2pa", bytes=one.size, start=one.start)
                 for one in mine[:MAX_PLACES]
             )
-            rows.append(TransformFacts(name=name, count=len(mine), note=places))
+            rows.append(Transform(name=name, count=len(mine), note=places))
     return tuple(rows)
 
 

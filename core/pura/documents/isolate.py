@@ -15,7 +15,8 @@ from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import limits
 from pura.documents.formats import Format
 from pura.documents.refusals import check, damaged, memory
-from pura.documents.values import ROLES, Extract, ReadOptions, Transform
+from pura.documents.values import ROLES, Extract, ReadOptions
+from pura.record.transform import Transform
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill, findings
 

@@ -10,6 +10,7 @@ from pura.base.errors import InputError
 from pura.base.visible import visible
 from pura.documents.encodings import check_encoding
 from pura.documents.formats import FORMATS
+from pura.record.transform import Transform
 from pura.words.sentence import Sentence
 
 MAIN: Final = "main"
@@ -19,21 +20,6 @@ ALTERNATIVE: Final = "alternative"
 ROLES: Final = (MAIN, ATTACHMENT, QUOTED, ALTERNATIVE)
 """What a part is to its file. Main parts and attachments are audited unless others are asked for;
 quoted passages and alternative readings of the same words only when they are named."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Transform:
-    """One thing that extraction did to the characters of a text.
-
-    Attributes:
-        name: Stable name, e.g. ``hyphens-joined``.
-        count: How often.
-        note: What is uncertain about it.
-    """
-
-    name: str
-    count: int
-    note: tuple[Sentence, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,57 +30,47 @@ _SAFE: Final = {"local_files_only": True, "trust_remote_code": False}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LanguageModel:
-    """A model that is ready to read.
+class BareModel:
+    """A model without its weights: for what needs its tokens only.
 
     Attributes:
-        network: The torch module, in evaluation mode, on its device.
         tokenizer: A fast tokenizer of the transformers library.
-        head: How the network turns hidden states into logits.
-        device: Where it computes.
+        device: Where it computes, or would.
         name: Name in the store, or the folder's.
         fingerprint: 16 hex digits that name the weights.
         tokenizer_fingerprint: 16 hex digits (docs/scheme.md §6).
         architecture: Class name.
         parameters: Number of weights.
         vocab_size: ``V = len(tokenizer)``.
-        context_length: Longest window in tokens.
         weights: Where the weights came from: ``safetensors`` or ``gguf``.
+    """
+
+    tokenizer: Any
+    device: Device
+    name: str
+    fingerprint: str
+    tokenizer_fingerprint: str
+    architecture: str
+    parameters: int
+    vocab_size: int
+    weights: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LanguageModel(BareModel):
+    """A model that is ready to read.
+
+    Attributes:
+        network: The torch module, in evaluation mode, on its device.
+        head: How the network turns hidden states into logits.
+        context_length: Longest window in tokens.
         bos_id: The token that opens a document, or None.
     """
 
     network: Any
-    tokenizer: Any
     head: Head
-    device: Device
-    name: str
-    fingerprint: str
-    tokenizer_fingerprint: str
-    architecture: str
-    parameters: int
-    vocab_size: int
     context_length: int
-    weights: str
     bos_id: int | None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BareModel:
-    """A model without its weights: for what needs its tokens only.
-
-    Attributes:
-        tokenizer: As of a :class:`LanguageModel`, and so are all others.
-    """
-
-    tokenizer: Any
-    device: Device
-    name: str
-    fingerprint: str
-    tokenizer_fingerprint: str
-    architecture: str
-    parameters: int
-    vocab_size: int
-    weights: str
 
 
 def bare(model: LanguageModel) -> BareModel:

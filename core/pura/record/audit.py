@@ -29,6 +29,7 @@ from pura.record.naming import (
 )
 from pura.record.presented import Presented, answer_of, beside_of, compared_of
 from pura.record.spoken import sentences_said
+from pura.record.transform import Transform
 from pura.scheme import FieldValue, Profile
 from pura.words.sentence import Note, Sentence
 from pura.words.sentences import fill, findings, headline, noted
@@ -42,21 +43,6 @@ LR_CAP = 1e6
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TransformFacts:
-    """One thing that extraction did to the characters of the text, or found hidden among them.
-
-    Attributes:
-        name: Stable name, e.g. ``hyphens-joined``.
-        count: How often.
-        note: What else is known of it.
-    """
-
-    name: str
-    count: int
-    note: Note = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +70,7 @@ class InputFacts:
     encoding: str = "utf-8"
     format: str = "text"
     part: str = ""
-    transforms: tuple[TransformFacts, ...] = ()
+    transforms: tuple[Transform, ...] = ()
 
     @property
     def conditions(self) -> tuple[Sentence, ...]:

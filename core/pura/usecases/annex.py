@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,53 +17,49 @@ from pura.verdict.policy import load_policy
 from pura.verdict.power_claim import shipped_power
 
 
-@dataclass(frozen=True, kw_only=True)
-class WriteAnnex:
-    """Write the annex for a deployment.
+def write_annex(
+    environment: Environment,
+    *,
+    profile: Profile,
+    pdf: Path,
+    policy: Path | None = None,
+    date: str = "",
+    language: str = "en",
+    paper: str = "a4",
+    detector: str = "",
+    replace: bool = False,
+) -> WrittenFile:
+    """Fill the annex for a deployment and write it.
 
-    Attributes:
-        profile: What it marks texts with.
+    Args:
+        environment: Whose policy and tables.
+        profile: What the deployment marks texts with.
         pdf: Where to.
-        policy: The rule; None takes the stored one.
+        policy: File with the rule; None takes the stored one.
         date: Of the annex, ``YYYY-MM-DD``; empty: today.
         language: ``en`` or ``de``.
         paper: ``a4`` or ``us-letter``.
-        replace: A file that is there may be replaced.
         detector: Address of the detector that others may ask; empty where there is none.
-    """
-
-    profile: Profile
-    pdf: Path
-    policy: Path | None = None
-    date: str = ""
-    language: str = "en"
-    paper: str = "a4"
-    replace: bool = False
-    detector: str = ""
-
-
-def write_annex(environment: Environment, request: WriteAnnex) -> WrittenFile:
-    """Fill the annex and write it.
+        replace: A file that is there may be replaced.
 
     Raises:
         PuraError: A choice does not exist, policy or a table cannot be used, the file is there
             already, or it cannot be written.
     """
-    check_choices(("language", request.language, LANGUAGES), ("paper", request.paper, PAPERS))
-    refuse_replacing([request.pdf], replace=request.replace)
-    named = request.policy is not None
-    policy = load_policy(request.policy or environment.paths.policy, must_exist=named)
-    pdf = regulators_annex(
+    check_choices(("language", language, LANGUAGES), ("paper", paper, PAPERS))
+    refuse_replacing([pdf], replace=replace)
+    rule = load_policy(policy or environment.paths.policy, must_exist=policy is not None)
+    written = regulators_annex(
         AnnexFacts(
-            profile=request.profile,
-            policy=policy,
-            own=tables_of(environment, policy),
+            profile=profile,
+            policy=rule,
+            own=tables_of(environment, rule),
             shipped=shipped_power(),
-            date=request.date or datetime.now(UTC).date().isoformat(),
-            language=request.language,
-            paper=request.paper,
-            detector=request.detector,
+            date=date or datetime.now(UTC).date().isoformat(),
+            language=language,
+            paper=paper,
+            detector=detector,
         )
     )
-    write_or_refuse(request.pdf, pdf)
-    return WrittenFile(path=request.pdf, size=len(pdf))
+    write_or_refuse(pdf, written)
+    return WrittenFile(path=pdf, size=len(written))

@@ -27,7 +27,7 @@ from pura.verdict.power import PowerTable
 
 if TYPE_CHECKING:
     from pura.audit.unexamined import Means
-    from pura.model.load import BareModel, LanguageModel
+    from pura.model.load import BareModel
 
 TOGETHER_TEXTS: Final = 16
 TOGETHER_CHARACTERS: Final = 16_384
@@ -176,7 +176,7 @@ class Prepared:
 
     def __init__(self, environment: Environment, setup: Setup, held: ExitStack) -> None:
         self._environment, self._setup, self._held = environment, setup, held
-        self._model: LanguageModel | BareModel | None = None
+        self._model: BareModel | None = None
         self._keys: list[OpenKey] = []
         self._options = Options(
             decoder=setup.decoder,
@@ -191,9 +191,7 @@ class Prepared:
         """The decision rule."""
         return self._options.policy
 
-    def open(
-        self, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped
-    ) -> LanguageModel | BareModel:
+    def open(self, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped) -> BareModel:
         """Open keys and register and load the model, where that was not done before.
 
         Raises:

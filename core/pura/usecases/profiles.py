@@ -23,53 +23,6 @@ MAX_SETTINGS: Final = 64 << 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class CreateProfile:
-    """Make a profile for the tokenizer of an installed model.
-
-    Attributes:
-        name: Of the profile, and of its file where it is stored; None leaves it without.
-        store: Whether it is stored among the user's profiles.
-        output: A file that it is also written to.
-        bits: Payload bits.
-        code: ``tbcc`` (stronger) or ``spc`` (the paper's).
-        blocks: Parity blocks, with ``spc``; None takes the usual number.
-        model: Whose tokenizer it is for; None takes the only one that is installed.
-        vocab_size: Size of a tokenizer that is not here; instead of a model.
-        temperature: The generator's.
-        top_k: 0 is off.
-        top_p: 1 is off.
-        history: ``used`` (the paper's rule) or ``all``.
-        prefix: ``none``, or ``bos`` for models that need it.
-        chat_template: Text file: what stands before a text at the generator, with the hole
-            ``{prompt}``, and ``{system}`` for the system prompt.
-        system_prompt: Text file with what fills ``{system}``.
-        key_epochs: ``day``, ``week`` or ``month`` where texts are marked with a key of that time.
-        layout: JSON file with the payload's fields.
-        limits: What can have been issued at most, by the name of a field; instead of what the
-            file says of it.
-    """
-
-    name: str | None = None
-    store: bool = True
-    output: Path | None = None
-    bits: int = 36
-    code: str = "tbcc"
-    blocks: int | None = None
-    model: str | None = None
-    vocab_size: int | None = None
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    history: str = "used"
-    prefix: str = "none"
-    chat_template: Path | None = None
-    system_prompt: Path | None = None
-    key_epochs: str | None = None
-    layout: Path | None = None
-    limits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class CreateForeign:
     """Make a profile of a mark by others from the settings of the program that writes it.
 
@@ -122,42 +75,65 @@ class ProfileDone:
     notes: tuple[str, ...] = ()
 
 
-def create_profile(environment: Environment, request: CreateProfile) -> ProfileDone:
-    """Make a profile, and store it where that is wanted.
+def create_profile(
+    environment: Environment,
+    *,
+    name: str | None = None,
+    store: bool = True,
+    output: Path | None = None,
+    bits: int = 36,
+    model: str | None = None,
+    vocab_size: int | None = None,
+    chat_template: Path | None = None,
+    system_prompt: Path | None = None,
+    layout: Path | None = None,
+    limits: Mapping[str, tuple[str, ...]] | None = None,
+    **settings: Any,
+) -> ProfileDone:
+    """Make a profile for the tokenizer of an installed model, and store it where that is wanted.
+
+    Args:
+        environment: Whose models and profiles.
+        name: Of the profile, and of its file where it is stored; None leaves it without.
+        store: Whether it is stored among the user's profiles.
+        output: A file that it is also written to.
+        bits: Payload bits.
+        model: Whose tokenizer it is for; None takes the only one that is installed.
+        vocab_size: Size of a tokenizer that is not here; instead of a model.
+        chat_template: Text file: what stands before a text at the generator, with the hole
+            ``{prompt}``, and ``{system}`` for the system prompt.
+        system_prompt: Text file with what fills ``{system}``.
+        layout: JSON file with the payload's fields.
+        limits: What can have been issued at most, by the name of a field; instead of what the
+            file says of it.
+        **settings: Further ones of :meth:`pura.scheme.Profile.new`, e.g. ``code``.
 
     Raises:
         ProfileError: A setting does not fit, the tokenizer is not clear, the name is taken, or
             the file cannot be written.
     """
-    refuse_path(request.name)
-    if request.output is not None:
-        refuse_taken(request.output, ProfileError)
+    refuse_path(name)
+    if output is not None:
+        refuse_taken(output, ProfileError)
     profile = Profile.new(
-        None if request.vocab_size else _model(environment, request.model),
-        bits=request.bits,
-        code=request.code,
-        blocks=request.blocks,
-        vocab_size=request.vocab_size,
-        fields=_layout(request.layout, request.bits),
-        temperature=request.temperature,
-        top_k=request.top_k,
-        top_p=request.top_p,
-        history=request.history,
-        prefix=request.prefix,
-        chat_template=_text(request.chat_template),
-        system_prompt=_text(request.system_prompt),
-        key_epochs=request.key_epochs,
-        name=request.name,
+        None if vocab_size else _model(environment, model),
+        bits=bits,
+        vocab_size=vocab_size,
+        fields=_layout(layout, bits),
+        chat_template=_text(chat_template),
+        system_prompt=_text(system_prompt),
+        name=name,
+        **settings,
     )
-    if request.limits:
+    if limits:
         stated = {one.name: one.limits for one in profile.fields}
-        profile = profile.with_limits(stated | dict(request.limits))
-    name = None
-    if request.name is not None and request.store:
-        name = environment.profiles.save(request.name, profile)
-    if request.output is not None:
-        write_or_refuse(request.output, profile.to_json().encode(), ProfileError)
-    return ProfileDone(profile=profile, name=name)
+        profile = profile.with_limits(stated | dict(limits))
+    stored = None
+    if name is not None and store:
+        stored = environment.profiles.save(name, profile)
+    if output is not None:
+        write_or_refuse(output, profile.to_json().encode(), ProfileError)
+    return ProfileDone(profile=profile, name=stored)
 
 
 def limit_profile(

@@ -103,18 +103,18 @@ def test_fetched_keys_are_wiped_and_those_of_the_run_are_not(at: Environment) ->
 
 
 def test_a_profile_is_made_in_one_way_under_a_lock(at: Environment, tmp_path: Path) -> None:
-    done = profiles.create_profile(at, profiles.CreateProfile(name="News:2026", bits=24))
+    done = profiles.create_profile(at, name="News:2026", bits=24)
     assert done.name == "News-2026"
     stored = at.profiles.get("News-2026")
     [model] = at.models.list()
     assert (stored.payload_bits, stored.code, stored.model) == (24, "tbcc", model.fingerprint)
     with pytest.raises(ProfileError) as caught:
-        profiles.create_profile(at, profiles.CreateProfile(name="News:2026"))
+        profiles.create_profile(at, name="News:2026")
     assert caught.value.code == "file-exists"
     output = tmp_path / "taken.json"
     output.write_text("mine")
     with pytest.raises(ProfileError):
-        profiles.create_profile(at, profiles.CreateProfile(name="Other", output=output))
+        profiles.create_profile(at, name="Other", output=output)
     assert output.read_text() == "mine"
     assert at.profiles.names() == ("News-2026",), "nothing is half done"
 
@@ -125,9 +125,8 @@ def test_two_programs_that_make_one_profile_at_once_make_one(at: Environment) ->
 
     def make(bits: int) -> None:
         start.wait()
-        request = profiles.CreateProfile(name="One", bits=bits, vocab_size=49152)
         try:
-            profiles.create_profile(at, request)
+            profiles.create_profile(at, name="One", bits=bits, vocab_size=49152)
             outcomes.append("made")
         except ProfileError as error:
             outcomes.append(error.code)
@@ -144,7 +143,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_in_words(at: Environment) -
     at.paths.profiles.parent.mkdir(parents=True, exist_ok=True)
     at.paths.profiles.write_text("a file where the folder should be")
     with pytest.raises(ProfileError, match="cannot be written"):
-        profiles.create_profile(at, profiles.CreateProfile(name="One", vocab_size=49152))
+        profiles.create_profile(at, name="One", vocab_size=49152)
 
 
 def test_a_register_is_filled_read_and_let_go_of(

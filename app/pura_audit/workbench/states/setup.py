@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from pura.usecases.models import add_model, install_model
-from pura.usecases.profiles import CreateProfile, create_profile, import_profile
+from pura.usecases.profiles import create_profile, import_profile
 from pura_audit.jobs.outcome import Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.keys.requests import KeyAct
@@ -96,8 +96,8 @@ class Setup(QObject):
 
     def _create_profile(self, name: str) -> None:
         environment, model = self._session.environment, self._session.model
-        request = CreateProfile(name=name.strip(), model=model.name if model else None)
-        self._begin(lambda _: create_profile(environment, request))
+        chosen = model.name if model else None
+        self._begin(lambda _: create_profile(environment, name=name.strip(), model=chosen))
 
     def _ask_place(self, mode: QFileDialog.FileMode, act: Callable[[Path], None]) -> QFileDialog:
         dialog = QFileDialog(self._window, translate("Setup", "Choose"))

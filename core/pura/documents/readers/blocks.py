@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pura.documents.values import Transform
+from pura.record.transform import Transform
 
 
 @dataclass(frozen=True, kw_only=True)

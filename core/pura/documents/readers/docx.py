@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from pura.documents.readers.blocks import Block, join
 from pura.documents.readers.packed import ZipContainer, local_name
-from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions, Transform
+from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
+from pura.record.transform import Transform
 from pura.words.sentence import Sentence, sentence
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

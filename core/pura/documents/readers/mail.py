@@ -24,7 +24,8 @@ from pura.documents.limits import (
     over,
 )
 from pura.documents.readers.html import visible
-from pura.documents.values import ATTACHMENT, MAIN, QUOTED, Extract, ReadOptions, Transform
+from pura.documents.values import ATTACHMENT, MAIN, QUOTED, Extract, ReadOptions
+from pura.record.transform import Transform
 from pura.words.sentence import Sentence, sentence
 
 _QUOTE: Final = re.compile(r"^ ?>[> ]*", re.MULTILINE)

@@ -16,7 +16,8 @@ from pura.documents.limits import MAX_PAGES, MAX_TOTAL_CHARACTERS, over
 from pura.documents.readers.packed import locked
 from pura.documents.readers.pdf_columns import in_order
 from pura.documents.readers.pdf_lines import Line, assemble
-from pura.documents.values import Extract, ReadOptions, Transform
+from pura.documents.values import Extract, ReadOptions
+from pura.record.transform import Transform
 from pura.words.sentence import sentence
 
 _LIGATURES: Final = {

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from pura.documents.values import Transform
+from pura.record.transform import Transform
 from pura.words.sentence import sentence
 
 _EDGE: Final = 2  # lines at either end of a page that may be a header or a footer

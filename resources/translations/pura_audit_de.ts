@@ -448,8 +448,8 @@
         <translation>Fallbuch prüfen</translation>
     </message>
     <message>
-        <source>Head to compare with (section 13 of a report; may stay empty)</source>
-        <translation>Vergleichsstand (Abschnitt 13 eines Berichts; darf leer bleiben)</translation>
+        <source>Head to compare with (in a report: Integrity; may stay empty)</source>
+        <translation>Vergleichsstand (im Bericht unter Unversehrtheit; darf leer bleiben)</translation>
     </message>
     <message>
         <source>number:hash</source>

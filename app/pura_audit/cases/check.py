@@ -54,7 +54,7 @@ class CheckDialog(PlainDialog):
         self.setWindowTitle(title)
         self.resize(760, 720)
         self.head = Words(
-            translate("Cases", "Head to compare with (section 13 of a report; may stay empty)"),
+            translate("Cases", "Head to compare with (in a report: Integrity; may stay empty)"),
             hint=translate("Cases", "number:hash"),
         )
         self.again = main_button(translate("Cases", "Check"), self.check, enter=False)

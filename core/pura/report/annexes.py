@@ -1,4 +1,4 @@
-"""Sections 13 and 14: digests, how to check, the text, the glossary, the sealed annex."""
+"""Digests, how to check, the text, the glossary, the sealed annex."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ def integrity(
     for audit in audits:
         rows += [
             (labels("integrity.audit"), audit.id),
-            (labels("integrity.item"), audit.input.sha256 or "–"),
             (labels("integrity.findings"), findings_digest(audit)),
         ]
     examined = any(audit.verdict != "not-examinable" for audit in audits)
@@ -74,10 +73,11 @@ def annexes(
         mode = request.text if request.text != OMITTED else FULL
         blocks.append(note(labels("annex.text.plain" if plain else f"annex.text.{mode}")))
         blocks.append(Block(kind="text", runs=_runs(audit, shaded=shaded)))
-    blocks += [heading(labels("annex.glossary")), paragraph(labels("glossary"))]
-    blocks.append(heading(labels("annex.sealed")))
-    sealed = labels("annex.sealed.text", sha=annex) if annex else labels("annex.sealed.none")
-    return (*blocks, paragraph(sealed))
+    blocks += [heading(labels("annex.glossary")), note(labels("glossary"))]
+    if annex:
+        blocks.append(heading(labels("annex.sealed")))
+        blocks.append(paragraph(labels("annex.sealed.text", sha=annex)))
+    return tuple(blocks)
 
 
 def _runs(audit: Audit, *, shaded: bool) -> tuple[tuple[str, int], ...]:

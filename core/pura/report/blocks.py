@@ -68,7 +68,8 @@ class Content:
         date: ``(year, month, day)`` of issue; the document's own date.
         sections: In order.
         end: The last line.
-        summary: What stands before the first section when several audits are in the report.
+        summary: What stands before the first section: page one, or the overview of several items.
+        alone: The sections begin on a new page.
     """
 
     title: str
@@ -84,6 +85,7 @@ class Content:
     organisation: str = ""
     author: str = ""
     summary: tuple[Block, ...] = field(default=())
+    alone: bool = False
 
     def plain(self) -> dict[str, Any]:
         """Return plain values for the template."""

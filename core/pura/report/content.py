@@ -1,4 +1,4 @@
-"""The fourteen sections of a report, in their order (docs/reports.md), as plain blocks."""
+"""The sections of a report, in their order (docs/reports.md), as plain blocks."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ from pura.report.labels import Labels
 from pura.report.request import ReportRequest
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentence import Sentence
-from pura.words.sentences import fill, say, step_name
+from pura.words.sentences import say
 
 DRAFTS: Final = {"confirmed": "draft.reviewed", "disputed": "draft.disputed"}
 _BITS: Final = re.compile(r"\b[01]{12,}\b")
-_UNEXAMINED: Final = (1, 3, 4, 13)
+_ON_PAGE_ONE: Final = 5  # of more marks the list runs over, and the sections go on behind it
+_UNEXAMINED: Final = ("report", "item", "integrity")
 """Sections of a report on items that could not be examined; the others speak of a measurement."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seals:
-    """Digests that section 13 prints.
+    """Digests that the section on integrity prints.
 
     Attributes:
         name: Of the embedded record.
@@ -83,59 +84,31 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         )
         if part
     )
-    sections: tuple[Section, ...] = (
-        Section(number=1, title=labels("s1"), blocks=_header(labels, request, number, issued)),
-        Section(number=2, title=labels("s2"), blocks=_parties(labels, request)),
-        Section(
-            number=3,
-            title=labels("s3"),
-            blocks=_each(audits, labels, lambda a: _result(a, request, labels)),
+    about = _about(labels, request, number, issued)
+    parts: dict[str, tuple[Block, ...]] = {
+        **({"report": tuple(about)} if many else {}),
+        "item": _each(audits, labels, lambda a: item.item(a, request, labels)),
+        "propositions": _each(audits, labels, lambda a: item.propositions(a, request, labels)),
+        "method": (
+            *_method(audits, labels),
+            *_each(audits, labels, lambda a: method.method(a, request, labels)),
         ),
-        Section(
-            number=4,
-            title=labels("s4"),
-            blocks=_each(audits, labels, lambda a: item.item(a, request, labels)),
+        "findings": _each(audits, labels, lambda a: findings.findings(a, labels)),
+        "evaluation": _evaluation(audits, request, labels),
+        "validation": method.validation(audits, labels),
+        "integrity": annexes.integrity(
+            audits, labels, seals.name, seals.record, seals.size, seals.annex, request.log
         ),
-        Section(
-            number=5,
-            title=labels("s5"),
-            blocks=_each(audits, labels, lambda a: item.propositions(a, request, labels)),
-        ),
-        Section(
-            number=6,
-            title=labels("s6"),
-            blocks=(
-                *_method(audits, labels),
-                *_each(audits, labels, lambda a: method.method(a, request, labels)),
-            ),
-        ),
-        Section(
-            number=7,
-            title=labels("s7"),
-            blocks=_each(audits, labels, lambda a: findings.findings(a, labels)),
-        ),
-        Section(number=8, title=labels("s8"), blocks=_evaluation(audits, request, labels)),
-        Section(number=9, title=labels("s9"), blocks=method.rule(audits, labels)),
-        Section(number=10, title=labels("s10"), blocks=method.validation(audits, labels)),
-        Section(number=11, title=labels("s11"), blocks=_limits(labels, request.language)),
-        Section(number=12, title=labels("s12"), blocks=_review(labels, request)),
-        Section(
-            number=13,
-            title=labels("s13"),
-            blocks=annexes.integrity(
-                audits, labels, seals.name, seals.record, seals.size, seals.annex, request.log
-            ),
-        ),
-        Section(
-            number=14,
-            title=labels("s14"),
-            blocks=annexes.annexes(audits, request, labels, seals.annex),
-        ),
-    )
+        "annexes": annexes.annexes(audits, request, labels, seals.annex),
+    }
     if all(audit.verdict == "not-examinable" for audit in audits):
-        named = (2,) if any(vars(request.parties).values()) else ()
-        sections = tuple(one for one in sections if one.number in (*_UNEXAMINED, *named))
+        parts = {name: parts[name] for name in _UNEXAMINED if name in parts}
+    sections = tuple(
+        Section(number=place, title=labels(f"section.{name}"), blocks=blocks)
+        for place, (name, blocks) in enumerate(parts.items(), start=1)
+    )
     year, month, day = (int(part) for part in issued.split("-"))
+    marks = max(len(audit.named_marks) for audit in audits)
     return Content(
         title=_title(audits, labels),
         language=request.language,
@@ -147,11 +120,12 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         date=(year, month, day),
         sections=sections,
         end=labels("end"),
+        alone=marks <= _ON_PAGE_ONE,
         organisation=printable(request.parties.organisation),
         author=printable(request.parties.examiner),
         summary=_summary(audits, request, labels)
         if many
-        else _page_one(audits[0], request, labels),
+        else (*_page_one(audits[0], request, labels), heading(labels("section.report")), *about),
     )
 
 
@@ -197,13 +171,12 @@ def _each(
 def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
     """Return what a reader without the method needs: question, answer, ground, limits, review."""
     language, found = request.language, audit.presented
-    tone = {"mark": "found", "indication": "attention"}.get(audit.verdict, "plain")
     question = request.parties.question.strip() or labels(
         "question.usual", keys=printable(found.keys)
     )
     blocks = [
         heading(labels("page1")),
-        Block(kind="lead", text=audit.title(language), tone=tone),
+        _lead(audit, language),
         _facts(
             [
                 (labels("question"), question),
@@ -215,13 +188,13 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
     if marks := found.marks:
         # Bits name nobody: only the fields of a profile say for whom and when.
         one = labels("page1.payload" if marks[0].payload.fields else "payload")
-        rows = [
-            (one, words)
-            if len(marks) == 1
-            else (labels("mark.n", n=mark.number), _placed(mark, words, audit, labels))
-            for mark, words in zip(marks, _for_whom(audit, labels), strict=True)
-        ]
-        blocks.append(_facts(rows))
+        named = zip(marks, _for_whom(audit, labels), strict=True)
+        if len(marks) == 1:
+            blocks.append(_facts([(one, words) for _, words in named]))
+        else:
+            rows = [(str(mark.number), words, _place(mark, audit, labels)) for mark, words in named]
+            head = (labels("mark"), one, labels("passages.where"))
+            blocks.append(table(head, rows, ("left", "left", "left"), (0.08, 0.5, 0.42)))
     blocks += [note(one.text) for one in _paragraphs(found.beside, language)]
     blocks += [
         heading(labels("page1.rests")),
@@ -237,8 +210,6 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
     ]
     limits = map(printable, said(found.cautions, language))
     blocks += [heading(labels("page1.limits")), bullets([*limits, labels("limits.decision")])]
-    state = request.review.strip() or labels("review.none")
-    blocks += [heading(labels("page1.review")), paragraph(printable(state))]
     return tuple(blocks)
 
 
@@ -252,10 +223,10 @@ def _for_whom(audit: Audit, labels: Labels) -> list[str]:
     ]
 
 
-def _placed(mark: NamedMark, words: str, audit: Audit, labels: Labels) -> str:
-    """Return what may be said of one of several marks, and where it begins and ends."""
+def _place(mark: NamedMark, audit: Audit, labels: Labels) -> str:
+    """Return where one of several marks begins and ends."""
     places = [place_words(p, audit.text, labels.language) for p in mark.passages[:1]]
-    return " · ".join([words, *places])
+    return printable("".join(places)) or "–"
 
 
 def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
@@ -285,49 +256,28 @@ def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) ->
     )
 
 
-def _header(labels: Labels, request: ReportRequest, number: str, issued: str) -> tuple[Block, ...]:
+def _about(labels: Labels, request: ReportRequest, number: str, issued: str) -> tuple[Block, ...]:
+    """Return what names the report, who had to do with it, and who looked at it."""
+    who = {name: value for name, value in vars(request.parties).items() if name != "question"}
     rows = [
         (labels("number"), number),
         (labels("version"), str(request.version)),
         (labels("issued"), findings.day(issued, labels)),
-        *_given([("case.id", request.case), ("classification", request.classification)], labels),
         (labels("status"), labels("status.final" if request.final else "status.draft")),
+        *_given([("case.id", request.case), ("classification", request.classification)], labels),
     ]
     if request.replaces.strip():
         kind = "supplements" if request.supplements else "replaces"
         rows += [(labels(kind), request.replaces), (labels("reason"), labels.given(request.reason))]
+    named = {"reviewer": "review.technical", "authoriser": "review.authorised"}
+    rows += _given([(named.get(name, name), value) for name, value in who.items()], labels)
+    rows.append((labels("review"), request.review.strip() or labels("review.none")))
     return (_facts(rows),)
-
-
-def _parties(labels: Labels, request: ReportRequest) -> tuple[Block, ...]:
-    rows = _given(list(vars(request.parties).items()), labels)
-    return (_facts(rows) if rows else paragraph(labels("not-given")),)
 
 
 def _given(rows: Sequence[tuple[str, str]], labels: Labels) -> list[tuple[str, str]]:
     """Return the fields that somebody has filled in, with their names."""
     return [(labels(name), value) for name, value in rows if value.strip()]
-
-
-def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
-    tone = {"mark": "found", "indication": "attention"}.get(audit.verdict, "plain")
-    blocks = [Block(kind="lead", text=audit.title(request.language), tone=tone)]
-    headline = fill(audit.sentences[0], request.language) if audit.sentences else ""
-    blocks.append(paragraph(printable(headline)))
-    beside = _paragraphs(audit.presented.beside, request.language)
-    if audit.verdict == "not-examinable":
-        return [*blocks, *beside, _unexamined(audit, labels)]
-    rows = [(labels("lr"), findings.ratio(audit, labels)), findings.support(audit, labels)]
-    if (payload := audit.payload) is not None:
-        rows.append((labels("payload"), "; ".join(_for_whom(audit, labels))))
-        if payload.fields and payload.bits is not None:
-            rows.append((labels("payload.bits"), findings.grouped(payload.bits)))
-    blocks += [_facts(rows), note(say("note.n1", request.language))]
-    blocks += beside
-    cautions = [*map(printable, said(audit.cautions, request.language))]
-    blocks.append(heading(labels("cautions")))
-    blocks.append(bullets(cautions) if cautions else paragraph(labels("cautions.none")))
-    return blocks
 
 
 def _paragraphs(sentences: Sequence[Sentence], language: str) -> list[Block]:
@@ -338,56 +288,39 @@ def _paragraphs(sentences: Sequence[Sentence], language: str) -> list[Block]:
     ]
 
 
-def _unexamined(audit: Audit, labels: Labels) -> Block:
-    """Return with what the item was to be examined, and how far that went."""
-    means = [
-        (labels("worked"), f"{findings.day(audit.created, labels)} ({audit.created})"),
-        (labels("keys"), ", ".join(key.fingerprint for key in audit.keys)),
-        (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
-        (labels("model"), f"{audit.model.name} {audit.model.fingerprint}"),
-        (labels("program"), f"PURA Audit {audit.versions.get('pura', '')}"),
-    ]
-    left = next((step for step in audit.log if not step.done), None)
-    if left is not None:
-        name = f"{left.number} {step_name(left.name, labels.language)}"
-        means.append((labels("unexamined.step"), f"{name}: {left.words(labels.language)}"))
-    return _facts(means)
-
-
 def _evaluation(
     audits: Sequence[Audit], request: ReportRequest, labels: Labels
 ) -> tuple[Block, ...]:
-    def sentences(audit: Audit) -> list[Block]:
-        return _paragraphs(audit.presented.wording, request.language)
+    """Return what the findings say, the scale and the rule that the words rest on."""
+    several = len(audits) > 1
 
-    blocks = [note(labels("opinion")), *_each(audits, labels, sentences)]
+    def one(audit: Audit) -> list[Block]:
+        found = audit.presented
+        blocks = [_lead(audit, request.language)] if several else []
+        if audit.verdict != "not-examinable":
+            rows = [(labels("lr"), findings.ratio(audit, labels)), findings.support(audit, labels)]
+            blocks += [_facts(rows), findings.strip(audit, labels)]
+        # Of one item page one has said these.
+        before = () if several else (*found.answer, *found.beside)
+        wording = [sentence for sentence in found.wording if sentence not in before]
+        blocks += _paragraphs(wording, request.language)
+        if several and found.cautions:
+            limits = map(printable, said(found.cautions, request.language))
+            blocks += [heading(labels("cautions")), bullets([*limits])]
+        return blocks
+
+    blocks = [note(labels("opinion")), *_each(audits, labels, one)]
     if request.remark.strip():
         blocks += [
             heading(labels("remark")),
             Block(kind="box", text=printable(request.remark.strip())),
         ]
-    return tuple(blocks)
+    return (*blocks, *method.rule(audits, labels))
 
 
-def _limits(labels: Labels, language: str) -> tuple[Block, ...]:
-    return (
-        paragraph(say("scope", language)),
-        bullets([labels("limits.copy"), labels("limits.decision"), labels("limits.privacy")]),
-    )
-
-
-def _review(labels: Labels, request: ReportRequest) -> tuple[Block, ...]:
-    who = request.parties
-    return (
-        _facts(
-            [
-                *_given([("review.technical", who.reviewer)], labels),
-                (labels("s12"), request.review.strip() or labels("review.none")),
-                *_given([("review.authorised", who.authoriser)], labels),
-                (labels("status"), labels("status.final" if request.final else "status.draft")),
-            ]
-        ),
-    )
+def _lead(audit: Audit, language: str) -> Block:
+    tone = {"mark": "found", "indication": "attention"}.get(audit.verdict, "plain")
+    return Block(kind="lead", text=audit.title(language), tone=tone)
 
 
 def _facts(rows: Sequence[tuple[str, str]]) -> Block:

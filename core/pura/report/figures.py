@@ -25,7 +25,7 @@ INK, MUTED, LINE, PALE = "#18202C", "#5A6576", "#DFE3E9", "#F5F6F8"
 FOR, AGAINST, FOUND, REPAIRED = "#2B6CB0", "#A64A0C", "#1F7A55", "#7A3FA8"
 MARKS: Final = (FOUND, FOR, REPAIRED)  # of the marks of a text, as in the window …
 DASHES: Final = ("", "6 3", "2 2", "6 2 2 2")  # … and their lines
-ROW: Final = 46  # positions in a row of bars
+ROW: Final = 54  # positions in a row of bars
 _HATCH: Final = (
     f'<pattern id="h" width="4" height="4" patternUnits="userSpaceOnUse" '
     f'patternTransform="rotate(45)"><rect width="4" height="4" fill="#fff"/>'

@@ -1,8 +1,8 @@
-"""Section 7: the numbers, the figures, the bits."""
+"""The numbers, the figures, the bits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pura.base import numerals
@@ -11,7 +11,7 @@ from pura.record.marks import bits_of, standing
 from pura.record.naming import CandidateFacts
 from pura.record.spoken import evidence_ratio, whom_words
 from pura.report import figures
-from pura.report.blocks import Block, facts, heading, note, paragraph, table
+from pura.report.blocks import Block, bullets, facts, heading, note, paragraph, table
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.scheme.foreign import FOREIGN_NAMES
@@ -19,8 +19,9 @@ from pura.words.sentences import change_name, say, scale
 
 _PRIORS = (0.1, 0.5, 0.9)
 LISTED: Final = 8
-"""Candidates that are listed; the record holds all that carry weight."""
-_OF_SEVERAL: Final = 3  # candidates of each of several marks
+"""Candidates that are listed at most; the record holds all that carry weight."""
+LEAST_LISTED: Final = 3
+"""Candidates that are listed of a payload that is identified."""
 _CHARTS: Final = 4  # marks whose bits are drawn
 _PROMPTS = 5  # candidate prompts that are named; the record holds all
 
@@ -30,7 +31,6 @@ def findings(audit: Audit, labels: Labels) -> list[Block]:
     if audit.verdict == "not-examinable":
         return [paragraph(labels("unexamined"))]
     blocks = [_numbers(audit, labels), note(labels("bound.note"))]
-    blocks.append(note(say("note.n1", labels.language)))
     if audit.evidence.p_redraw is not None:
         values = {"p": audit.evidence.p_redraw, "N": audit.evidence.draws}
         blocks.append(note(say("note.n2", labels.language, **values)))
@@ -120,8 +120,29 @@ def _cap(audit: Audit) -> float:
 
 
 def _figures(audit: Audit, labels: Labels) -> list[Block]:
+    if audit.tokens.ids.size == 0:
+        return []
+    values = figures.course(audit)
+    return [
+        Block(
+            kind="figure",
+            svg=figures.course_chart(audit, labels),
+            text=labels("figure.course" if audit.decoded.bits else "figure.course-foreign"),
+            alt=labels(
+                "alt.course",
+                first=number(float(values[0]), 1, labels),
+                last=number(float(values[-1]), 1, labels),
+                n=audit.tokens.ids.size,
+                t=number(float(str(audit.policy.get("t_found", 6.0))), 1, labels),
+            ),
+        )
+    ]
+
+
+def strip(audit: Audit, labels: Labels) -> Block:
+    """Return the scale with the place of a finding on it."""
     rows = scale(labels.language)
-    strip = Block(
+    return Block(
         kind="figure",
         svg=figures.scale_strip(audit, labels.language),
         text=labels("figure.scale"),
@@ -129,22 +150,6 @@ def _figures(audit: Audit, labels: Labels) -> list[Block]:
             "alt.scale", first=rows[0].word, last=rows[-1].word, word=support(audit, labels)[1]
         ),
     )
-    if audit.tokens.ids.size == 0:
-        return [strip]
-    values = figures.course(audit)
-    course = Block(
-        kind="figure",
-        svg=figures.course_chart(audit, labels),
-        text=labels("figure.course" if audit.decoded.bits else "figure.course-foreign"),
-        alt=labels(
-            "alt.course",
-            first=number(float(values[0]), 1, labels),
-            last=number(float(values[-1]), 1, labels),
-            n=audit.tokens.ids.size,
-            t=number(float(str(audit.policy.get("t_found", 6.0))), 1, labels),
-        ),
-    )
-    return [strip, course]
 
 
 def _variants(audit: Audit, labels: Labels) -> list[Block]:
@@ -221,18 +226,21 @@ def _variant_name(name: str, labels: Labels) -> str:
 
 
 def _candidates(audit: Audit, labels: Labels) -> list[Block]:
+    """Return the payloads that the evidence leaves in question, of each mark that has any."""
     blocks = [heading(labels("candidates"))]
+    marks = audit.named_marks
     if audit.verdict != "mark":
         return [*blocks, paragraph(labels("candidates.none"))]
-    marks = audit.named_marks
-    most = LISTED if len(marks) < 2 else _OF_SEVERAL
+    if len(marks) > 1 and all(mark.payload.identified for mark in marks):
+        return [*blocks, paragraph(labels("candidates.sure")), *_register(audit, labels)]
     for mark in marks:
+        if len(marks) > 1 and mark.payload.identified:
+            continue
         if len(marks) > 1:
             blocks.append(heading(labels("mark.n", n=mark.number)))
+        most = max(LEAST_LISTED, min(LISTED, mark.payload.in_question))
         blocks.append(_candidate_table(mark.candidates[:most], labels))
-    if audit.register_match is not None:
-        blocks += _register(audit, labels)
-    return blocks
+    return [*blocks, *_register(audit, labels)]
 
 
 def _candidate_table(candidates: Sequence[CandidateFacts], labels: Labels) -> Block:
@@ -251,7 +259,8 @@ def _candidate_table(candidates: Sequence[CandidateFacts], labels: Labels) -> Bl
 def _register(audit: Audit, labels: Labels) -> list[Block]:
     """Weights of the entries under three prior weights of “not in the register”."""
     register = audit.register
-    assert register is not None
+    if register is None or audit.register_match is None:
+        return []
     head = (labels("entry"), *(labels("weights.prior", w=number(p, 1, labels)) for p in _PRIORS))
     rows = [
         (
@@ -280,72 +289,68 @@ def _weight(posterior: float, prior: float, none: float, wanted: float, labels: 
 
 
 def _passages(audit: Audit, labels: Labels) -> list[Block]:
+    """Return where the marks stand; of several, what may be said of each."""
     blocks = [heading(labels("passages"))]
-    if not standing(audit):
-        return [*blocks, paragraph(labels("passages.none"))]
-    several = len(audit.named_marks) > 1
-    rows = []
-    for i, (mark, p) in enumerate(standing(audit), start=1):
+    places: dict[int, list[str]] = {}
+    for mark, p in standing(audit):
         place = labels("from-to", a=p.first_token + 1, b=p.last_token + 1, c=p.start + 1, d=p.end)
-        rows.append((str(i), labels("mark.n", n=mark + 1), place) if several else (str(i), place))
-    if several:
-        head: tuple[str, ...] = (labels("passage"), labels("mark"), "")
-        passages = table(head, rows, ("left", "left", "left"), (0.15, 0.2, 0.65))
+        places.setdefault(mark + 1, []).append(place)
+    if not places:
+        return [*blocks, paragraph(labels("passages.none"))]
+    if len(audit.named_marks) < 2:
+        blocks.append(bullets([place for each in places.values() for place in each]))
     else:
-        passages = table((labels("passage"), ""), rows, ("left", "left"), (0.15, 0.85))
-    return [*blocks, *_marks(audit, labels), passages, note(labels("margin"))]
+        blocks.append(_marks(audit, places, labels))
+    return [*blocks, note(labels("margin"))]
 
 
-def _marks(audit: Audit, labels: Labels) -> list[Block]:
+def _marks(audit: Audit, places: Mapping[int, Sequence[str]], labels: Labels) -> Block:
     """Return what may be said of each of several marks."""
     marks = audit.named_marks
-    if len(marks) < 2:
-        return []
     language, cap = labels.language, audit.lr_cap
+    keys = len({mark.key for mark in marks}) > 1
     rows = []
     for mark in marks:
         bits = bits_of(audit, mark.number - 1)
-        repaired = sum(bit.repaired for bit in bits) if mark.key == audit.key.fingerprint else None
+        own = mark.key == audit.key.fingerprint
+        payload = whom_words(audit.profile, mark.payload, grouped(mark.payload.best), language)
         rows.append(
             (
                 str(mark.number),
-                printable(
-                    whom_words(audit.profile, mark.payload, grouped(mark.payload.best), language)
-                ),
-                mark.key,
+                printable(payload + (f" · {mark.key}" if keys else "")),
+                "; ".join(places.get(mark.number, ())) or "–",
                 "–" if mark.share is None else numerals.share(mark.share, language),
-                "–" if repaired is None else str(repaired),
+                str(sum(bit.repaired for bit in bits)) if own else "–",
                 evidence_ratio(mark, language, cap) or "–",
             )
         )
     head = (
         labels("mark"),
         labels("payload"),
-        labels("mark.key"),
+        labels("passages.where"),
         labels("mark.share"),
         labels("mark.repaired"),
         labels("lr"),
     )
     sides = ("left", "left", "left", "right", "right", "right")
-    return [table(head, rows, sides, (0.1, 0.34, 0.2, 0.1, 0.1, 0.16))]
+    return table(head, rows, sides, (0.06, 0.3, 0.26, 0.1, 0.11, 0.17))
 
 
 def _bits(audit: Audit, labels: Labels) -> list[Block]:
+    """Return the bits as a chart; of several marks those of which the payload is in question."""
     marks = audit.named_marks
     if len(marks) < 2:
-        return [heading(labels("bits")), *_bits_of(audit.bits, labels)]
-    # Of several marks each has bits of its own; the record holds those of all.
-    blocks = [heading(labels("bits"))]
-    for mark in marks[:_CHARTS]:
-        if mark.key == audit.key.fingerprint:
-            blocks.append(heading(labels("mark.n", n=mark.number)))
-            blocks.append(_bits_of(bits_of(audit, mark.number - 1), labels)[0])
-    return blocks
+        return [heading(labels("bits")), _chart(audit.bits, labels), note(labels("bits.inside"))]
+    open_ = [m for m in marks if not m.payload.identified and m.key == audit.key.fingerprint]
+    blocks = []
+    for mark in open_[:_CHARTS]:
+        blocks.append(heading(f"{labels('bits')}: {labels('mark.n', n=mark.number)}"))
+        blocks.append(_chart(bits_of(audit, mark.number - 1), labels))
+    return [*blocks, note(labels("bits.inside"))]
 
 
-def _bits_of(bits: Sequence[BitEvidence], labels: Labels) -> list[Block]:
-    """Return the chart of a codeword's positions, and their table under its heading."""
-    chart = Block(
+def _chart(bits: Sequence[BitEvidence], labels: Labels) -> Block:
+    return Block(
         kind="figure",
         svg=figures.bits_chart(bits, labels),
         text=labels("figure.bits"),
@@ -357,29 +362,3 @@ def _bits_of(bits: Sequence[BitEvidence], labels: Labels) -> list[Block]:
             weak=sum(b.weak for b in bits),
         ),
     )
-    half = -(-len(bits) // 3)
-    columns = [bits[i : i + half] for i in range(0, len(bits), half)] or [()]
-    rows = []
-    for i in range(half):
-        row: list[str] = []
-        for column in columns:
-            row += _bit(column[i], labels) if i < len(column) else ["", "", "", ""]
-        rows.append(row)
-    head = (labels("bits.head"), labels("bits.bit"), "LLR", labels("bits.state")) * len(columns)
-    sides = ("right", "right", "right", "left") * len(columns)
-    table_ = table(head, rows, sides, (0.28, 0.12, 0.2, 0.4) * len(columns))
-    return [chart, heading(labels("bits.llr")), table_]
-
-
-def _bit(bit: BitEvidence, labels: Labels) -> list[str]:
-    state = (
-        "unread"
-        if bit.readings == 0
-        else "repaired"
-        if bit.repaired
-        else "uncertain"
-        if bit.weak
-        else "read"
-    )
-    words = labels(f"bits.{state}") + (f", {labels('bits.parity')}" if bit.parity else "")
-    return [str(bit.position + 1), str(bit.bit), number(bit.llr_log10, 1, labels), words]

@@ -1,4 +1,4 @@
-"""Sections 4 and 5: the item, the propositions, what the evaluation rests on."""
+"""The item, the propositions, what the evaluation rests on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pura.report.findings import day, grouped, number
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
-from pura.words.sentences import changed, say
+from pura.words.sentences import changed, say, step_name
 
 _CUSTODY = ("source", "received", "custody")
 _ALTERNATIVES = ("quoted", "account", "forged", "test", "translation")
@@ -32,9 +32,27 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     ]
     blocks: list[Block] = [facts([(name, printable(value)) for name, value in rows])]
     blocks += [note(words) for words in said(found.conditions, language)]
+    if audit.verdict == "not-examinable":
+        blocks.append(_unexamined(audit, labels))
     if notes.supplied.strip():
         blocks.append(note(labels("supplied.note")))
     return blocks
+
+
+def _unexamined(audit: Audit, labels: Labels) -> Block:
+    """Return with what the item was to be examined, and how far that went."""
+    means = [
+        (labels("worked"), f"{day(audit.created, labels)} ({audit.created})"),
+        (labels("keys"), ", ".join(key.fingerprint for key in audit.keys)),
+        (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
+        (labels("model"), f"{audit.model.name} {audit.model.fingerprint}"),
+        (labels("program"), f"PURA Audit {audit.versions.get('pura', '')}"),
+    ]
+    left = next((step for step in audit.log if not step.done), None)
+    if left is not None:
+        name = f"{left.number} {step_name(left.name, labels.language)}"
+        means.append((labels("unexamined.step"), f"{name}: {left.words(labels.language)}"))
+    return facts([(name, printable(value)) for name, value in means])
 
 
 def _text_rows(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
@@ -45,7 +63,6 @@ def _text_rows(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
         (labels("characters"), numerals.count(found.characters, language)),
         (labels("tokens"), numerals.count(found.tokens, language)),
         (labels("usable"), numerals.count(audit.evidence.usable, language)),
-        (labels("condition"), "; ".join(conditions(audit, labels)) or labels("condition.plain")),
     ]
 
 
@@ -108,10 +125,6 @@ def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[
         )
     )
     rows = [
-        (labels("keys"), ", ".join(key.fingerprint for key in audit.keys)),
-        (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
-        (labels("model"), f"{audit.model.name} {audit.model.fingerprint}"),
-        (labels("tokenizer"), audit.model.tokenizer),
         (labels("prompt"), prompt),
         (
             labels("normalisation"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pura.base import numerals
 from pura.record.audit import Audit
-from pura.report.blocks import Block, bullets, facts, heading, note, paragraph, table
+from pura.report.blocks import Block, bullets, facts, heading, note, table
 from pura.report.findings import day, number
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
@@ -98,11 +98,10 @@ def _second_reading(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
 def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
     """Return the whole scale, and the rule with both of its risks."""
     language = labels.language
-    rows = [(row.range, row.word) for row in scale(language)]
+    words = "; ".join(f"{row.range}: {row.word}" for row in scale(language))
     blocks = [
-        paragraph(labels("scale.text")),
-        table((labels("scale.lr"), labels("scale.word")), rows, ("left", "left"), (0.4, 0.6)),
-        heading(labels("rule")),
+        heading(labels("section.scale")),
+        note(f"{labels('scale.text')} {words}."),
     ]
     rules: dict[str, list[Audit]] = {}
     for audit in audits:
@@ -136,8 +135,8 @@ def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
 
 
 def _missed(audits: Sequence[Audit], labels: Labels) -> str:
-    """Return the complement of the shares that section 7 prints, so that both add up."""
-    # Section 7 rounds down, to 99 % at most.
+    """Return the complement of the shares that the findings print, so that both add up."""
+    # Those are rounded down, to 99 % at most.
     shares = {
         None
         if audit.evidence.power is None
@@ -176,4 +175,4 @@ def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
     if draws:
         smallest = numerals.chance(1 / (min(draws) + 1), labels.language)
         items.append(labels("validation.mc", r=smallest))
-    return (bullets(items),)
+    return (bullets([*items, labels("limits.copy"), labels("limits.privacy")]),)

@@ -51,7 +51,7 @@ def promises() -> dict[str, list[str]]:
             *(f"{number} {words}" for number, words in numbered),
         ],
         "## What holds the child": first_cells(
-            (DOCS / "documents.md").read_text(encoding="utf-8"), "| what holds the child |"
+            (DOCS / "reading-files.md").read_text(encoding="utf-8"), "| what holds the child |"
         ),
         "## Checking reports": first_cells(
             (DOCS / "reports.md").read_text(encoding="utf-8"),

@@ -285,6 +285,10 @@ def _as_it_is(value: Any, _: Any) -> Any:
 def _number(value: Any, _: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DecodeError(phrase("what.not-number"))
-    if not math.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond every float
+        number = math.inf
+    if not math.isfinite(number):
         raise DecodeError(phrase("what.not-finite"))
-    return float(value)
+    return number

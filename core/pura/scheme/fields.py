@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
+from pura.base.decoder import DecodeError, Decoder
 from pura.base.errors import PayloadError, ProfileError
 from pura.scheme.payload import Payload
 
@@ -26,6 +27,12 @@ _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 _VERSION: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 _REQUIRED: Final = {"name", "bits", "kind"}
 _EVERYWHERE: Final = {"limits"}
+_LISTED: Final = {
+    "values": "layout.values",
+    "parts": "layout.parts",
+    "limits": "layout.limits",
+}
+"""What is said where one of these does not hold what it should."""
 TODAY: Final = "today"
 """In a limit of a date: the day of the audit."""
 MAX_RANGES: Final = 16  # that the limits of one field come to
@@ -180,35 +187,23 @@ def _parse_field(entry: object, number: int) -> Field:
         raise _refuse(name, phrase("layout.unknown", entry=min(unknown)))
     if type(bits) is not int or not 1 <= bits <= 64:
         raise _refuse(name, phrase("layout.width"))
-    field = Field(
-        name=name,
-        bits=bits,
-        kind=kind,
-        offset=_typed(entry, "offset", int, 0, name),
-        values=tuple(_typed(entry, "values", list, [], name)),
-        epoch=_typed(entry, "epoch", str, "2020-01-01", name),
-        unit=_typed(entry, "unit", str, "day", name),
-        parts=tuple(_typed(entry, "parts", list, [], name)),
-        limits=tuple(_typed(entry, "limits", list, [], name)),
-    )
+    try:
+        field = _DECODER.decode(Field, entry)
+    except DecodeError as error:
+        raise _refuse(name, _wrong_type(error.where.partition("[")[0])) from None
     _check(field)
-    if not all(isinstance(limit, str) for limit in field.limits):
-        raise _refuse(name, phrase("layout.limits"))
     _ = field.ranges  # refuses what is no limit
     return field
 
 
-def _typed(entry: Mapping[str, Any], key: str, kind: type, default: Any, name: str) -> Any:
-    value = entry.get(key, default)
-    if type(value) is not kind:
-        raise _refuse(name, phrase("layout.type", key=key))
-    return value
+def _wrong_type(key: str) -> Phrase:
+    return phrase(_LISTED[key]) if key in _LISTED else phrase("layout.type", key=key)
 
 
 def _check(field: Field) -> None:
     if field.kind == "enumeration":
-        names: tuple[object, ...] = field.values
-        if not names or not all(isinstance(v, str) and v and v.isprintable() for v in names):
+        names = field.values
+        if not names or not all(v and v.isprintable() for v in names):
             raise _refuse(field.name, phrase("layout.values"))
         if len(set(names)) != len(names):
             raise _refuse(field.name, phrase("layout.value-twice"))
@@ -223,17 +218,20 @@ def _check(field: Field) -> None:
             raise _refuse(field.name, phrase("layout.epoch")) from None
         if epoch.microsecond:
             raise _refuse(field.name, phrase("layout.fractions"))
-    elif field.kind == "version":
-        widths = [p for p in field.parts if type(p) is int and p > 0]
-        if not widths or len(widths) != len(field.parts) or sum(widths) != field.bits:
-            raise _refuse(field.name, phrase("layout.parts"))
+    elif field.kind == "version" and (
+        min(field.parts, default=0) < 1 or sum(field.parts) != field.bits
+    ):
+        raise _refuse(field.name, phrase("layout.parts"))
 
 
-def parse_layout(entries: object, payload_bits: int) -> tuple[Field, ...]:
-    """Read the ``fields`` of a profile.
+_DECODER: Final = Decoder(sparse=True)
+
+
+def parse_fields(entries: object) -> tuple[Field, ...]:
+    """Read the ``fields`` of a profile, of whatever width they are.
 
     Raises:
-        ProfileError: A field is damaged, named twice, or the widths do not add up.
+        ProfileError: A field is damaged, or named twice.
     """
     if not isinstance(entries, list):
         raise ProfileError("layout.not-list")
@@ -242,10 +240,29 @@ def parse_layout(entries: object, payload_bits: int) -> tuple[Field, ...]:
     for name in names:
         if names.count(name) > 1:
             raise _refuse(name, phrase("what.twice"))
-    total = sum(f.bits for f in fields)
+    return fields
+
+
+def parse_layout(entries: object, payload_bits: int) -> tuple[Field, ...]:
+    """Read the ``fields`` of a profile for a payload.
+
+    Raises:
+        ProfileError: A field is damaged, named twice, or the widths do not add up.
+    """
+    fields = parse_fields(entries)
+    check_total(fields, payload_bits)
+    return fields
+
+
+def check_total(fields: Sequence[Field], payload_bits: int) -> None:
+    """Refuse a layout that is not as wide as the payload; none at all fits any.
+
+    Raises:
+        ProfileError: The widths do not add up.
+    """
+    total = sum(field.bits for field in fields)
     if fields and total != payload_bits:
         raise ProfileError("layout.total", total=total, payload_bits=payload_bits)
-    return fields
 
 
 def pack(fields: Sequence[Field], values: Mapping[str, object]) -> Payload:

@@ -18,10 +18,11 @@ from typing import Any, Final, Protocol
 
 from pura.base.canonical import former, sha256
 from pura.base.catalogue import Phrase, phrase
+from pura.base.decoder import DecodeError, Decoder, Own
 from pura.base.errors import ProfileError, naming
 from pura.base.files import open_regular
 from pura.base.strict import TwiceError, read_json
-from pura.scheme.fields import Field, parse_layout
+from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
 from pura.scheme.foreign import FOREIGN, SETTINGS_FIELD, ForeignMark
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
 from pura.scheme.profile_versions import FIELD as VERSION_FIELD
@@ -218,26 +219,22 @@ class Profile:
         data, notes = migrate(data)
         settings = FOREIGN.get(str(data.get("scheme")))
         known = {f.name for f in dataclass_fields(cls)} - {SETTINGS_FIELD}
-        needed: tuple[str, ...] = ("scheme", "payload_bits", "vocab_size")
+        needed: tuple[str, ...] = ("scheme",)
         if settings is not None:
-            known, needed = set(_OF_FOREIGN), ("scheme", "vocab_size", "key", SETTINGS_FIELD)
+            known, needed = set(_OF_FOREIGN), ("vocab_size", "key", SETTINGS_FIELD)
         if unknown := sorted(str(k) for k in data.keys() - known):
             raise ProfileError("profile.unknown", name=unknown[0])
         for name in needed:
             if name not in data:
                 raise ProfileError("profile.lacks", name=name)
-        values: dict[str, Any] = dict(data)
         if settings is not None:
-            values |= {"payload_bits": 0, SETTINGS_FIELD: settings.from_dict(data[SETTINGS_FIELD])}
-            return cls(**values), notes
-        if "fields" in values:
-            bits = values["payload_bits"]
-            if type(bits) is int:
-                values["fields"] = parse_layout(values["fields"], bits)
-        thresholds = values.get("entropy_thresholds_bits")
-        if isinstance(thresholds, list):
-            values["entropy_thresholds_bits"] = tuple(thresholds)
-        return cls(**values), notes
+            data |= {"payload_bits": 0, SETTINGS_FIELD: settings.from_dict(data[SETTINGS_FIELD])}
+        try:
+            return _DECODER.decode(cls, data), notes
+        except DecodeError as error:
+            if error.what.key == "what.missing":
+                raise ProfileError("profile.lacks", name=error.where) from None
+            raise _refusal(error.where, error.what) from None
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Profile:
@@ -346,6 +343,18 @@ class Profile:
     def with_(self, **changes: Any) -> Profile:
         """Return a copy with some fields changed, checked like a new one."""
         return replace(self, **changes)
+
+
+_DECODER: Final = Decoder(
+    {
+        tuple[Field, ...]: Own(read=lambda value, _: parse_fields(value), schema={}),
+        ForeignMark: Own(read=lambda value, _: value, schema={}),  # read by its scheme
+        tuple[float, float, float]: Own(
+            read=lambda value, _: tuple(value) if isinstance(value, list) else value, schema={}
+        ),
+    },
+    sparse=True,
+)
 
 
 def _parse(text: str | bytes) -> object:
@@ -496,8 +505,7 @@ def _check_code(profile: Profile) -> None:
         raise ProfileError("profile.lacks-blocks")
     elif profile.payload_bits % profile.blocks:
         raise _refusal("blocks", phrase("profile.divide"))
-    if profile.fields and sum(f.bits for f in profile.fields) != profile.payload_bits:
-        raise _refusal("fields", phrase("profile.add-up"))
+    check_total(profile.fields, profile.payload_bits)
 
 
 def _check_beginning(profile: Profile) -> None:

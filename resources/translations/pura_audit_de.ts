@@ -16,10 +16,6 @@
         <translation>{n:plural(Schlüssel|Schlüssel)} {keys:text} · Profil {profile:text} · Modell {model:text} · untersucht am {day:text}</translation>
     </message>
     <message>
-        <source>{rank:text}. {payload:text} · weight {weight:text}</source>
-        <translation>{rank:text}. {payload:text} · Gewicht {weight:text}</translation>
-    </message>
-    <message>
         <source>{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · payload of {n:text} bits</source>
         <translation>{share:text} der Token, in {k:plural(einer Passage|{k:count} Passagen)} · Nutzlast mit {n:text} Bits</translation>
     </message>
@@ -30,6 +26,10 @@
     <message>
         <source>No entry of the register has this payload</source>
         <translation>Kein Eintrag des Registers hat diese Nutzlast</translation>
+    </message>
+    <message>
+        <source>All possible payloads share 1; the better one fits the text, the more it has. This ranks payloads, not people.</source>
+        <translation>Alle möglichen Nutzlasten teilen sich 1; je besser eine zum Text passt, desto mehr hat sie. Das ordnet Nutzlasten, nicht Menschen.</translation>
     </message>
     <message>
         <source>Candidates</source>
@@ -54,6 +54,10 @@
     <message>
         <source>Candidates ({n:text})</source>
         <translation>Kandidaten ({n:text})</translation>
+    </message>
+    <message>
+        <source>{rank:text}. {payload:text} · share {weight:text}</source>
+        <translation>{rank:text}. {payload:text} · Anteil {weight:text}</translation>
     </message>
     <message>
         <source>Scale of support</source>
@@ -87,10 +91,6 @@
         <translation>Daten</translation>
     </message>
     <message>
-        <source>parity</source>
-        <translation>Parität</translation>
-    </message>
-    <message>
         <source>repaired</source>
         <translation>berichtigt</translation>
     </message>
@@ -103,12 +103,16 @@
         <translation>nie gelesen</translation>
     </message>
     <message>
-        <source>mark {n:text} · likelihood ratio, log₁₀</source>
-        <translation>Markierung {n:text} · Likelihood-Quotient, log₁₀</translation>
+        <source>check bit</source>
+        <translation>Prüfbit</translation>
     </message>
     <message>
-        <source>likelihood ratio, log₁₀</source>
-        <translation>Likelihood-Quotient, log₁₀</translation>
+        <source>mark {n:text} · evidence for 1 or 0, log₁₀</source>
+        <translation>Markierung {n:text} · Anhaltspunkte für 1 oder 0, log₁₀</translation>
+    </message>
+    <message>
+        <source>evidence for 1 or 0, log₁₀</source>
+        <translation>Anhaltspunkte für 1 oder 0, log₁₀</translation>
     </message>
     <message>
         <source>Position {n:text}: {bit:text}</source>
@@ -127,8 +131,12 @@
         <translation>Bit</translation>
     </message>
     <message>
-        <source>Likelihood ratio (log₁₀)</source>
-        <translation>Likelihood-Quotient (log₁₀)</translation>
+        <source>Evidence (log₁₀)</source>
+        <translation>Anhaltspunkte (log₁₀)</translation>
+    </message>
+    <message>
+        <source>{n:count} positions of the mark: {repaired:count} repaired, {weak:count} weak, {unread:count} never read. Readings per position: {least:count} to {most:count}.</source>
+        <translation>{n:count} Stellen der Markierung: {repaired:count} berichtigt, {weak:count} schwach, {unread:count} nie gelesen. Lesungen je Stelle: {least:count} bis {most:count}.</translation>
     </message>
     <message>
         <source>Readings</source>
@@ -137,10 +145,6 @@
     <message>
         <source>Kind</source>
         <translation>Art</translation>
-    </message>
-    <message>
-        <source>{n:count} positions of the codeword: {repaired:count} repaired, {weak:count} weak, {unread:count} never read. Readings per position: {least:count} to {most:count}.</source>
-        <translation>{n:count} Stellen des Codeworts: {repaired:count} berichtigt, {weak:count} schwach, {unread:count} nie gelesen. Lesungen je Stelle: {least:count} bis {most:count}.</translation>
     </message>
 </context>
 <context>
@@ -1093,8 +1097,8 @@
         <translation>Rang</translation>
     </message>
     <message>
-        <source>Weight</source>
-        <translation>Gewicht</translation>
+        <source>Share</source>
+        <translation>Anteil</translation>
     </message>
     <message>
         <source>Payload</source>
@@ -1105,8 +1109,8 @@
         <translation>Register</translation>
     </message>
     <message>
-        <source>Weights with equal prior weight for all payloads. They rank the payloads under the assumption that the text carries a mark of this key.</source>
-        <translation>Gewichte bei gleichem Ausgangsgewicht aller Nutzlasten. Sie reihen die Nutzlasten unter der Annahme, dass der Text eine Markierung dieses Schlüssels trägt.</translation>
+        <source>Shares of 1, all payloads counting alike beforehand. They rank the payloads under the assumption that the text carries a mark of this key.</source>
+        <translation>Anteile an 1; vorab zählen alle Nutzlasten gleich. Sie ordnen die Nutzlasten unter der Annahme, dass der Text eine Markierung dieses Schlüssels trägt.</translation>
     </message>
     <message>
         <source>What weakens or limits this</source>
@@ -1969,8 +1973,8 @@
         <translation>oder Datei</translation>
     </message>
     <message>
-        <source>In the keyring ({name:text})</source>
-        <translation>Im Schlüsselbund ({name:text})</translation>
+        <source>In this computer’s keyring</source>
+        <translation>Im Schlüsselbund dieses Rechners</translation>
     </message>
     <message>
         <source>In an encrypted file, under a passphrase</source>
@@ -2051,6 +2055,10 @@
     <message>
         <source>No keyring</source>
         <translation>Kein Schlüsselbund</translation>
+    </message>
+    <message>
+        <source>This computer’s keyring</source>
+        <translation>Schlüsselbund dieses Rechners</translation>
     </message>
     <message>
         <source>This computer offers no keyring.</source>
@@ -2671,6 +2679,10 @@
     <message>
         <source>Fingerprint {model:text}, tokenizer {tokenizer:text}</source>
         <translation>Fingerabdruck {model:text}, Tokenizer {tokenizer:text}</translation>
+    </message>
+    <message>
+        <source>Its file packs the weights to a few bits; they are read unpacked, in full.</source>
+        <translation>Ihre Datei packt die Gewichte auf wenige Bits; gelesen werden sie ausgepackt, in voller Breite.</translation>
     </message>
 </context>
 <context>
@@ -4798,24 +4810,44 @@ Anteil {share:text}</translation>
         <translation>Token</translation>
     </message>
     <message>
-        <source>Interval</source>
-        <translation>Intervall</translation>
+        <source>Place</source>
+        <translation>Ort</translation>
     </message>
     <message>
-        <source>Phase</source>
-        <translation>Phase</translation>
+        <source>Where on the circle the model has the token: the more probable, the wider.</source>
+        <translation>Wo auf dem Kreis das Token beim Modell liegt: je wahrscheinlicher, desto breiter.</translation>
     </message>
     <message>
-        <source>Nearest</source>
-        <translation>Nächster</translation>
+        <source>Turned by</source>
+        <translation>Gedreht um</translation>
     </message>
     <message>
-        <source>Weight</source>
-        <translation>Gewicht</translation>
+        <source>How far the key turns the sectors here, as a part of the circle.</source>
+        <translation>Wie weit der Schlüssel die Sektoren hier dreht, als Teil des Kreises.</translation>
+    </message>
+    <message>
+        <source>Points to</source>
+        <translation>Zeigt auf</translation>
+    </message>
+    <message>
+        <source>The bits that the token fits best.</source>
+        <translation>Die Bits, zu denen das Token am besten passt.</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <translation>Passung</translation>
+    </message>
+    <message>
+        <source>How well it fits the bits of the payload: 0 not at all, 1 them alone.</source>
+        <translation>Wie gut es zu den Bits der Nutzlast passt: 0 gar nicht, 1 nur zu ihnen.</translation>
     </message>
     <message>
         <source>Evidence</source>
         <translation>Stärke</translation>
+    </message>
+    <message>
+        <source>What the token adds to the evidence: +1 is ten times for the mark, −1 ten times against it.</source>
+        <translation>Was das Token zu den Anhaltspunkten beiträgt: +1 ist zehnmal mehr für die Markierung, −1 zehnmal mehr dagegen.</translation>
     </message>
     <message>
         <source>Appears here for the token that is selected.</source>
@@ -5470,8 +5502,8 @@ Anteil {share:text}</translation>
         <translation>Angriff</translation>
     </message>
     <message>
-        <source>Sweep</source>
-        <translation>Alle Stärken</translation>
+        <source>At six strengths</source>
+        <translation>In sechs Stärken</translation>
     </message>
     <message>
         <source>Save the table …</source>
@@ -5484,6 +5516,10 @@ Anteil {share:text}</translation>
     <message>
         <source>What each attack did</source>
         <translation>Was jeder Angriff bewirkte</translation>
+    </message>
+    <message>
+        <source>Numbers</source>
+        <translation>Zahlen</translation>
     </message>
     <message>
         <source>What does the mark of “{name:text}” survive?</source>
@@ -5554,8 +5590,8 @@ Anteil {share:text}</translation>
         <translation>wie es ist</translation>
     </message>
     <message>
-        <source>Codeword positions: above zero is right</source>
-        <translation>Stellen des Codeworts: über null ist richtig</translation>
+        <source>Each position of the mark: above zero is right</source>
+        <translation>Jede Stelle der Markierung: über null ist richtig</translation>
     </message>
     <message>
         <source>Position</source>
@@ -5700,6 +5736,26 @@ Anteil {share:text}</translation>
     <message>
         <source>RLCracker: the best of several rewrites</source>
         <translation>RLCracker: die beste von mehreren Umschriften</translation>
+    </message>
+    <message>
+        <source>Unchanged already, the text gives only {right:count} of {all:count} bits.</source>
+        <translation>Schon unverändert gibt der Text nur {right:count} von {all:count} Bits.</translation>
+    </message>
+    <message>
+        <source>The payload survives “{attack:text}”{at:text}: {all:count} of {all:count} bits.</source>
+        <translation>Die Nutzlast übersteht »{attack:text}«{at:text}: {all:count} von {all:count} Bits.</translation>
+    </message>
+    <message>
+        <source> up to {share:text}</source>
+        <translation> bis {share:text}</translation>
+    </message>
+    <message>
+        <source>It does not survive “{attack:text}”{at:text}: {right:count} of {all:count} bits are right.</source>
+        <translation>Sie übersteht »{attack:text}«{at:text} nicht: {right:count} von {all:count} Bits sind richtig.</translation>
+    </message>
+    <message>
+        <source> at {share:text}</source>
+        <translation> bei {share:text}</translation>
     </message>
     <message>
         <source>Stressing takes a text in which a mark was found.</source>

@@ -139,6 +139,7 @@ class KeysDialog(PlainDialog):
         found = self._session.catalogue or Catalogue()
         title, said, way_out = state_words(found)
         self.title.setText(title)
+        self.title.setToolTip(found.backend if found.place is Place.KEYRING else "")
         self.state.setText(f"{said} {way_out}".strip())
         self.unlock.setText(
             translate("Keys", "Set up encrypted files …")

@@ -125,8 +125,9 @@ class KeyForm(TriedDialog):
     def _add_places(self, found: Catalogue) -> None:
         ring = found.place is Place.KEYRING
         if ring:
-            words = filled(translate("Keys", "In the keyring ({name:text})"), name=found.backend)
-            self.places[Place.KEYRING] = QRadioButton(words)
+            ring_button = QRadioButton(translate("Keys", "In this computer’s keyring"))
+            ring_button.setToolTip(found.backend)
+            self.places[Place.KEYRING] = ring_button
         self.places[Place.FILES] = QRadioButton(
             translate("Keys", "In an encrypted file, under a passphrase")
         )

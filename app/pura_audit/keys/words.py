@@ -10,7 +10,7 @@ from pura_audit.session.choices import Catalogue, KeyChoice
 def state_words(found: Catalogue) -> tuple[str, str, str]:
     """Return the name of the store, the sentence of its state, and the way out."""
     if found.place is Place.KEYRING:
-        return (found.backend, *_keyring(found.keyring))
+        return (translate("Keys", "This computer’s keyring"), *_keyring(found.keyring))
     if found.place is None:
         return (
             translate("Keys", "No keyring"),

@@ -35,6 +35,7 @@ from pura_audit.widgets.form_dialog import ask_first
 from pura_audit.widgets.working_dialog import StoreDialog
 
 MAX_LICENCE = 80
+EXPANDED = " expanded to float32"  # as a model's source says it
 LICENCE_WIDTH = 260
 
 
@@ -298,6 +299,11 @@ def _detail(model: InstalledModel, room: Room | None) -> str:
             tokenizer=model.tokenizer_fingerprint,
         ),
     ]
+    if model.source.endswith(EXPANDED):
+        words = translate(
+            "Models", "Its file packs the weights to a few bits; they are read unpacked, in full."
+        )
+        lines.append(words)
     if room is not None:
         lines.append(room.words(language()))
     return "\n".join(lines)

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QComboBox,
     QDialog,
     QFileDialog,
     QFrame,
     QHBoxLayout,
     QSizePolicy,
+    QSlider,
     QSplitter,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,10 +32,11 @@ from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.spreadsheet import csv_text
 from pura_audit.session.session import Session
 from pura_audit.stress.plots import PositionsCard, SweepCard, percent
-from pura_audit.stress.words import attack_title, marked_difference
-from pura_audit.theme.theme import GAP, GRID, Theme
+from pura_audit.stress.words import attack_title, marked_difference, outcome_sentence
+from pura_audit.theme.theme import GRID, Theme
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import (
     button_row,
     close_button,
@@ -112,11 +114,16 @@ class StressDialog(WorkingDialog):
         self.attack = QComboBox()
         for line in list_attacks():
             self.attack.addItem(attack_title(line.name), line)
-        self.strength = spin_box(1, 100, 10)
-        self.strength.setSuffix(" %")
+        self.strength = QSlider(Qt.Orientation.Horizontal)
+        self.strength.setRange(1, 100)
+        self.strength.setPageStep(10)
+        self.share = label("", "value")
+        self.strength.valueChanged.connect(lambda value: self.share.setText(percent(value / 100)))
+        self.strength.setValue(10)
         self.seed = spin_box(1, 9999, 1)
         self.once = main_button(translate("Stress", "Attack"), self._once)
-        self.sweep = plain_button(translate("Stress", "Sweep"), self._sweep)
+        self.sweep = plain_button(translate("Stress", "At six strengths"), self._sweep)
+        self.sentence = label("", "reading", wrap=True)
         self.save = plain_button(translate("Stress", "Save the table …"), self.ask_file)
         self.text = QTextBrowser()
         self.text.setFrameShape(QFrame.Shape.NoFrame)
@@ -128,6 +135,7 @@ class StressDialog(WorkingDialog):
             card.noticed.connect(self.say)
         self.table = make_table(translate("Stress", "What each attack did"))
         self.table.setMinimumHeight(150)
+        self.numbers = Fold(translate("Stress", "Numbers"), ruled=False)
         self._lay_out()
         self.attack.currentIndexChanged.connect(lambda _index: self._chose())
         theme.changed.connect(self._show_chosen)
@@ -151,38 +159,46 @@ class StressDialog(WorkingDialog):
         for words, field in (
             (translate("Stress", "Attack"), self.attack),
             (translate("Stress", "Strength"), self.strength),
-            (translate("Stress", "Seed"), self.seed),
         ):
-            name_input(field, words)
-            caption = label(words, "muted")
-            caption.setBuddy(field)
-            form.addWidget(caption)
-            form.addWidget(field, 1 if field is self.attack else 0)
-            form.addSpacing(GRID)
+            _add_named(form, words, field)
+        form.addWidget(self.share)
+        self.share.setMinimumWidth(self.share.fontMetrics().horizontalAdvance(percent(1)) + GRID)
         form.addWidget(self.sweep)
         form.addWidget(self.once)
         layout.addLayout(form)
         layout.addLayout(self.progress_row())
-        right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(self.positions, 1)
-        column.addWidget(self.course, 1)
+        layout.addWidget(self.sentence)
         self.split = QSplitter(Qt.Orientation.Horizontal)
         self.split.setChildrenCollapsible(False)
         left = Card(self.text.accessibleName(), inner=20)
         left.body.addWidget(self.text, 1)
         self.split.addWidget(left)
-        self.split.addWidget(right)
+        self.split.addWidget(self.course)
         self.split.setSizes([560, 560])
         # Plots would like to be larger than most screens.
         self.split.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.split.setMinimumHeight(300)
+        self.split.setMinimumHeight(260)
         self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        layout.addWidget(self.split, 2)
-        layout.addWidget(self.table, 1)
-        layout.addLayout(button_row(close_button(self), left=(self.save,)))
+        both = QSplitter(Qt.Orientation.Horizontal)
+        both.setChildrenCollapsible(False)
+        both.addWidget(self.table)
+        both.addWidget(self.positions)
+        both.setSizes([700, 420])
+        both.setMinimumHeight(200)
+        both.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.numbers.body.addWidget(both, 1)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        _add_named(row, translate("Stress", "Seed"), self.seed)
+        row.addStretch(1)
+        row.addWidget(self.save)
+        self.numbers.body.addLayout(row)
+        layout.addWidget(self.split, 1)
+        layout.addWidget(self.numbers)
+        self.numbers.toggled.connect(
+            lambda opened: layout.setStretchFactor(self.numbers, int(opened))
+        )
+        layout.addLayout(button_row(close_button(self)))
 
     @property
     def tries(self) -> tuple[Try, ...]:
@@ -203,6 +219,7 @@ class StressDialog(WorkingDialog):
         line = self.attack.currentData()
         if line.strength:
             self.strength.setValue(round(100 * float(line.params[line.strength])))
+        self.share.setVisible(bool(line.strength))
         self.refresh_buttons()
         self.say(
             translate("Stress", "A model on this computer rewrites the text; that takes minutes.")
@@ -247,6 +264,8 @@ class StressDialog(WorkingDialog):
         """Show what came of it, the last try chosen."""
         self._tries = tries
         self.course.show_tries(tries)
+        title = self.attack.currentText()
+        self.sentence.setText(outcome_sentence(title, tries, len(self._stressed.payload.text)))
         self._fill()
         self.refresh_buttons()
         self.say("")
@@ -309,6 +328,15 @@ class StressDialog(WorkingDialog):
             self.say(error_words(error), bad=True)
             return
         self.say(filled(translate("Stress", "Saved: {file:text}"), file=path.name))
+
+
+def _add_named(row: QHBoxLayout, words: str, field: QWidget) -> None:
+    name_input(field, words)
+    caption = label(words, "muted")
+    caption.setBuddy(field)
+    row.addWidget(caption)
+    row.addWidget(field, int(not isinstance(field, QAbstractSpinBox)))
+    row.addSpacing(GRID)
 
 
 def row(one: Try) -> Sequence[str]:

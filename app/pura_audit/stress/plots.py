@@ -29,7 +29,7 @@ class PositionsCard(PlotCard):
         self._sums = np.zeros(0)
         self._shown: Try | None = None
         super().__init__(
-            translate("Stress", "Codeword positions: above zero is right"), theme, parent
+            translate("Stress", "Each position of the mark: above zero is right"), theme, parent
         )
         self.plot = Plot(theme)
         self._bars: list[pg.BarGraphItem] = []

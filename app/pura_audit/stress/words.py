@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 import html
+import itertools
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from pura_audit.platform.i18n import translate
+from pura.usecases.stress import Try
+from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.text_layout import safe_text
 
@@ -43,6 +46,59 @@ def attack_title(name: str) -> str:
         "sira": translate("Stress", "SIRA: telling words are written anew"),
         "rlcracker": translate("Stress", "RLCracker: the best of several rewrites"),
     }.get(name, name)
+
+
+def outcome_sentence(attack: str, tries: Sequence[Try], bits: int) -> str:
+    """Say in a sentence what the payload survived.
+
+    Args:
+        attack: What was done, in words.
+        tries: The text as it is, and after each attack.
+        bits: Of the payload.
+    """
+    hit = sorted((one for one in tries if one.damage is not None), key=lambda o: o.strength or 0)
+    kept = list(itertools.takewhile(lambda one: one.found.outcome.exact_match, hit))
+    if not hit:
+        return ""
+    if not tries[0].found.outcome.exact_match:
+        words = translate(
+            "Stress", "Unchanged already, the text gives only {right:count} of {all:count} bits."
+        )
+        return filled(words, right=_right(tries[0], bits), all=bits)
+    if kept:
+        survives = translate(
+            "Stress",
+            "The payload survives “{attack:text}”{at:text}: {all:count} of {all:count} bits.",
+        )
+        upto = translate("Stress", " up to {share:text}") if len(hit) > 1 else _at()
+        parts = [filled(survives, attack=attack, at=_strength(upto, kept[-1]), all=bits)]
+    else:
+        parts = []
+    if len(kept) < len(hit):
+        lost = hit[len(kept)]
+        words = translate(
+            "Stress",
+            "It does not survive “{attack:text}”{at:text}: {right:count} of {all:count} bits "
+            "are right.",
+        )
+        right = _right(lost, bits)
+        parts.append(filled(words, attack=attack, at=_strength(_at(), lost), right=right, all=bits))
+    return " ".join(parts)
+
+
+def _at() -> str:
+    return translate("Stress", " at {share:text}")
+
+
+def _strength(words: str, one: Try) -> str:
+    if one.strength is None:
+        return ""
+    share = f"{decimal(100 * one.strength, 0)}\N{NO-BREAK SPACE}%"
+    return filled(words, share=share)
+
+
+def _right(one: Try, bits: int) -> int:
+    return round(one.found.outcome.exact_bits * bits)
 
 
 def marked_difference(before: str, after: str, theme: Theme) -> str:

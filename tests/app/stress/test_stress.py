@@ -61,6 +61,16 @@ def test_an_attack_shows_what_it_changed_and_what_became_of_the_mark(
     qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
     assert dialog.words.text() == ""
     tries = dialog.tries
+    all_bits = len(dialog._stressed.payload.text)
+    kept = [one for one in tries[1:] if one.found.outcome.exact_match]
+    lost = next(one for one in tries[1:] if not one.found.outcome.exact_match)
+    right = round(all_bits * lost.found.outcome.exact_bits)
+    said = dialog.sentence.text()
+    assert said.endswith(f"{right} of {all_bits} bits are right.")
+    assert ("survives “Tokens left out” up to" in said) == bool(kept)
+    assert not dialog.table.isVisible()  # columns of Greek letters
+    dialog.numbers.open()
+    assert dialog.table.isVisible()
     assert [one.strength for one in tries] == [None, *SWEEP]
     assert tries[0].found.outcome.exact_match
     assert tries[0].found.paper.margin.rho == 1

@@ -464,7 +464,7 @@ def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) ->
     answer = window.work.answer
     lines = [label.text() for label in answer.payload.findChildren(QLabel)]
     assert lines[0] == "Payload in question (2 possible)"
-    assert "weight 0.7" in lines[1]
+    assert "share 0.7" in lines[1]
     assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None
     assert [one.bits for one in window.session.current.outline.payloads] == [""]

@@ -242,9 +242,11 @@ class PayloadBox(QFrame):
             for rank, found in enumerate(audit.candidates[:RANKED], start=1):
                 words = ", ".join(f"{f.name} {f.text}" for f in found.fields) or grouped(found.bits)
                 share = numerals.weight(found.posterior, tongue)
-                line = translate("Answer", "{rank:text}. {payload:text} · weight {weight:text}")
+                line = translate("Answer", "{rank:text}. {payload:text} · share {weight:text}")
                 filled_line = filled(line, rank=str(rank), payload=words, weight=share)
-                self._add(label(filled_line, "muted", wrap=True))
+                shown = label(filled_line, "muted", wrap=True)
+                shown.setToolTip(f"<p>{_escape(_share_words())}</p>")
+                self._add(shown)
             return
         value.setObjectName("payload")
         if not payload.fields:
@@ -281,6 +283,14 @@ class PayloadBox(QFrame):
 
     def _add(self, line: QLabel) -> None:
         self._column.addWidget(line)
+
+
+def _share_words() -> str:
+    return translate(
+        "Answer",
+        "All possible payloads share 1; the better one fits the text, the more it has. This ranks "
+        "payloads, not people.",
+    )
 
 
 def _height(part: QWidget, width: int) -> int:

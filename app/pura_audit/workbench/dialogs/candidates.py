@@ -21,7 +21,7 @@ def candidate_table(
     match = audit.register_match
     headers = (
         translate("Dialog", "Rank"),
-        translate("Dialog", "Weight"),
+        translate("Dialog", "Share"),
         translate("Dialog", "Payload"),
         *names,
         *((translate("Dialog", "Register"),) if audit.register else ()),
@@ -42,7 +42,7 @@ def candidate_table(
         )
     words = translate(
         "Dialog",
-        "Weights with equal prior weight for all payloads. They rank the payloads under the "
+        "Shares of 1, all payloads counting alike beforehand. They rank the payloads under the "
         "assumption that the text carries a mark of this key.",
     )
     return headers, rows, words

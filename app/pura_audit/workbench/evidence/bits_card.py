@@ -104,7 +104,7 @@ class BitsCard(PlotCard):
         self._keys: dict[str, LegendKey] = {}
         for kind, words in (
             ("data", translate("Bits", "data")),
-            ("parity", translate("Bits", "parity")),
+            ("parity", translate("Bits", "check bit")),
             ("repaired", translate("Bits", "repaired")),
             ("weak", translate("Bits", "weak")),
             ("erased", translate("Bits", "never read")),
@@ -193,10 +193,10 @@ class BitsCard(PlotCard):
         elif self._selection.bit is not None:
             self.aside.setText(self.describe(self._selection.bit))
         elif self._selection.mark is not None:
-            words = translate("Bits", "mark {n:text} · likelihood ratio, log₁₀")
+            words = translate("Bits", "mark {n:text} · evidence for 1 or 0, log₁₀")
             self.aside.setText(filled(words, n=self._selection.mark + 1))
         else:
-            self.aside.setText(translate("Bits", "likelihood ratio, log₁₀"))
+            self.aside.setText(translate("Bits", "evidence for 1 or 0, log₁₀"))
         self.redescribe()
 
     # Moving
@@ -249,7 +249,7 @@ class BitsCard(PlotCard):
         headers = (
             translate("Bits", "Position"),
             translate("Bits", "Bit"),
-            translate("Bits", "Likelihood ratio (log₁₀)"),
+            translate("Bits", "Evidence (log₁₀)"),
             translate("Bits", "Readings"),
             translate("Bits", "Kind"),
         )
@@ -281,7 +281,7 @@ def _kind(bit: BitEvidence) -> str:
         return translate("Bits", "never read")
     names = []
     if bit.parity:
-        names.append(translate("Bits", "parity"))
+        names.append(translate("Bits", "check bit"))
     if bit.repaired:
         names.append(translate("Bits", "repaired"))
     if bit.weak:
@@ -292,7 +292,7 @@ def _kind(bit: BitEvidence) -> str:
 def _summary(bits: tuple[BitEvidence, ...]) -> str:
     words = translate(
         "Bits",
-        "{n:count} positions of the codeword: {repaired:count} repaired, {weak:count} weak, "
+        "{n:count} positions of the mark: {repaired:count} repaired, {weak:count} weak, "
         "{unread:count} never read. Readings per position: {least:count} to {most:count}.",
     )
     return filled(

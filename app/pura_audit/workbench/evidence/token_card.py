@@ -124,14 +124,45 @@ class TokenCard(PlotCard):
         grid.setVerticalSpacing(0)
         grid.setColumnStretch(0, 1)
         names = (
-            ("interval", translate("Ring", "Interval")),
-            ("phase", translate("Ring", "Phase")),
-            ("sector", translate("Ring", "Nearest")),
-            ("share", translate("Ring", "Weight")),
-            ("evidence", translate("Ring", "Evidence")),
+            (
+                "interval",
+                translate("Ring", "Place"),
+                translate(
+                    "Ring",
+                    "Where on the circle the model has the token: the more probable, the wider.",
+                ),
+            ),
+            (
+                "phase",
+                translate("Ring", "Turned by"),
+                translate(
+                    "Ring", "How far the key turns the sectors here, as a part of the circle."
+                ),
+            ),
+            (
+                "sector",
+                translate("Ring", "Points to"),
+                translate("Ring", "The bits that the token fits best."),
+            ),
+            (
+                "share",
+                translate("Ring", "Fit"),
+                translate(
+                    "Ring", "How well it fits the bits of the payload: 0 not at all, 1 them alone."
+                ),
+            ),
+            (
+                "evidence",
+                translate("Ring", "Evidence"),
+                translate(
+                    "Ring",
+                    "What the token adds to the evidence: +1 is ten times for the mark, −1 ten "
+                    "times against it.",
+                ),
+            ),
         )
         grid.setRowStretch(0, 1)
-        for row, (key, words) in enumerate(names, start=1):
+        for row, (key, words, means) in enumerate(names, start=1):
             caption = label(words, "muted")
             value = label("–", "value")
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -142,6 +173,8 @@ class TokenCard(PlotCard):
             value.setMinimumWidth(84)  # an interval's width, so that the ring keeps its place
             grid.addWidget(value, row, 1)
             caption.setMinimumHeight(24)
+            for part in (caption, value):
+                part.setToolTip(f"<p>{means}</p>")
         grid.setRowStretch(len(names) + 1, 1)
         return grid
 

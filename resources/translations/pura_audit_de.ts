@@ -2342,6 +2342,10 @@
         <translation>Bericht nachprüfen …</translation>
     </message>
     <message>
+        <source>Statement of a detector …</source>
+        <translation>Aussage eines Detektors …</translation>
+    </message>
+    <message>
         <source>Take in a team bundle …</source>
         <translation>Teampaket übernehmen …</translation>
     </message>
@@ -5360,6 +5364,57 @@ Anteil {share:text}</translation>
     <message>
         <source>“{file:text}” is signed as {who:text}; the certificate is valid until {end:text}.</source>
         <translation>»{file:text}« ist als {who:text} signiert; das Zertifikat gilt bis {end:text}.</translation>
+    </message>
+</context>
+<context>
+    <name>Statement</name>
+    <message>
+        <source>Statement of a detector</source>
+        <translation>Aussage eines Detektors</translation>
+    </message>
+    <message>
+        <source>Choose a statement …</source>
+        <translation>Aussage wählen …</translation>
+    </message>
+    <message>
+        <source>Trust a key …</source>
+        <translation>Schlüssel vertrauen …</translation>
+    </message>
+    <message>
+        <source>Choose its text …</source>
+        <translation>Ihren Text wählen …</translation>
+    </message>
+    <message>
+        <source>The text on screen</source>
+        <translation>Der Text auf dem Schirm</translation>
+    </message>
+    <message>
+        <source>A detector that was asked by a trusted body signs what it answered. Whether that holds is checked here, without a network.</source>
+        <translation>Ein Detektor signiert, was er einer vertrauten Stelle geantwortet hat. Ob das gilt, wird hier ohne Netz geprüft.</translation>
+    </message>
+    <message>
+        <source>or drop the file that the detector gave on this window</source>
+        <translation>oder die Datei des Detektors auf dieses Fenster ziehen</translation>
+    </message>
+    <message>
+        <source>None: the statement names its text by a digest.</source>
+        <translation>Keiner: Die Aussage nennt ihren Text mit einem Prüfwert.</translation>
+    </message>
+    <message>
+        <source>Statements (*.json *.jws *.txt)</source>
+        <translation>Aussagen (*.json *.jws *.txt)</translation>
+    </message>
+    <message>
+        <source>Choose a statement</source>
+        <translation>Aussage wählen</translation>
+    </message>
+    <message>
+        <source>Trust a key</source>
+        <translation>Schlüssel vertrauen</translation>
+    </message>
+    <message>
+        <source>Choose its text</source>
+        <translation>Ihren Text wählen</translation>
     </message>
 </context>
 <context>

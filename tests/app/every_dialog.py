@@ -80,6 +80,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "check of the log": openers.show_cases(window).acts.check_log,
         "sign a report": lambda: openers.sign_report(window),
         "verify a report": lambda: openers.verify_report(window),
+        "statement": lambda: openers.check_statement(window),
         "open files": asked(window.open_files),
         "bundle": lambda: show_bundle(window, Path("team.purateam")),
         "folder": lambda: openers.choose_of_folder(window, Path("texts")),

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
-    QLabel,
     QProgressBar,
     QPushButton,
-    QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
-from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck
+from pura.report.check import ReportCheck
 from pura.usecases.reports import check_report
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
-from pura_audit.platform.i18n import filled, language, translate
+from pura_audit.platform.i18n import language, translate
+from pura_audit.reports.check_list import CheckList, lines_of
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file
-from pura_audit.widgets.card import Card, label, restyle
+from pura_audit.widgets.card import label, restyle
 from pura_audit.widgets.drop_zone import dropped_paths
-from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     button_row,
@@ -36,13 +31,6 @@ from pura_audit.widgets.form_dialog import (
     dialog_column,
     main_button,
 )
-
-_MARK: Final = {
-    GOOD: ("✓", "done"),
-    NOTICE: ("i", "value"),
-    BAD: ("✕", "attention"),
-    OPEN: ("–", "muted"),
-}
 
 
 class ReportCheckDialog(PlainDialog):
@@ -90,11 +78,7 @@ class ReportCheckDialog(PlainDialog):
         self.bar.setRange(0, 0)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(translate("ReportCheck", "Checking"))
-        self.rows = QVBoxLayout()
-        self.rows.setSpacing(GRID)
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setAccessibleName(translate("ReportCheck", "Single checks"))
+        self.area = CheckList()
         self.copy_button = QPushButton(translate("ReportCheck", "Copy the results"))
         self.copy_button.clicked.connect(self.copy)
         self.show_audits = QPushButton(translate("ReportCheck", "Show the audits"))
@@ -134,12 +118,6 @@ class ReportCheckDialog(PlainDialog):
         layout.addLayout(row)
         layout.addWidget(self.bar)
         layout.addWidget(self.summary)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, GRID, 0)
-        column.addLayout(self.rows)
-        column.addStretch(1)
-        self.area.setWidget(inside)
         layout.addWidget(self.area, 1)
         left = (self.copy_button, self.show_audits)
         layout.addLayout(button_row(close_button(self), left=left))
@@ -183,7 +161,7 @@ class ReportCheckDialog(PlainDialog):
         path, trust, rerun = self._path, self._trust, self.again.isChecked()
         environment = self._session.environment
         self.checked = None
-        self._clear()
+        self.area.clear()
         restyle(self.summary, "role", "reading")
         self.summary.setText(
             translate("Stores", "This begins when the audits are done.")
@@ -209,11 +187,7 @@ class ReportCheckDialog(PlainDialog):
     def copy(self) -> None:
         """Copy all results as text."""
         if self.checked is not None:
-            lines = [self.checked.headline(language())]
-            lines += [
-                f"{one.title(language())}: {one.result(language())}. {one.text(language())}"
-                for one in self.checked.checks
-            ]
+            lines = [self.checked.headline(language()), *lines_of(self.checked.checks)]
             QGuiApplication.clipboard().setText("\n".join(lines))
 
     def _ask_file(self) -> None:
@@ -255,30 +229,11 @@ class ReportCheckDialog(PlainDialog):
         self._refresh()
 
     def _show(self, checked: ReportCheck) -> None:
-        self._clear()
         self.summary.setText(checked.headline(language()))
         restyle(self.summary, "role", "reading" if checked.sound else "banner")
         aside, above = (0, 0) if checked.sound else (GAP, GRID)
         self.summary.setContentsMargins(aside, above, aside, above)
-        rank = {BAD: 0, NOTICE: 1, OPEN: 2}
-        others = [one for one in checked.checks if one.state != GOOD]
-        for single in sorted(others, key=lambda one: rank[one.state]):
-            self.rows.addWidget(_row(single))
-        passed = [one for one in checked.checks if one.state == GOOD]
-        if passed:
-            words = translate(
-                "ReportCheck", "Nothing amiss in {n:plural(one check|{n:count} checks)}"
-            )
-            fold = Fold(filled(words, n=len(passed)), opened=not others)
-            for single in passed:
-                fold.body.addWidget(_row(single))
-            self.rows.addWidget(fold)
-
-    def _clear(self) -> None:
-        while (item := self.rows.takeAt(0)) is not None:
-            if (row := item.widget()) is not None:
-                row.hide()
-                row.deleteLater()
+        self.area.show_checks(checked.checks)
 
     # Drops and the end
 
@@ -300,26 +255,3 @@ class ReportCheckDialog(PlainDialog):
             self._job.drop()
             self._job = None
         super().done(result)
-
-
-def _row(check: Check) -> Card:
-    """Show one check: sign, name, result, and what was found."""
-    card = Card(inner=GAP)
-    sign, role = _MARK[check.state]
-    head = QHBoxLayout()
-    head.setSpacing(GRID)
-    mark = label(sign, role)
-    mark.setFixedWidth(2 * GRID)
-    mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    title = label(check.title(language()), "value")
-    head.addWidget(mark)
-    head.addWidget(title)
-    head.addStretch(1)
-    head.addWidget(label(check.result(language()), role))
-    card.body.addLayout(head)
-    text: QLabel = label(check.text(language()), "", wrap=True)
-    text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    text.setContentsMargins(3 * GRID, 0, 0, 0)
-    card.body.addWidget(text)
-    card.setAccessibleName(f"{check.title(language())}: {check.result(language())}")
-    return card

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,14 +49,15 @@ def certificate_key(path: Path, passphrase: Secret) -> StatementKey:
 
 
 def check_statement(
-    *, path: Path, trust: tuple[Path, ...] = (), text: Path | None = None
+    *, path: Path, trust: tuple[Path, ...] = (), text: Path | None = None, sha256: str = ""
 ) -> StatementCheck:
     """Check a statement: single checks, each with its own result.
 
     Args:
         path: The statement, or an answer of the service that holds it.
         trust: Files with trusted certificates, or with a public key.
-        text: What was asked about; None: that is not examined.
+        text: What was asked about; or
+        sha256: the digest of its bytes. Without either that is not examined.
 
     Raises:
         ReportFileError: A file holds no statement, or nothing to trust.
@@ -64,9 +66,11 @@ def check_statement(
     trusted = Trust()
     for one in trust:
         trusted += Trust.read(read_bounded(one, MAX_TRUST_BYTES, ReportFileError))
+    if text is not None:
+        sha256 = hashlib.sha256(read_bounded(text, MAX_FILE_BYTES, InputError)).hexdigest()
     return examine(
         find_statement(read_bounded(path, MAX_FILE_BYTES, ReportFileError)),
         moment=datetime.now(UTC),
         trust=trusted,
-        text=None if text is None else read_bounded(text, MAX_FILE_BYTES, InputError),
+        sha256=sha256,
     )

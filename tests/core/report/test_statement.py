@@ -71,10 +71,10 @@ def certified(key: Any) -> tuple[StatementKey, bytes]:
 def test_who_signed_is_told_apart_from_that_nothing_changed(own: StatementKey) -> None:
     made = own.sign(SAID)
     known = Trust.read(own.public_pem().encode())
-    found = check_statement(made, moment=NOW, text=TEXT)
+    found = check_statement(made, moment=NOW, sha256=SAID.sha256)
     assert (found.standing, found.statement) == ("signed", SAID)
-    assert check_statement(made, moment=NOW, trust=known, text=TEXT).standing == "trusted"
-    assert check_statement(made, moment=NOW, trust=known, text=TEXT + b" ").standing == "amiss"
+    assert check_statement(made, moment=NOW, trust=known, sha256=SAID.sha256).standing == "trusted"
+    assert check_statement(made, moment=NOW, trust=known, sha256="0" * 64).standing == "amiss"
     _, stranger = certified(ec.generate_private_key(ec.SECP256R1()))
     assert check_statement(made, moment=NOW, trust=Trust.read(stranger)).standing == "amiss"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -107,7 +108,7 @@ def test_the_answer_to_trusted_askers_is_signed(
         said,
         moment=datetime.now(UTC),
         trust=Trust.read(key.public_pem().encode()),
-        text=marked[0].encode(),
+        sha256=hashlib.sha256(marked[0].encode()).hexdigest(),
     )
     assert client.get("/v1/detector").json()["statement_key"] == key.public_pem()
     assert found.standing == "trusted"

@@ -46,6 +46,8 @@ def _act_of(path: Path, *, alone: bool) -> Callable[[Host, Path], object] | None
             return lambda host, file: openers.show_cases(host).import_file(file)
         case end if end == KEY:
             return lambda host, file: openers.show_keys(host, source=file)
+        case ".jws":
+            return openers.check_statement
         case ".json" if alone:  # of many, none is looked into: they are texts
             return _json_act(path)
     return None
@@ -61,6 +63,9 @@ def _json_act(path: Path) -> Callable[[Host, Path], object] | None:
         return None
     if data.get("schema") in (POLICY, POWER):
         return _say_whose
+    answer = data.get("answer", data)
+    if isinstance(answer, dict) and isinstance(answer.get("statement"), str):
+        return openers.check_statement
     if {"scheme", "payload_bits"} <= data.keys():
         return lambda host, file: openers.show_profiles(host).take_in(file)
     return None

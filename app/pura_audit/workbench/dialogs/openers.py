@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pura_audit.profiles.dialog import ProfilesDialog
     from pura_audit.reports.check import ReportCheckDialog
     from pura_audit.reports.dialog import ReportDialog
+    from pura_audit.reports.statement import StatementDialog
     from pura_audit.session.items import Item
     from pura_audit.widgets.host import Host
     from pura_audit.widgets.plot_card import PlotCard
@@ -359,6 +360,13 @@ def verify_report(host: Host, path: Path | None = None) -> ReportCheckDialog:
     return _open(ReportCheckDialog(host.session, path, host.frame))
 
 
+def check_statement(host: Host, path: Path | None = None) -> StatementDialog:
+    """Check a statement that a detector signed."""
+    from pura_audit.reports.statement import StatementDialog
+
+    return _open(StatementDialog(host.session, path, host.frame))
+
+
 def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog:
     """Compare two finished audits: these, or those of the list, the one on screen first."""
     from pura_audit.workbench.dialogs.compare import CompareDialog
@@ -484,6 +492,7 @@ def show_log(host: Host) -> None:
 
 
 __all__ = [
+    "check_statement",
     "choose_of_folder",
     "compare_audits",
     "do_step",

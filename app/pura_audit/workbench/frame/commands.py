@@ -146,6 +146,11 @@ def _reports(window: Workbench) -> list[Command]:
             translate("Menu", "Verify a report …"),
             lambda: openers.verify_report(window),
         ),
+        Command(
+            "statement",
+            translate("Menu", "Statement of a detector …"),
+            lambda: openers.check_statement(window),
+        ),
     ]
 
 

@@ -1,0 +1,98 @@
+"""A statement of a detector in the window: the same words as on the command line, no network."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel
+
+from pura.report.statement import Statement, StatementKey
+from pura.words.sentences import headline
+from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.dialogs.dropped import texts_of
+
+TEXT = "The council met on Tuesday, and nobody came."
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> StatementKey:
+    return StatementKey.of(tmp_path / "key")
+
+
+@pytest.fixture
+def answer(tmp_path: Path, key: StatementKey) -> Path:
+    said = Statement(
+        detector="House",
+        version="0.3.0",
+        role="trusted",
+        created="2026-11-23T12:00:00Z",
+        sha256=hashlib.sha256(TEXT.encode()).hexdigest(),
+        verdict="mark",
+        headline=headline("mark", 1),
+        strength="very strong",
+        supports="mark",
+        policy="ab" * 32,
+        policy_name="house 1",
+    )
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps({"id": "x", "answer": {"statement": key.sign(said)}}))
+    return path
+
+
+def checked(dialog: Any, qtbot: Any) -> str:
+    qtbot.waitUntil(lambda: dialog.checked is not None, timeout=60_000)
+    return " ".join(one.text() for one in dialog.area.findChildren(QLabel))
+
+
+def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
+    window: Any, qtbot: Any, answer: Path, key: StatementKey, tmp_path: Path
+) -> None:
+    window.session.add_text(TEXT, "letter")
+    qtbot.waitUntil(lambda: window.session.current is not None)
+    before = len(window.session.queue.items)
+    assert texts_of(window, [answer]) == []
+    assert len(window.session.queue.items) == before
+    from pura_audit.reports.statement import StatementDialog
+
+    [dialog] = window.findChildren(StatementDialog)
+    assert "Not examined: no trusted key" in checked(dialog, qtbot)
+    assert "Signed, but the signer was not examined" in dialog.summary.text()
+    assert "Answer: A mark was found" in dialog.said.text()
+    public = tmp_path / "detector.pem"
+    public.write_text(key.public_pem())
+    dialog.trust(public)
+    assert "Not examined: the text was not named" in checked(dialog, qtbot)
+    assert dialog.checked.standing == "trusted"
+    dialog.on_screen.click()
+    assert "byte for byte" in checked(dialog, qtbot)
+    assert dialog.text.text() == "letter"
+    dialog.copy_button.click()
+    assert "Detector: House (0.3.0)" in QGuiApplication.clipboard().text()
+    other = tmp_path / "other.txt"
+    other.write_text("Another text.")
+    dialog.take_text(other)
+    assert "another text: the bytes differ" in checked(dialog, qtbot)
+    assert dialog.summary.property("role") == "banner"
+
+
+def test_a_changed_statement_shows_nothing_of_itself(
+    window: Any, qtbot: Any, answer: Path, tmp_path: Path
+) -> None:
+    whole = json.loads(answer.read_text())["answer"]["statement"]
+    head, body, end = whole.split(".")
+    changed = tmp_path / "changed.jws"
+    changed.write_text(f"{head}.{body[:-4]}AAAA.{end}")
+    dialog: Any = openers.check_statement(window, changed)
+    assert "The signature does not fit" in checked(dialog, qtbot)
+    assert dialog.said.text() == ""
+    empty = tmp_path / "note.txt"
+    empty.write_text("hello")
+    dialog.take(empty)
+    qtbot.waitUntil(lambda: "statement" in dialog.summary.text(), timeout=60_000)
+    assert dialog.checked is None
+    dialog.reject()

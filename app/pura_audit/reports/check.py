@@ -78,7 +78,8 @@ class ReportCheckDialog(PlainDialog):
         self.bar.setRange(0, 0)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(translate("ReportCheck", "Checking"))
-        self.area = CheckList()
+        self.list = CheckList()
+        self.area = self.list.area
         self.copy_button = QPushButton(translate("ReportCheck", "Copy the results"))
         self.copy_button.clicked.connect(self.copy)
         self.show_audits = QPushButton(translate("ReportCheck", "Show the audits"))
@@ -161,7 +162,7 @@ class ReportCheckDialog(PlainDialog):
         path, trust, rerun = self._path, self._trust, self.again.isChecked()
         environment = self._session.environment
         self.checked = None
-        self.area.clear()
+        self.list.clear()
         restyle(self.summary, "role", "reading")
         self.summary.setText(
             translate("Stores", "This begins when the audits are done.")
@@ -233,7 +234,7 @@ class ReportCheckDialog(PlainDialog):
         restyle(self.summary, "role", "reading" if checked.sound else "banner")
         aside, above = (0, 0) if checked.sound else (GAP, GRID)
         self.summary.setContentsMargins(aside, above, aside, above)
-        self.area.show_checks(checked.checks)
+        self.list.show_checks(checked.checks)
 
     # Drops and the end
 

@@ -23,17 +23,18 @@ _MARK: Final = {
 _RANK: Final = {BAD: 0, NOTICE: 1, OPEN: 2}
 
 
-class CheckList(QScrollArea):
+class CheckList:
     """Shows checks.
 
     Attributes:
+        area: What stands in the dialog.
         rows: What is shown, one below the other.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWidgetResizable(True)
-        self.setAccessibleName(translate("ReportCheck", "Single checks"))
+    def __init__(self) -> None:
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setAccessibleName(translate("ReportCheck", "Single checks"))
         self.rows = QVBoxLayout()
         self.rows.setSpacing(GRID)
         inside = QWidget()
@@ -41,7 +42,7 @@ class CheckList(QScrollArea):
         column.setContentsMargins(0, 0, GRID, 0)
         column.addLayout(self.rows)
         column.addStretch(1)
-        self.setWidget(inside)
+        self.area.setWidget(inside)
 
     def show_checks(self, checks: Sequence[Check]) -> None:
         """Show these in place of others."""

@@ -64,7 +64,8 @@ class StatementDialog(PlainDialog):
         self.text = label("", "muted", wrap=True)
         self.summary = label("", "reading", wrap=True)
         self.said = label("", "", wrap=True)
-        self.area = CheckList()
+        self.list = CheckList()
+        self.area = self.list.area
         for button in (
             self.choose,
             self.add_trust,
@@ -150,7 +151,7 @@ class StatementDialog(PlainDialog):
     def check(self) -> None:
         """Check what is chosen."""
         self.checked = None
-        self.area.clear()
+        self.list.clear()
         self.summary.clear()
         self.said.clear()
         if (path := self._path) is not None:
@@ -190,7 +191,7 @@ class StatementDialog(PlainDialog):
                 aside, above = (GAP, GRID) if amiss else (0, 0)
                 self.summary.setContentsMargins(aside, above, aside, above)
                 self.said.setText("\n".join(self._lines()))
-                self.area.show_checks(checked.checks)
+                self.list.show_checks(checked.checks)
             case Failure():
                 restyle(self.summary, "role", "reading")
                 self.summary.setText(outcome.words)

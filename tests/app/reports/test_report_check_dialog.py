@@ -88,7 +88,7 @@ def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, q
     assert "4 bytes were appended after the end of the PDF." in words_of(dialog)
     assert "Do not rely on this report" in dialog.summary.text()
     assert dialog.summary.property("role") == "banner"
-    first = dialog.area.rows.itemAt(0).widget()
+    first = dialog.list.rows.itemAt(0).widget()
     assert "4 bytes were appended" in " ".join(x.text() for x in first.findChildren(QLabel))
     [fold] = dialog.area.findChildren(Fold)
     assert not fold.head.isChecked()  # what is well stands folded below

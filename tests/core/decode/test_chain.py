@@ -12,9 +12,10 @@ import torch
 from pura.base.errors import Cancelled
 from pura.decode import chain
 from pura.decode.chain import ChainText
-from pura.decode.exact import decide, log_evidence, runs
+from pura.decode.exact import decide, log_evidence
 from pura.decode.intervals import Intervals
 from pura.decode.listed import kept_payloads
+from pura.decode.marks import runs
 from pura.decode.model import default_model
 from pura.decode.windows import codeword_windows
 from pura.model.tokenise import tokenise

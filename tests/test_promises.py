@@ -41,9 +41,9 @@ def promises() -> dict[str, list[str]]:
     numbered = re.findall(r"^(\d)\. (\w+ \w+)", part(security, "## Promises"), re.MULTILINE)
     headings = {
         name: re.findall(r"^###? (.+)$", (DOCS / name).read_text(encoding="utf-8"), re.MULTILINE)
-        for name in ("custody.md", "caselog.md")
+        for name in ("custody.md", "key-formats.md", "caselog.md", "caselog-chain.md")
     }
-    groups = {"Keys", "Models"}  # they only hold other parts
+    groups = {"Derived keys", *headings["custody.md"]}  # they only hold other parts, or stand there
     return {
         "## SECURITY": [
             *first_cells(protected, "| what | from | how |"),
@@ -57,8 +57,14 @@ def promises() -> dict[str, list[str]]:
             (DOCS / "reports.md").read_text(encoding="utf-8"),
             "| Check | What is examined |",
         ),
-        "## Custody": [title for title in headings["custody.md"] if title not in groups],
-        "## The case log": headings["caselog.md"],
+        "## Custody": [
+            *headings["custody.md"],
+            *(title for title in headings["key-formats.md"] if title not in groups),
+        ],
+        "## The case log": [
+            *(title for title in headings["caselog.md"] if not title.startswith("What is kept")),
+            *headings["caselog-chain.md"],
+        ],
     }
 
 

@@ -1,4 +1,4 @@
-"""How an entry of the log is written, and what is computed of it (docs/caselog.md).
+"""How an entry of the log is written, and what is computed of it (docs/caselog-chain.md).
 
 An entry says in ``v`` which form its hash is of: 2 is RFC 8785; 1, of version 0.1.0, differs from
 it in characters beyond ASCII.

@@ -1,4 +1,4 @@
-"""An entry of the case log: who did what, when, with which program (docs/caselog.md)."""
+"""An entry of the case log: who did what, when, with which program (docs/caselog-chain.md)."""
 
 from __future__ import annotations
 

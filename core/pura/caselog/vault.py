@@ -1,7 +1,7 @@
 """Kept text under a passphrase.
 
 A random key encrypts the content (AES-256-GCM); the passphrase encrypts that key, in the form of
-our encrypted key files (docs/custody.md), so that there is one derivation to trust and many texts
+our encrypted key files (docs/key-formats.md), so that there is one derivation to trust and many texts
 cost one derivation.
 """
 

@@ -6,7 +6,7 @@ words do here and there, as where first letters were swapped: its capitals say n
 Sentences begin with a capital; a word alone is spelled as a given lexicon knows it (the audit
 takes the vocabulary of the model's tokenizer: ``Tuesday`` and ``EU`` are entries, ``tuesday`` and
 ``eu`` are not). Names that the lexicon does not know stay small. Everything is a guess from the
-characters alone (docs/documents.md).
+characters alone (docs/reading-files.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Whoever wants to hide a mark puts characters between the words that nobody sees; each changes
 tokens. So the restored reading (:mod:`pura.documents.restore`) leaves all of them out, and an audit
 names and counts those that stand where no script and no emoji has a use for them
-(docs/documents.md).
+(docs/reading-files.md).
 
 The ranges are Unicode's: ``Default_Ignorable_Code_Point`` and the categories ``Cf`` and ``Cc``,
 line ends and the tab aside, and the Braille blank. They are written out here, since Python's own

@@ -1,7 +1,7 @@
 """The bounds within which a stranger's file is read; a refusal names the one that it met.
 
 The parent keeps those of the file and of the answer, the child puts the others on itself before
-it sees the first byte (docs/documents.md, "Limits").
+it sees the first byte (docs/reading-files.md, "Limits").
 """
 
 from __future__ import annotations

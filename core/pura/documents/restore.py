@@ -1,4 +1,4 @@
-"""Undo what office software does to the characters of a text (docs/documents.md).
+"""Undo what office software does to the characters of a text (docs/reading-files.md).
 
 Word processors curl quotation marks, web pages put in blanks that do not break, a hostile hand
 swaps letters for look-alikes. Each changes tokens, and tokens are the evidence. What stands here

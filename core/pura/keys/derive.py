@@ -1,4 +1,4 @@
-"""Deployment keys from a master key, by HKDF-SHA256 (RFC 5869; docs/custody.md).
+"""Deployment keys from a master key, by HKDF-SHA256 (RFC 5869; docs/key-formats.md).
 
 One master key that is kept well serves many deployments: each gets a key of its own, and whoever
 holds one of them can work out neither the master nor the others.

@@ -1,4 +1,4 @@
-"""Keys of a day, a week or a month, by HKDF-SHA256 (RFC 5869; docs/custody.md).
+"""Keys of a day, a week or a month, by HKDF-SHA256 (RFC 5869; docs/key-formats.md).
 
 A key that leaks, or that a court must be shown, is then the key of one epoch: whoever holds it can
 work out neither the key that it comes from nor that of another day.

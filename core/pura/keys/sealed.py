@@ -1,4 +1,4 @@
-"""Encrypted key files: one key under a passphrase (docs/custody.md has the bytes).
+"""Encrypted key files: one key under a passphrase (docs/key-formats.md has the bytes).
 
 scrypt makes two keys of the passphrase: one for AES-256-GCM, one for the key check. Everything
 before the ciphertext is authenticated with it. A checksum tells an accident from the rest before

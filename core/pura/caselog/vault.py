@@ -1,8 +1,8 @@
 """Kept text under a passphrase.
 
 A random key encrypts the content (AES-256-GCM); the passphrase encrypts that key, in the form of
-our encrypted key files (docs/key-formats.md), so that there is one derivation to trust and many texts
-cost one derivation.
+our encrypted key files (docs/key-formats.md), so that there is one derivation to trust and many
+texts cost one derivation.
 """
 
 from __future__ import annotations

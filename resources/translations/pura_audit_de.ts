@@ -2438,6 +2438,14 @@
         <translation>Diesen Text belasten …</translation>
     </message>
     <message>
+        <source>Next mark or passage</source>
+        <translation>Nächste Markierung oder Stelle</translation>
+    </message>
+    <message>
+        <source>Previous mark or passage</source>
+        <translation>Vorige Markierung oder Stelle</translation>
+    </message>
+    <message>
         <source>Fold the list of texts</source>
         <translation>Textliste einklappen</translation>
     </message>
@@ -2687,6 +2695,13 @@
     <message>
         <source>Its file packs the weights to a few bits; they are read unpacked, in full.</source>
         <translation>Ihre Datei packt die Gewichte auf wenige Bits; gelesen werden sie ausgepackt, in voller Breite.</translation>
+    </message>
+</context>
+<context>
+    <name>Notice</name>
+    <message>
+        <source>The audits are done.</source>
+        <translation>Die Untersuchungen sind fertig.</translation>
     </message>
 </context>
 <context>

@@ -85,6 +85,25 @@ class Selection(QObject):
             self.shown_from.emit(passages[0].first_token)
         self._take_mark(mark)
 
+    def next_passage(self, direction: int) -> None:
+        """Go to where the next or the previous passage of a mark begins; at the end, around."""
+        if self.audit is None:
+            return
+        places = sorted({(p.first_token, mark) for mark, p in standing(self.audit)})
+        if not places:
+            return
+        here = self.token if self.token is not None else -1
+        later = [place for place in places if place[0] > here]
+        earlier = [place for place in places if place[0] < here]
+        if direction > 0:
+            token, mark = (later or places)[0]
+        else:
+            token, mark = (earlier or places)[-1]
+        self.select_token(token)
+        self.shown_from.emit(token)
+        if self.mark is not None:
+            self._take_mark(mark)
+
     def _take_mark(self, mark: int) -> None:
         if mark != self.mark:
             self.mark = mark

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from typing import Final
 
 from pura.base import numerals
 from pura.record.naming import NamedField, NamedMark, NamedPayload, Passage
 from pura.scheme import Profile
 from pura.words.sentence import Sentence
 from pura.words.sentences import Value, findings
+
+_PARAGRAPH: Final = re.compile(r"(?:\A|\n[^\S\n]*\n)\s*\S")
 
 
 def mark_lines(
@@ -59,12 +64,16 @@ def _ratio(mark: NamedMark, lr_cap: float) -> dict[str, Value] | None:
 
 
 def place_words(passage: Passage, text: str | None, language: str) -> str:
-    """Return where a passage stands: its line, where the text is known, and its characters."""
+    """Return where a passage stands: where the text is known its paragraph and line; characters."""
     values: dict[str, Value] = {"a": passage.start + 1, "b": passage.end}
     if text is None:
         return _fill("mark.characters", language, **values)
     line = text.count("\n", 0, passage.start) + 1
-    return _fill("mark.line", language, line=line, **values)
+    begun = [found.end() - 1 for found in _PARAGRAPH.finditer(text)]
+    if len(begun) < 2:
+        return _fill("mark.line", language, line=line, **values)
+    paragraph = max(1, bisect_right(begun, passage.start))
+    return _fill("mark.paragraph", language, paragraph=paragraph, line=line, **values)
 
 
 def payload_lines(payload: NamedPayload, language: str) -> list[str]:

@@ -19,6 +19,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
 from pura.record.audit import Audit, KeyFacts, MarkFacts, StopFacts
+from pura.record.marks import standing
 from pura.record.naming import CandidateFacts, Passage
 from pura.record.presented import said
 from pura.scheme import Payload, Profile, SecretKey, encode
@@ -446,6 +447,22 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
     assert line in view._visible()
     # The steps are not of that mark's key: the bits shown are those of the whole text.
     assert [int(row[1]) for row in bits.table()[1]] == [bit.bit for bit in several.bits]
+
+
+def test_marks_are_gone_through_by_key(window: Any, several: Audit, qtbot: Any) -> None:
+    window.session.add_audit(several)
+    selection = window.selection
+    begins = sorted((p.first_token, n) for n, p in standing(several))
+    selection.select_token(0)
+    seen = []
+    for _ in begins:
+        window.actions_by_name["next-passage"].trigger()
+        seen.append((selection.token, selection.mark))
+    assert sorted(seen) == begins
+    window.actions_by_name["next-passage"].trigger()
+    assert (selection.token, selection.mark) == seen[0]
+    window.actions_by_name["previous-passage"].trigger()
+    assert (selection.token, selection.mark) == seen[-1]
 
 
 def test_marks_differ_without_their_colours(window: Any, several: Audit) -> None:

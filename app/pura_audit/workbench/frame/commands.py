@@ -268,6 +268,18 @@ def _audit(window: Workbench) -> list[Command]:
             lambda: select.next_carrier(-1),
             keys=("Ctrl+Left",),
         ),
+        Command(
+            "next-passage",
+            translate("Menu", "Next mark or passage"),
+            lambda: select.next_passage(1),
+            keys=("F3",),
+        ),
+        Command(
+            "previous-passage",
+            translate("Menu", "Previous mark or passage"),
+            lambda: select.next_passage(-1),
+            keys=("Shift+F3",),
+        ),
     ]
 
 

@@ -50,6 +50,7 @@ from pura_audit.workbench.dialogs.unlock import unlocked
 from pura_audit.workbench.evidence.evidence_column import EvidenceColumn
 from pura_audit.workbench.frame.commands import commands
 from pura_audit.workbench.frame.header import Header
+from pura_audit.workbench.frame.notice import RunNotice
 from pura_audit.workbench.frame.placement import Placement
 from pura_audit.workbench.frame.recent_menu import RecentMenu
 from pura_audit.workbench.frame.status_line import StatusLine
@@ -84,6 +85,7 @@ class MainWindow(QMainWindow):
         assert isinstance(files, QMenu)  # the stub calls it an object
         files.insertMenu(self.actions_by_name["sample"], self.recent)
         self.setup = Setup(self.empty.setup, session, self)
+        self.notice = RunNotice(session, self)
         self.columns = QSplitter(Qt.Orientation.Horizontal)
         self.inner = QSplitter(Qt.Orientation.Horizontal)
         self._question: QMessageBox | None = None

@@ -141,15 +141,15 @@ def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
     """Everything, in the order of a working day; torch is imported during the start."""
     window = found.window
     session, view = window.session, window.work.text.view
-    found.step("start", lambda: found.until(lambda: session.device is not None))
+    found.step("start", lambda: found.until(lambda: session.chosen.device is not None))
     files = [folder / f"text-{i:02}.txt" for i in range(50)]
     for number, file in enumerate(files):
         file.write_text(f"Text number {number}. " * 2000, encoding="utf-8")
-    found.step("import of 50 files", lambda: session.add_paths(files))
-    found.until(lambda: not any(i.document is None for i in session.queue.items))
+    found.step("import of 50 files", lambda: session.texts.add_paths(files))
+    found.until(lambda: not any(i.document is None for i in session.texts.queue.items))
     audit = sample_audit(found, arguments.model)
     made = long_audit(audit, arguments.tokens)
-    found.step(f"show {made.input.tokens:,} tokens", lambda: session.add_audit(made))
+    found.step(f"show {made.input.tokens:,} tokens", lambda: session.texts.add_audit(made))
     bar = view.verticalScrollBar()
     ways = iter(np.linspace(0, 1, 40).tolist())
     found.step("scroll through it", lambda: bar.setValue(int(next(ways) * bar.maximum())), times=40)
@@ -165,8 +165,8 @@ def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
     found.step("resize", lambda: window.resize(*next(sizes)), times=6)
     found.step("larger text", lambda: window.zoom(1), times=3)
     change_colours(found)
-    items = iter([session.queue.items[0], session.queue.items[-1]] * 2)
-    found.step("from text to text", lambda: session.show(next(items)), times=4)
+    items = iter([session.texts.queue.items[0], session.texts.queue.items[-1]] * 2)
+    found.step("from text to text", lambda: session.texts.show(next(items)), times=4)
     open_report(found)
     use_table(found, audit)
     if arguments.model:
@@ -196,7 +196,7 @@ def use_table(found: Drive, audit: Audit) -> None:
     pile, model = window.pile, window.pile.model
 
     def fill() -> None:
-        window.session.queue.insert(items)
+        window.session.texts.queue.insert(items)
         found.until(lambda: model.rowCount() >= ROWS)
 
     found.step("open the table", window.toggle_pile)
@@ -229,16 +229,16 @@ def stop_and_pause(found: Drive, audit: Audit) -> None:
     """Pause a long audit, let it go on, and stop it; note how long each takes to happen."""
     session = found.window.session
     assert audit.text is not None
-    session.add_text(audit.text * 20, "long")
-    item = session.queue.items[-1]
-    sample = next(row for row in session.queue.items if row.sample)
+    session.texts.add_text(audit.text * 20, "long")
+    item = session.texts.queue.items[-1]
+    sample = next(row for row in session.texts.queue.items if row.sample)
     item.key, item.profile = sample.key, sample.profile
 
     def reading() -> bool:
         return item.progress is not None and item.progress.done > 0
 
     for name in ("stop", "pause, go on and stop"):
-        session.audit([item])
+        session.audits.audit([item])
         found.until(reading)
         if name != "stop":
             found.window.toggle_pause()
@@ -250,7 +250,7 @@ def stop_and_pause(found: Drive, audit: Audit) -> None:
             found.until(lambda seen=before: item.progress != seen)
             print(f"Paused, it {'stood still' if held else 'WENT ON'}; it went on afterwards.")
         begun, worked = time.monotonic(), time.process_time()
-        session.stop([item])
+        session.audits.stream.stop([item])
         found.until(lambda: not item.active)
         found.times.append((name, time.monotonic() - begun, time.process_time() - worked))
 
@@ -261,17 +261,17 @@ def sample_audit(found: Drive, model: bool) -> Audit:
     if model:
 
         def audit() -> None:
-            session.add_sample()
-            found.until(lambda: session.current.audit or session.current.failure)
+            session.texts.add_sample()
+            found.until(lambda: session.texts.current.audit or session.texts.current.failure)
 
         found.step("audit: load the model, read", audit)
         found.step("audit: the model is loaded", audit)
     else:
-        session.add_sample()
-        found.until(lambda: session.current.audit or session.current.failure)
-    if session.current.audit is None:
-        sys.exit(f"{session.current.failure.message} {session.current.failure.hint}")
-    return session.current.audit  # type: ignore[no-any-return]
+        session.texts.add_sample()
+        found.until(lambda: session.texts.current.audit or session.texts.current.failure)
+    if session.texts.current.audit is None:
+        sys.exit(f"{session.texts.current.failure.message} {session.texts.current.failure.hint}")
+    return session.texts.current.audit  # type: ignore[no-any-return]
 
 
 def change_colours(found: Drive) -> None:

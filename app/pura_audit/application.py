@@ -142,7 +142,7 @@ def show_audit(
 ) -> MainWindow:
     """Return a window that shows an audit that was done elsewhere."""
     window = make_window(paths, theme=theme, session_keys=session_keys, remembers=False)
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     return window
 
 

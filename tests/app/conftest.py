@@ -363,7 +363,7 @@ def window(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[M
     qtbot.addWidget(made)
     made.resize(1440, 900)  # the screen of the tests is smaller than that
     made.show()
-    qtbot.waitUntil(lambda: made.session.ready and made.session.device is not None)
+    qtbot.waitUntil(lambda: made.session.chosen.ready and made.session.chosen.device is not None)
     yield made
     engine.gate.set()
     made.session.close()

@@ -35,7 +35,7 @@ def reading_dialog(window: Any) -> QDialog:
 
 
 def second_person(window: Any) -> QDialog:
-    audit = window.session.current.audit
+    audit = window.session.texts.current.audit
     with CaseLog(user_paths().caselog, create=True) as log:
         anna = log.person("Anna")
         case = find_case(log, "Thesis") or open_case(log, "Thesis", anna)

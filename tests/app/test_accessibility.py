@@ -106,11 +106,11 @@ def test_every_control_of_the_window_has_a_name(window: Any, audit: Audit) -> No
     session = window.session
     for state in ("empty", "ready", "running", "failed", "done"):
         if state == "ready":
-            session.add_text("a text to be looked at")
+            session.texts.add_text("a text to be looked at")
         if state != "empty":
-            session.current.state = ItemState(state)
-            session.current.audit = audit if state == "done" else None
-            session.item_changed.emit()
+            session.texts.current.state = ItemState(state)
+            session.texts.current.audit = audit if state == "done" else None
+            session.texts.item_changed.emit()
         window.work.text.find_bar.enter()
         QApplication.processEvents()
         assert ringless(tab_ring(window)) == [], state
@@ -119,7 +119,7 @@ def test_every_control_of_the_window_has_a_name(window: Any, audit: Audit) -> No
 
 
 def test_tab_reaches_every_part_of_the_window(window: Any, audit: Audit) -> None:
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     window.activateWindow()
     window.queue.list.setFocus()
     QApplication.processEvents()
@@ -160,7 +160,7 @@ def test_dialogs_have_names_and_let_the_keyboard_through(
     tmp_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a file dialog lists nothing: its ring is not a chosen row
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     for name, act in every_dialog(window).items():
         dialog = act()
         assert dialog is not None, name
@@ -221,8 +221,8 @@ def test_about_can_be_copied_and_holds_the_versions(window: Any) -> None:
 
 
 def test_rows_of_the_queue_speak(window: Any, audit: Audit) -> None:
-    window.session.add_audit(audit)
-    index = window.session.queue.index(0)
+    window.session.texts.add_audit(audit)
+    index = window.session.texts.queue.index(0)
     words = index.data(Qt.ItemDataRole.AccessibleTextRole)
     assert "Mark found" in words
     assert "memo.txt" in words

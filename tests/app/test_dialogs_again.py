@@ -57,7 +57,7 @@ def use(dialog: QDialog) -> None:
 def test_every_dialog_again_and_again(
     window: Any, audit: Audit, every_dialog: Any, qtbot: Any
 ) -> None:
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     for _ in range(ROUNDS):
         for name, act in every_dialog(window).items():
             dialog = act()

@@ -234,7 +234,7 @@ def test_the_case_log_and_the_comparison(audit: Audit, tmp_path: Path) -> None:
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_window(window: Any, audit: Audit, language: str) -> None:
     set_language(language)
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     answer = window.work.answer
     assert answer.payload_text() == ""
     lines = [label.text() for label in answer.payload.findChildren(QLabel)]
@@ -246,7 +246,7 @@ def test_the_window(window: Any, audit: Audit, language: str) -> None:
     assert said.payloads[0].bits == ""
     assert said.payloads[0].fields == (("customer", "417"), ("release", "1.4"))
     assert FindingSummary.from_json(json.loads(json.dumps(said.to_json()))) == said
-    rows = [PileRow(name=item.name, item=item) for item in window.session.queue.items]
+    rows = [PileRow(name=item.name, item=item) for item in window.session.texts.queue.items]
     nothing = JobContext(lambda _: None, lambda _: None)
     _, (row,) = exported_table(window.session.cases.environment, rows, nothing)
     assert states("\n".join(map(str, row)), audit, language) == []

@@ -57,7 +57,7 @@ def step():
 def steps():
     [window] = kept
     session = window.session
-    while session.catalogue is None:
+    while session.chosen.catalogue is None:
         yield
     at = session.environment
     typed = Secret(bytearray(secret.encode()))
@@ -75,23 +75,23 @@ def steps():
         yield
         while session.jobs.stores.busy:
             yield
-    session.look_around()
+    session.chosen.look_around()
     for _ in range(20):
         yield
-    session.choose_keys(session.catalogue.keys)
-    assert {"Passing", "Renamed", "Renamed/window"} <= {k.label for k in session.keys}
-    while session.model is None or session.profile is None:
+    session.chosen.choose_keys(session.chosen.catalogue.keys)
+    assert {"Passing", "Renamed", "Renamed/window"} <= {k.label for k in session.chosen.keys}
+    while session.chosen.model is None or session.chosen.profile is None:
         yield
-    session.add_paths([text])
-    item = session.queue.items[-1]
+    session.texts.add_paths([text])
+    item = session.texts.queue.items[-1]
     while item.state is ItemState.LOADING:
         yield
-    session.audit([item])
+    session.audits.audit([item])
     while item.state not in (ItemState.DONE, ItemState.FAILED):
         yield
     assert item.state is ItemState.DONE, item.failure
     print("audited", item.audit.verdict, item.audit.evidence.keys_tried, flush=True)
-    print(repr(session.keys), repr(session.environment.session_keys), flush=True)
+    print(repr(session.chosen.keys), repr(session.environment.session_keys), flush=True)
     QTimer.singleShot(0, lambda: 1 / 0)
     for _ in range(4):
         yield

@@ -44,7 +44,9 @@ def window(qapp: Any, qtbot: Any, paths: Paths, sample_key: SecretKey) -> Iterat
     )
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: made.session.ready and made.session.device is not None, timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: made.session.chosen.ready and made.session.chosen.device is not None, timeout=WAIT
+    )
     yield made
     assert made.session.close()
 
@@ -72,15 +74,15 @@ def test_a_dropped_file_gives_the_payload_that_was_embedded(
     sample = samples[name]["texts"][0]
     path = tmp_path / "memo.txt"
     path.write_text(sample["text"], encoding="utf-8")
-    profile = next(p for p in window.session.catalogue.profiles if p.name == name)
-    window.session.choose_profiles([profile])
+    profile = next(p for p in window.session.chosen.catalogue.profiles if p.name == name)
+    window.session.chosen.choose_profiles([profile])
 
     def no_network(*_: object, **__: object) -> None:
         raise AssertionError("a socket was opened during an audit")
 
     monkeypatch.setattr(socket.socket, "connect", no_network)
     drop(window, path)
-    item = window.session.queue.items[0]
+    item = window.session.texts.queue.items[0]
     over = (ItemState.DONE, ItemState.FAILED)  # it begins by itself
     qtbot.waitUntil(lambda: item.state in over, timeout=WAIT)
     assert item.state is ItemState.DONE, item.failure
@@ -99,7 +101,7 @@ class TestSample:
 
     def test_it_is_audited_with_its_own_key_and_profile(self, window: Any, qtbot: Any) -> None:
         qtbot.mouseClick(window.empty.sample, Qt.MouseButton.LeftButton)
-        item = window.session.queue.items[0]
+        item = window.session.texts.queue.items[0]
         qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
         assert item.state is ItemState.DONE, item.failure
         assert item.audit.verdict == "mark"
@@ -107,9 +109,9 @@ class TestSample:
 
 
 def test_a_plain_text_gets_no_payload(window: Any, qtbot: Any, samples: dict[str, Any]) -> None:
-    window.session.add_text(samples["plain"]["texts"][0]["text"])
+    window.session.texts.add_text(samples["plain"]["texts"][0]["text"])
     window.audit()
-    item = window.session.queue.items[0]
+    item = window.session.texts.queue.items[0]
     qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
     assert item.audit.verdict in ("no-mark", "insufficient")
     assert window.work.answer.payload_text() == ""
@@ -119,10 +121,10 @@ def test_cancelling_the_real_pass_leaves_the_window_ready(
     window: Any, qtbot: Any, samples: dict[str, Any]
 ) -> None:
     long = " ".join(t["text"] for t in samples["plain"]["texts"]) * 60
-    window.session.add_text(long)
+    window.session.texts.add_text(long)
     window.audit()
-    item = window.session.queue.items[0]
+    item = window.session.texts.queue.items[0]
     qtbot.waitUntil(lambda: item.progress is not None and item.progress.step == 5, timeout=WAIT)
-    window.session.cancel()
+    window.session.audits.cancel()
     qtbot.waitUntil(lambda: item.state is ItemState.CANCELLED, timeout=WAIT)
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=WAIT)
+    qtbot.waitUntil(lambda: not window.session.jobs.model.busy, timeout=WAIT)

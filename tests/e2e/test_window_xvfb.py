@@ -57,11 +57,12 @@ def tell():
         [item.name, item.state.value, item.failure.code if item.failure else "",
          item.audit.decoded.bits if item.audit else "",
          item.document.text if item.document else ""]
-        for item in session.queue.items
+        for item in session.texts.queue.items
     ]
     now = json.dumps({
         "platform": app.platformName(), "place": [place.x(), place.y()], "rows": rows,
-        "ready": session.ready and session.device is not None, "active": window.isActiveWindow(),
+        "ready": session.chosen.ready and session.chosen.device is not None,
+        "active": window.isActiveWindow(),
         "whole": window.screen().availableGeometry().contains(window.frameGeometry()),
     })
     if now != told[0]:

@@ -383,7 +383,7 @@ class CaseActs(QObject):
 
     def _show(self, audits: tuple[Audit, ...]) -> None:
         for audit in audits:
-            self._browser.session.add_audit(audit)
+            self._browser.session.texts.add_audit(audit)
         self._browser.accept()
 
     def _compare(self, audits: tuple[Audit, ...]) -> None:

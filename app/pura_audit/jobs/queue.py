@@ -144,7 +144,7 @@ class JobQueue(QObject):
         name: Of the thread.
 
     Signals:
-        busy_changed: Whether anything runs or waits.
+        busy_changed: Whether anything runs or waits; also when it pauses or goes on.
     """
 
     busy_changed = Signal(bool)
@@ -250,6 +250,7 @@ class JobQueue(QObject):
             (self._running.context.pause if paused else self._running.context.resume)()
         if not paused:
             self._next()
+        self.busy_changed.emit(self.busy)
 
     def post(self, job: Job, message: Callable[[], None]) -> None:
         """Call something in the window's thread, unless nobody hears the job; from any thread."""

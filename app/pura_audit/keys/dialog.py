@@ -84,7 +84,7 @@ class KeysDialog(PlainDialog):
         self.buttons = self._make_buttons()
         self._lay_out()
         self._say("")
-        session.choices_changed.connect(self.refresh)
+        session.chosen.changed.connect(self.refresh)
         self.refresh()
 
     def _make_buttons(self) -> dict[KeyAct, QPushButton]:
@@ -136,7 +136,7 @@ class KeysDialog(PlainDialog):
 
     def refresh(self) -> None:
         """Show the store's state and the keys."""
-        found = self._session.catalogue or Catalogue()
+        found = self._session.chosen.catalogue or Catalogue()
         title, said, way_out = state_words(found)
         self.title.setText(title)
         self.title.setToolTip(found.backend if found.place is Place.KEYRING else "")
@@ -219,7 +219,7 @@ class KeysDialog(PlainDialog):
     def ask(self, act: KeyAct) -> QDialog | None:
         """Ask what a request needs; returns the dialog that is open then."""
         self._say("")
-        found, key = self._session.catalogue or Catalogue(), self.selected
+        found, key = self._session.chosen.catalogue or Catalogue(), self.selected
         if act in (KeyAct.NEW, KeyAct.IMPORT):
             return self._open(KeyForm(act, found, self))
         if key is None:
@@ -233,7 +233,7 @@ class KeysDialog(PlainDialog):
 
     def ask_import(self, source: Path) -> QDialog:
         """Ask what the import of a key file needs."""
-        form = KeyForm(KeyAct.IMPORT, self._session.catalogue or Catalogue(), self)
+        form = KeyForm(KeyAct.IMPORT, self._session.chosen.catalogue or Catalogue(), self)
         form.take(source)
         return self._open(form)
 
@@ -282,7 +282,7 @@ class KeysDialog(PlainDialog):
         dialog.open()
 
     def _ask_delete(self, key: KeyChoice) -> QDialog:
-        items = self._session.queue.items
+        items = self._session.texts.queue.items
         audits = sum(
             item.audit is not None and item.audit.key.fingerprint == key.fingerprint
             for item in items
@@ -306,7 +306,7 @@ class KeysDialog(PlainDialog):
         return self._opened(box)
 
     def _unlock(self) -> None:
-        found = self._session.catalogue or Catalogue()
+        found = self._session.chosen.catalogue or Catalogue()
         if found.place is Place.KEYRING and found.keyring is State.LOCKED:
             self._work(lambda _: unlock_keyring(self._session.environment), self._unlocked)
         else:
@@ -335,7 +335,7 @@ class KeysDialog(PlainDialog):
 
     def begin(self, request: KeyRequest) -> None:
         """Hand a request over; the passphrase of the files is asked for first where needed."""
-        found = self._session.catalogue or Catalogue()
+        found = self._session.chosen.catalogue or Catalogue()
         if needs_files(request) and found.files is not State.READY:
             self._rest()
             self.ask_folder(request, new=found.files is State.NO_BACKEND)
@@ -369,7 +369,7 @@ class KeysDialog(PlainDialog):
         if not isinstance(outcome, Failure):
             self._over(outcome)
             return
-        found = self._session.catalogue or Catalogue()
+        found = self._session.chosen.catalogue or Catalogue()
         if (
             outcome.code == "key-file-passphrase"
             and isinstance(request, ImportKey)

@@ -88,14 +88,14 @@ class ModelsDialog(StoreDialog):
             },
         )
         self.column.insertLayout(3, self._options())
-        session.choices_changed.connect(self.refresh)
+        session.chosen.changed.connect(self.refresh)
         self.refresh()
-        session.look_around()  # memory comes and goes
+        session.chosen.look_around()  # memory comes and goes
 
     def refresh(self) -> None:
         """Show what is installed."""
         chosen = self.selected.name if self.selected is not None else ""
-        found = self.session.catalogue or Catalogue()
+        found = self.session.chosen.catalogue or Catalogue()
         self._rows, self._rooms = found.models, found.rooms
         headers = (
             translate("Models", "Name"),

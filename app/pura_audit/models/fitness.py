@@ -42,7 +42,7 @@ class FitnessDialog(WorkingDialog):
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._model, self._path = model, Path()
-        found = session.catalogue or Catalogue()
+        found = session.chosen.catalogue or Catalogue()
         self._keys = found.keys
         self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Fitness", "Fitness of a model"))
@@ -105,10 +105,10 @@ class FitnessDialog(WorkingDialog):
 
     def _choose_current(self) -> None:
         session = self.session
-        if session.profile in self._profiles:
-            self.profile.setCurrentIndex(self._profiles.index(session.profile))
-        if session.key in self._keys:
-            self.key.setCurrentIndex(self._keys.index(session.key))
+        if session.chosen.profile in self._profiles:
+            self.profile.setCurrentIndex(self._profiles.index(session.chosen.profile))
+        if session.chosen.key in self._keys:
+            self.key.setCurrentIndex(self._keys.index(session.chosen.key))
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""

@@ -47,7 +47,7 @@ class PowerDialog(WorkingDialog):
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._model, self._path = model, Path()
-        found = session.catalogue or Catalogue()
+        found = session.chosen.catalogue or Catalogue()
         self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Power", "Measure how much is found"))
         self.setMinimumWidth(680)
@@ -76,8 +76,8 @@ class PowerDialog(WorkingDialog):
         self.measure = main_button(translate("Power", "Measure"), self._measure)
         self._inputs: tuple[QWidget, ...] = ()
         self._lay_out()
-        if session.profile in self._profiles:
-            self.profile.setCurrentIndex(self._profiles.index(session.profile))
+        if session.chosen.profile in self._profiles:
+            self.profile.setCurrentIndex(self._profiles.index(session.chosen.profile))
         self.refresh_buttons()
 
     def _lay_out(self) -> None:

@@ -54,7 +54,7 @@ class PowerTablesDialog(StoreDialog):
         self.resize(1000, 680)
         self._model = model
         self._rows: tuple[PowerFound, ...] = ()
-        self._policy = (session.catalogue or Catalogue()).policy or default_policy()
+        self._policy = (session.chosen.catalogue or Catalogue()).policy or default_policy()
         self.state.setText(
             translate(
                 "Power",

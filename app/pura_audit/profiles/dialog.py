@@ -55,13 +55,13 @@ class ProfilesDialog(StoreDialog):
                 "-remove": (translate("Profiles", "Delete …"), self.ask_remove),
             },
         )
-        session.choices_changed.connect(self.refresh)
+        session.chosen.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show what is stored."""
         chosen = self.selected.name if self.selected is not None else ""
-        self._rows = (self.session.catalogue or Catalogue()).profiles
+        self._rows = (self.session.chosen.catalogue or Catalogue()).profiles
         headers = (
             translate("Profiles", "Name"),
             translate("Profiles", "Payload"),
@@ -94,7 +94,7 @@ class ProfilesDialog(StoreDialog):
             button.setEnabled(not self.busy and here and not (foreign and kind == "edit"))
 
     def _fitness(self, profile: Profile) -> str:
-        model = self.session.model
+        model = self.session.chosen.model
         facts = model
         if facts is None:
             return ""
@@ -103,7 +103,7 @@ class ProfilesDialog(StoreDialog):
             model=facts.name,
             vocab_size=facts.vocab_size,
             tokenizer=facts.tokenizer_fingerprint,
-            keys=[key.fingerprint for key in self.session.keys],
+            keys=[key.fingerprint for key in self.session.chosen.keys],
         )
         if found:
             return "\n".join(map(error_words, found))

@@ -61,7 +61,7 @@ class ProfileEditor(PlainDialog):
     ) -> None:
         super().__init__(parent)
         self._session, self._choice = session, choice
-        found = session.catalogue or Catalogue()
+        found = session.chosen.catalogue or Catalogue()
         self._models = list(found.models)
         self._keys = found.keys
         self._start = choice.profile if choice is not None else None

@@ -49,7 +49,7 @@ class ForeignForm(TriedDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        found = session.catalogue or Catalogue()
+        found = session.chosen.catalogue or Catalogue()
         self._keys = found.keys
         self._models = list(found.models)
         title = translate("ForeignForm", "Profile of a mark by others")

@@ -166,7 +166,7 @@ class ReportCheckDialog(PlainDialog):
         restyle(self.summary, "role", "reading")
         self.summary.setText(
             translate("Stores", "This begins when the audits are done.")
-            if rerun and self._session.busy
+            if rerun and self._session.jobs.model.busy
             else translate("ReportCheck", "Checking …")
         )
         self._job = self._session.do(
@@ -208,7 +208,7 @@ class ReportCheckDialog(PlainDialog):
     def _show_audits(self) -> None:
         if self.checked is not None:
             for audit in self.checked.audits:
-                self._session.add_audit(audit)
+                self._session.texts.add_audit(audit)
             self.accept()
 
     # What the thread tells

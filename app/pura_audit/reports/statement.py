@@ -143,7 +143,7 @@ class StatementDialog(PlainDialog):
             self.check()
 
     def _current(self) -> tuple[str, str] | None:
-        item = self._session.current
+        item = self._session.texts.current
         if item is None or item.document is None:
             return None
         return item.name, item.document.sha256

@@ -1,241 +1,236 @@
-"""The audits that wait and run: one job for all of them, which reads several texts side by side.
-
-Rows wait in an order that can be changed while others are read. The job opens keys, policy and
-register once for all rows with the same setup, and closes them when none waits any more.
-"""
+"""Audits of rows: which are due, with what they are made, and what comes of them."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
-from pura.audit.options import AuditText
-from pura.base.errors import Cancelled, PuraError
-from pura.base.progress import Stage
-from pura.usecases.audits import Audited, Setup, UnreadFile
-from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped, unexpected
-from pura_audit.jobs.queue import Job, JobQueue
+from pura.audit.options import AuditText, Notice
+from pura.base.errors import PuraError
+from pura.documents import Document, from_text
+from pura.usecases.audits import Setup, UnreadFile
+from pura.usecases.prompts import candidates_of
+from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
+from pura_audit.jobs.queue import JobQueue
+from pura_audit.platform.i18n import error_words, filled, translate
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.chosen import Chosen
 from pura_audit.session.engine import Engine
-from pura_audit.session.items import Item
+from pura_audit.session.items import Item, ItemState
 from pura_audit.session.keeper import Keeper, Kept
-from pura_audit.session.pace import length
+from pura_audit.session.pace import Pace, excerpt_of, length
+from pura_audit.session.stream import AuditStream
+from pura_audit.session.texts import Texts
 
-_GLANCE_S: Final = 0.05
-
-
-@dataclass(kw_only=True, eq=False)
-class _Asked:
-    """An audit that somebody asked for; ``item`` belongs to the window's thread."""
-
-    item: Item
-    size: int
-    setup: Setup
-    text: AuditText | UnreadFile
-    stopped: bool = False
-
-    @property
-    def name(self) -> str:
-        text = self.text
-        return text.name if isinstance(text, UnreadFile) else text.document.name
+_FRESH = (ItemState.READY, ItemState.INTERRUPTED)
 
 
 class Audits(QObject):
-    """Reads rows; short ones first.
+    """Has rows audited with what is chosen.
 
     Args:
-        jobs: The queue of the model.
+        texts: The rows.
+        chosen: With what they are audited.
+        model: The queue of whatever reads with the model.
         engine: Who reads.
-        keeper: Keeps what was found, before anybody hears of it.
+        keeper: Keeps what was found.
+        settings: Say whether audits begin by themselves.
+
+    Attributes:
+        stream: The rows that wait and those that are read.
+        pace: How long audits take.
 
     Signals:
-        begun: A row's turn has come: the row.
-        told: How far a row is: the row, and a Progress.
-        ended: What came of a row: the row, and Done with what was kept, Failure or Stopped.
+        kept: A row's finding has come, and is in the case log: the row.
+        noticed: Something to say in the status line.
     """
 
-    begun = Signal(object)
-    told = Signal(object, object)
-    ended = Signal(object, object)
+    kept = Signal(object)
+    noticed = Signal(str)
 
-    def __init__(self, jobs: JobQueue, engine: Engine, keeper: Keeper, parent: QObject) -> None:
-        super().__init__(parent)
-        self._jobs, self._engine, self._keeper = jobs, engine, keeper
-        self._lock = threading.Lock()
-        self._waiting: list[_Asked] = []
-        self._asked: dict[Item, _Asked] = {}  # in the window's thread, as the next one
-        self._reading: list[_Asked] = []
-        self._job: Job | None = None
-        self._together = threading.Event()  # what is asked for in one go is there as a whole
-        self._taken: list[_Asked] = []  # in the thread of the model, as the next one
-        self._step = -1
-
-    # In the window's thread
-
-    def ask(self, item: Item, setup: Setup, text: AuditText | UnreadFile) -> None:
-        """Let a row wait, before the longer ones that came last.
-
-        Files are read one by one, so the texts of one order come here in any order.
-        """
-        asked = _Asked(item=item, size=length(item), setup=setup, text=text)
-        self._asked[item] = asked
-        with self._lock:
-            place = len(self._waiting)
-            while place and self._waiting[place - 1].size > asked.size:
-                place -= 1
-            self._waiting.insert(place, asked)
-        if self._job is None:
-            self._together.clear()
-            self._start()
-            QTimer.singleShot(0, self, self._together.set)
-
-    def stop(self, items: Iterable[Item]) -> None:
-        """Stop these rows, waiting or read; what is read beside them goes on."""
-        for item in items:
-            asked = self._asked.get(item)
-            if asked is not None:
-                asked.stopped = True
-                with self._lock:
-                    if asked in self._waiting:
-                        self._waiting.remove(asked)
-                self._end(asked, Stopped())
-
-    def stop_all(self) -> None:
-        """Stop every row."""
-        self.stop(list(self._asked))
-
-    def order(self) -> tuple[Item, ...]:
-        """Return the rows that wait, next first."""
-        with self._lock:
-            return tuple(asked.item for asked in self._waiting)
-
-    def move(self, item: Item, by: int) -> None:
-        """Let a waiting row be read earlier (negative) or later."""
-        asked = self._asked.get(item)
-        with self._lock:
-            if asked is not None and asked in self._waiting:
-                place = self._waiting.index(asked)
-                self._waiting.insert(max(0, place + by), self._waiting.pop(place))
-
-    def _begin(self, asked: _Asked) -> None:
-        if not asked.stopped:
-            self._reading.append(asked)
-            self.begun.emit(asked.item)
-
-    def _progressed(self, progress: Progress) -> None:
-        progress = replace(progress, texts=len(self._reading))
-        for asked in self._reading:
-            self.told.emit(asked.item, progress)
-
-    def _end(self, asked: _Asked, outcome: Outcome[Kept]) -> None:
-        if self._asked.get(asked.item) is asked:
-            del self._asked[asked.item]
-            if asked in self._reading:
-                self._reading.remove(asked)
-            self.ended.emit(asked.item, outcome)
-
-    def _over(self, outcome: Outcome[None]) -> None:
-        self._job = None
-        for asked in tuple(self._reading):  # it broke off amid these
-            self._end(asked, outcome if isinstance(outcome, Failure) else Stopped())
-        with self._lock:
-            more = bool(self._waiting)
-        if more:
-            self._start()
-
-    def _start(self) -> None:
-        self._job = self._jobs.do(self._read_all, self._over, self, progressed=self._progressed)
-
-    # In the thread of the model
-
-    def _read_all(self, context: JobContext) -> None:
-        self._taken = []
-        while not self._together.wait(_GLANCE_S):
-            context.checkpoint()
-        while (setup := self._next()) is not None:
-            try:
-                self._read(setup, self._take(setup, context), context)
-            except Cancelled:
-                context.checkpoint()  # else whoever was read has been stopped; the others go on
-                self._taken = []
-            except Exception as error:
-                # What trips the program in one text must not cost the others their audit.
-                self._alone(setup, unexpected(error), context)
-
-    def _next(self) -> Setup | None:
-        with self._lock:
-            return self._waiting[0].setup if self._waiting else None
-
-    def _take(self, setup: Setup, context: JobContext) -> Iterator[_Asked]:
-        """Take rows from those that wait, as long as they are read with the same."""
-        while True:
-            context.checkpoint()
-            with self._lock:
-                if not self._waiting or self._waiting[0].setup != setup:
-                    return
-                asked = self._waiting.pop(0)
-                self._taken.append(asked)
-            self._keeper.start(asked.name)
-            context.post(lambda one=asked: self._begin(one))  # type: ignore[misc]
-            yield asked
-
-    def _read(self, setup: Setup, rows: Iterable[_Asked], context: JobContext) -> None:
-        def progress(stage: Stage) -> None:
-            # Steps are walked by one text after the other: what is shown never goes back. The
-            # evidence is looked at for each text by itself.
-            if stage.number < self._step or (stage.log10_e is not None and len(self._taken) > 1):
-                return
-            self._step = stage.number
-            context.progress(stage)
-
-        def checkpoint() -> None:
-            context.checkpoint()
-            if self._taken and all(asked.stopped for asked in self._taken):
-                raise Cancelled
-
-        self._step = -1
-        try:
-            with self._engine.prepared(setup) as ready:
-                items = ((asked, asked.text) for asked in rows)
-                for asked, found in ready.stream(items, progress=progress, checkpoint=checkpoint):
-                    self._found(asked, found, context)
-                    if not self._taken:
-                        self._step = -1
-        except PuraError as error:  # neither of these can be audited: a key, the model
-            for asked in tuple(self._taken):
-                self._found(asked, error, context)
-
-    def _alone(self, setup: Setup, failure: Failure, context: JobContext) -> None:
-        taken = tuple(self._taken)
-        for asked in taken:
-            self._taken = [asked]
-            try:
-                if len(taken) == 1:
-                    self._found(asked, failure, context)
-                else:
-                    self._read(setup, [asked], context)
-            except Cancelled:
-                context.checkpoint()
-            except Exception as error:
-                self._found(asked, unexpected(error), context)
-        self._taken = []
-
-    def _found(
-        self, asked: _Asked, found: Audited | PuraError | Failure, context: JobContext
+    def __init__(
+        self,
+        texts: Texts,
+        chosen: Chosen,
+        model: JobQueue,
+        engine: Engine,
+        keeper: Keeper,
+        settings: SettingsFile,
+        parent: QObject,
     ) -> None:
-        outcome: Outcome[Kept] = Stopped()
-        if asked.stopped:
-            pass  # whoever stopped it has been told
-        elif isinstance(found, Audited):
-            outcome = Done(self._keeper.keep(found))
-        elif isinstance(found, PuraError):
-            self._keeper.fail(asked.name, found)
-            outcome = Failure.of(found)
-        else:
-            outcome = found
-        self._taken.remove(asked)
-        context.post(lambda: self._end(asked, outcome))
+        super().__init__(parent)
+        self._texts, self._chosen, self._model = texts, chosen, model
+        self._settings, self._policy = settings, engine.environment.paths.policy
+        self.pace = Pace(settings)
+        self.stream = AuditStream(model, engine, keeper, self)
+        self.stream.begun.connect(self._started)
+        self.stream.told.connect(self._progressed)
+        self.stream.ended.connect(self._audited)
+        texts.wanted.connect(lambda item: self.audit([item]))
+        texts.unreadable.connect(self._ask_unreadable)
+        texts.leaving.connect(self.stream.stop)
+        for signal in (chosen.changed, chosen.device_changed):
+            signal.connect(lambda: self.pace.use(chosen.model, chosen.device))
+
+    def due(self) -> tuple[Item, ...]:
+        """Return the rows that the Audit button would do: all new ones, else the one on screen."""
+        fresh = tuple(i for i in self._texts.queue.items if i.runnable and i.state in _FRESH)
+        if fresh:
+            return fresh
+        current = self._texts.current
+        return (current,) if current is not None and current.runnable else ()
+
+    @property
+    def begins_alone(self) -> bool:
+        """Whether an audit begins by itself when a text is dropped."""
+        wanted = self._settings.current.begin_audits
+        return not self._policy.exists() if wanted is None else wanted
+
+    def take_dropped(self) -> tuple[Item, ...]:
+        """Return the texts that were dropped, once: when all are read and nothing is missing."""
+        if (
+            not self._texts.dropped
+            or not self._chosen.ready
+            or self._chosen.mismatches()
+            or not self.begins_alone
+        ):
+            return ()
+        if any(item.state is ItemState.LOADING for item in self._texts.dropped):
+            return ()
+        here = set(self._texts.queue.items)
+        taken, self._texts.dropped = self._texts.dropped, []
+        return tuple(i for i in taken if i in here and i.state is ItemState.READY)
+
+    def audit(self, items: Sequence[Item] | None = None) -> None:
+        """Queue audits of the rows, short ones first; a file that was not read is read again."""
+        for item in sorted(items if items is not None else self.due(), key=length):
+            if item.document is None and item.path is not None and not item.active:
+                item.failure, item.wanted = None, True
+                self._texts.load(item)
+                self._texts.touch(item)
+            elif item.runnable and item.document is not None:
+                self._ask(item, item.document)
+
+    def audit_excerpts(self, items: Sequence[Item]) -> None:
+        """Audit how the long ones of these texts begin, each as a row and a text of its own."""
+        most = self.pace.excerpt
+        chosen = []
+        for item in items:
+            if item.document is None or length(item) <= most:
+                chosen.append(item)
+                continue
+            begin = excerpt_of(item.document.text, most)
+            words = translate("Session", "{name:text}, first {n:count} characters")
+            name = filled(words, name=item.name, n=len(begin))
+            row = self._texts.new_row(name)
+            row.document = from_text(begin, name=name)
+            row.key, row.profile = item.key, item.profile
+            row.prompt, row.several = item.prompt, item.several
+            chosen.append(row)
+            self._texts.queue.insert([row], self._texts.queue.row(item) + 1)
+        self.audit(chosen)
+        if chosen:
+            self._texts.show(chosen[0])
+
+    def cancel(self) -> None:
+        """Stop every audit that runs or waits, and whatever else reads with the model."""
+        self.stream.stop_all()
+        self._model.cancel_all()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long everything takes that runs or waits; None where that is not known."""
+        active = [item for item in self._texts.queue.items if item.active]
+        waiting = self.pace.seconds(item for item in active if item.state is ItemState.WAITING)
+        running = [item for item in active if item.state is ItemState.RUNNING]
+        if not running:
+            return waiting
+        progress = running[0].progress  # of all that are read side by side
+        left = progress.seconds_left if progress is not None else None
+        if left is None:
+            left = self.pace.seconds(running)
+        only = len(running) == len(active)
+        return left if only or left is None or waiting is None else left + waiting
+
+    def _ask(self, item: Item, document: Document | UnreadFile) -> None:
+        setup = self._setup(item)
+        prompts = self._prompts(item) if setup is not None else None
+        if setup is None or prompts is None:
+            return
+        text: AuditText | UnreadFile = (
+            document
+            if isinstance(document, UnreadFile)
+            else AuditText(document=document, prompts=prompts)
+        )
+        item.state, item.progress, item.failure = ItemState.WAITING, None, None
+        self._texts.touch(item)
+        self.stream.ask(item, setup, text)
+
+    def _ask_unreadable(self, item: Item, unread: UnreadFile) -> None:
+        if self._chosen.ready:  # that it cannot be examined is a finding as well
+            self._ask(item, unread)
+
+    def _started(self, item: Item) -> None:
+        item.state, item.looks = ItemState.RUNNING, []
+        self._texts.touch(item)
+
+    def _progressed(self, item: Item, progress: Progress) -> None:
+        item.progress = progress
+        if progress.log10_e is not None:
+            item.looks.append((progress.done, progress.log10_e))
+        self._texts.touch(item)
+
+    def _audited(self, item: Item, outcome: Outcome[Kept]) -> None:
+        item.progress = None
+        match outcome:
+            case Done(kept):
+                audited = kept.audited
+                item.state, item.audit = ItemState.DONE, audited.audit
+                item.outline, item.standing = kept.outline, kept.standing
+                item.failure = Failure.of(audited.error) if audited.error is not None else None
+                self.pace.note(audited.audit)
+                if kept.failure is not None:
+                    self.noticed.emit(kept.failure.words)
+                self.kept.emit(item)
+                if Notice.SHORT_OF_MEMORY in audited.notices:
+                    self.noticed.emit(_short_of_memory())
+            case Failure():
+                item.state, item.failure = ItemState.FAILED, outcome
+            case Stopped():
+                item.state = ItemState.CANCELLED
+        self._texts.touch(item)
+
+    def _setup(self, item: Item) -> Setup | None:
+        chosen = self._chosen
+        keys = (item.key,) if item.key is not None else chosen.keys
+        profile = item.profile or (chosen.profile.profile if chosen.profile else None)
+        if not keys or profile is None or chosen.model is None:
+            missing = translate("Session", "Choose a key, a model and a profile first.")
+            self.noticed.emit(missing)
+            return None
+        return Setup(
+            keys=tuple(key.ref for key in keys),
+            model=chosen.model.name,
+            profile=profile,
+            also=() if item.profile else tuple(p.profile for p in chosen.profiles[1:]),
+            follow=True,
+        )
+
+    def _prompts(self, item: Item) -> tuple[str, ...] | None:
+        """Return the prompts of a row; None where a line of its candidates is none."""
+        if not item.prompt.strip():
+            return ()
+        try:
+            return candidates_of(item.prompt) if item.several else (item.prompt.strip(),)
+        except PuraError as error:
+            self.noticed.emit(error_words(error))
+            return None
+
+
+def _short_of_memory() -> str:
+    return translate(
+        "Session",
+        "The memory of the device ran short, so the text was read in smaller pieces. "
+        "The findings are the same.",
+    )

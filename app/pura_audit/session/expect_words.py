@@ -14,7 +14,7 @@ SHORT_S: Final = 20.0  # what is over sooner needs no word
 
 def expectation_words(item: Item, session: Session) -> str:
     """Return the expectation of a text that was not audited yet; "" where there is none to give."""
-    profile = item.profile or (session.profile.profile if session.profile else None)
+    profile = item.profile or (session.chosen.profile.profile if session.chosen.profile else None)
     if item.document is None or profile is None or item.state is not ItemState.READY:
         return ""
     if profile.foreign is not None:  # nothing was measured of it
@@ -22,7 +22,7 @@ def expectation_words(item: Item, session: Session) -> str:
     known = bool(item.prompt.strip())
     # The words say nothing of power, so no file is read in the window's thread.
     words = _words(expect(item.document.text, profile, prompt_known=known, tables=()))
-    seconds = session.pace.seconds([item])
+    seconds = session.audits.pace.seconds([item])
     if seconds is None or seconds < SHORT_S:
         return words
     said = translate("Expect", "The audit takes about {time:text} on this computer.")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
-from PySide6.QtCore import QModelIndex, QObject, QTimer
+from PySide6.QtCore import QModelIndex, QObject, QTimer, Signal
 
 from pura.caselog import KEEP, Standing
 from pura.record.audit import Audit
@@ -17,8 +17,7 @@ from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.journal import Journal
-from pura_audit.session.keeper import Keeper
-from pura_audit.session.queue_model import QueueModel
+from pura_audit.session.texts import Texts
 
 PAUSE_MS: Final = 150  # changes within it are noted together
 LOOK_MS: Final = 400
@@ -42,43 +41,29 @@ def restored_words(items: Sequence[Item]) -> str:
     return filled(translate("Session", "The list is back: {parts:text}."), parts=", ".join(parts))
 
 
-class Rows(Protocol):
-    """The session, as this part of it knows it."""
-
-    queue: QueueModel
-    cases: Cases
-    keeper: Keeper
-    settings: SettingsFile
-    current: Item | None
-
-    def say(self, words: str) -> None:
-        """Say something in the status line."""
-
-    def add_restored(self, items: Sequence[Item]) -> None:
-        """Put the rows of an earlier run back."""
-
-    def touch(self, item: Item) -> None:
-        """Tell everybody that a row has changed."""
-
-    def load(self, item: Item) -> None:
-        """Read the file of a row."""
-
-
 class Record(QObject):
     """Notes every change of the list, and follows the case log.
 
     Args:
-        session: Whose list.
+        texts: The list.
+        cases: The case log.
+        settings: Say whether texts are kept, and who acts.
         jobs: Reads the file.
         parent: Its owner.
+
+    Signals:
+        noticed: Something to say in the status line.
     """
 
-    def __init__(self, session: Rows, jobs: JobQueue, parent: QObject) -> None:
+    noticed = Signal(str)
+
+    def __init__(
+        self, texts: Texts, cases: Cases, settings: SettingsFile, jobs: JobQueue, parent: QObject
+    ) -> None:
         super().__init__(parent)
-        self._session, self._jobs = session, jobs
-        rows = session
+        self._texts, self._cases, self._settings, self._jobs = texts, cases, settings, jobs
         self._ready = False
-        self._journal = Journal(rows.cases.environment.paths.state)
+        self._journal = Journal(cases.environment.paths.state)
         self._changed: dict[int, Item] = {}
         self._known: dict[int, Item] = {}
         self._loaded: list[Item] = []
@@ -90,11 +75,13 @@ class Record(QObject):
             timer.setSingleShot(True)
             timer.setInterval(pause)
             timer.timeout.connect(act)
-        rows.queue.dataChanged.connect(self._note)
-        rows.queue.rowsInserted.connect(self._note_inserted)
-        rows.queue.rowsRemoved.connect(lambda *_: self._noting.start())
-        rows.queue.modelReset.connect(self._noting.start)
-        rows.cases.changed.connect(self._looking.start)
+        texts.queue.dataChanged.connect(self._note)
+        texts.queue.rowsInserted.connect(self._note_inserted)
+        texts.queue.rowsRemoved.connect(lambda *_: self._noting.start())
+        texts.queue.modelReset.connect(self._noting.start)
+        cases.changed.connect(self._looking.start)
+        texts.prompted.connect(self.note)
+        texts.current_changed.connect(self._fetch_current)
 
     # On disk
 
@@ -107,11 +94,11 @@ class Record(QObject):
             return
         items = outcome.result
         if items:
-            self._session.add_restored(items)
-            self._session.say(restored_words(items))
+            self._texts.add_restored(items)
+            self.noticed.emit(restored_words(items))
         self._ready = True
         self._changed.clear()
-        self._known = {item.number: item for item in self._session.queue.items}
+        self._known = {item.number: item for item in self._texts.queue.items}
         self._journal.begin(self._known.values(), readable=self._readable)
         self._look()
 
@@ -119,7 +106,7 @@ class Record(QObject):
         """Note what has changed since the last time."""
         if not self._ready:
             return
-        here = {item.number: item for item in self._session.queue.items}
+        here = {item.number: item for item in self._texts.queue.items}
         gone = [item for number, item in self._known.items() if number not in here]
         changed = [item for number, item in self._changed.items() if number in here]
         self._known, self._changed = here, {}
@@ -133,14 +120,14 @@ class Record(QObject):
 
     @property
     def _readable(self) -> bool:
-        return self._session.settings.current.case_text == KEEP
+        return self._settings.current.case_text == KEEP
 
     def _note(self, first: QModelIndex, last: QModelIndex) -> None:
         self._note_inserted(QModelIndex(), first.row(), last.row())
 
     def _note_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         for row in range(first, last + 1):
-            item = self._session.queue.item(row)
+            item = self._texts.queue.item(row)
             if item is not None:
                 self.note(item)
 
@@ -153,19 +140,23 @@ class Record(QObject):
 
     # In the case log
 
+    def _fetch_current(self) -> None:
+        if self._texts.current is not None:
+            self.fetch(self._texts.current)
+
     def fetch(self, item: Item) -> None:
         """Bring a row's record, or its text, into memory, because it is to be shown."""
         outline = item.outline
         if item.state is ItemState.DONE and item.audit is None and outline is not None:
-            who = self._session.settings.current.auditor or None
-            at = self._session.cases.environment
-            self._session.cases.change(
+            who = self._settings.current.auditor or None
+            at = self._cases.environment
+            self._cases.change(
                 lambda _: open_saved(at, outline.audit, auditor=who),
                 lambda outcome: self._fetched(item, outcome),
                 self,
             )
         elif item.state in _UNREAD and item.document is None and item.path is not None:
-            self._session.load(item)
+            self._texts.load(item)
 
     def _fetched(self, item: Item, outcome: Outcome[Audit]) -> None:
         match outcome:
@@ -174,33 +165,33 @@ class Record(QObject):
                 self.let_go(item)
             case Failure():
                 item.state, item.failure = ItemState.FAILED, outcome
-        self._session.touch(item)
+        self._texts.touch(item)
 
     def let_go(self, item: Item) -> None:
         """Count a record that came into memory; the oldest that can be read again goes."""
         self._loaded.append(item)
         for old in self._loaded[:-IN_MEMORY]:
             safe = old.standing is not None and old.standing.mode == KEEP
-            if safe and old is not self._session.current:
+            if safe and old is not self._texts.current:
                 old.audit = None
                 self._loaded.remove(old)
 
     def _look(self) -> None:
         """Ask the case log where the findings stand."""
-        audits = {i.outline.audit for i in self._session.queue.items if i.outline is not None}
+        audits = {i.outline.audit for i in self._texts.queue.items if i.outline is not None}
         if not audits:
             return
-        at = self._session.cases.environment
-        self._session.cases.ask(lambda _: standings_of(at, audits), self._looked, self)
+        at = self._cases.environment
+        self._cases.ask(lambda _: standings_of(at, audits), self._looked, self)
 
     def _looked(self, outcome: Outcome[dict[str, Standing]]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was known before stays
         for item in self._changed_rows(outcome.result):
-            self._session.touch(item)
+            self._texts.touch(item)
 
     def _changed_rows(self, found: dict[str, Standing]) -> Iterable[Item]:
-        for item in self._session.queue.items:
+        for item in self._texts.queue.items:
             if item.outline is None:
                 continue
             standing = found.get(item.outline.audit)

@@ -187,7 +187,7 @@ class SettingsDialog(PlainDialog):
         self.begin = QCheckBox(
             translate("Settings", "Begin by itself when a text is dropped and all is there")
         )
-        self.begin.setChecked(self._host.session.begins_alone)
+        self.begin.setChecked(self._host.session.audits.begins_alone)
         self.begin.toggled.connect(lambda on: self._change(later=False, begin_audits=on))
         form.addRow(self.begin)
         self.device = _combo(
@@ -220,7 +220,7 @@ class SettingsDialog(PlainDialog):
 
     def _rule(self) -> QWidget:
         part, form = _part(translate("Settings", "Decision rule"))
-        found = self._host.session.catalogue
+        found = self._host.session.chosen.catalogue
         policy = found.policy if found is not None else None
         if policy is None:
             words = translate("Settings", "The policy cannot be read; see the line at the bottom.")

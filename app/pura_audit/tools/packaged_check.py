@@ -96,11 +96,11 @@ def window(picture: Path) -> str:
         shown.resize(SIZE)
         shown.show()
         end = time.monotonic() + WAIT_S
-        while shown.session.model is None or shown.session.device is None:
+        while shown.session.chosen.model is None or shown.session.chosen.device is None:
             _in_time(end)
             settle(100)
         shown.empty.sample.click()
-        item = shown.session.queue.items[0]
+        item = shown.session.texts.queue.items[0]
         while item.active:
             _in_time(end)
             settle(100)

@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _shown(session: Session) -> Item:
-    item = session.current
+    item = session.texts.current
     assert item is not None  # a text was just added, and what is added is shown
     return item
 
@@ -145,7 +145,7 @@ class _Pictures:
             window = make_window(paths, theme=theme, session_keys=keys)
             window.resize(*size)
             window.show()
-            self._until(lambda: window.session.device is not None)
+            self._until(lambda: window.session.chosen.device is not None)
             try:
                 shown = act(window) or window
                 settle()
@@ -177,12 +177,12 @@ class _Pictures:
         """Show the sample; audited once, shown in many pictures."""
         session = window.session
         if self._marked is None:
-            session.add_sample()
+            session.texts.add_sample()
             item = _shown(session)
             self._until(lambda: item.audit is not None)
             self._marked = item.audit
         else:
-            session.add_audit(self._marked)
+            session.texts.add_audit(self._marked)
         kept = _shown(session)
         self._until(lambda: not kept.unkept)
 
@@ -196,11 +196,11 @@ class _Pictures:
             first, *others = (text["text"].strip() for text in data["texts"][:3])
             parts = (host[:500], first, host[500:1000], *others, host[1000:1300])
             item = self._add(window, "\n\n".join(parts), "annual report")
-            window.session.audit([item])
+            window.session.audits.audit([item])
             self._until(lambda: item.audit is not None)
             self._three = item.audit
         else:
-            window.session.add_audit(self._three)
+            window.session.texts.add_audit(self._three)
         settle()
         window.selection.select_mark(1)
 
@@ -208,13 +208,13 @@ class _Pictures:
         """Show a short piece of a marked text: a mark is found, its payload stays in question."""
         data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
         item = self._add(window, data["texts"][0]["text"][:260], "paragraph")
-        window.session.audit([item])
+        window.session.audits.audit([item])
         self._until(lambda: item.audit is not None)
 
     def _plain(self, window: MainWindow) -> None:
         self._audited(window)
         item = self._add(window, _plain_text(1), "interview")
-        window.session.audit([item])
+        window.session.audits.audit([item])
         self._until(lambda: item.audit is not None)
 
     def _pile(self, window: MainWindow) -> None:
@@ -222,24 +222,24 @@ class _Pictures:
         self._several(window)
         self._bad_file(window)
         item = self._add(window, _plain_text(1), "interview")
-        window.session.audit([item])
+        window.session.audits.audit([item])
         self._until(lambda: item.audit is not None)
         window.toggle_pile()
 
     @staticmethod
     def _add(window: MainWindow, text: str, name: str) -> Item:
         found, session = sample(), window.session
-        session.add_text(text, name)
+        session.texts.add_text(text, name)
         item = _shown(session)
         item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
         item.profile = found.profile
-        session.item_changed.emit()
+        session.texts.item_changed.emit()
         return item
 
     def _settings(self, window: MainWindow) -> QWidget:
         from pura_audit.workbench.dialogs import openers
 
-        self._until(lambda: window.session.catalogue is not None)
+        self._until(lambda: window.session.chosen.catalogue is not None)
         return openers.show_settings(window)
 
     def _report(self, window: MainWindow) -> QWidget:
@@ -247,7 +247,7 @@ class _Pictures:
         from pura_audit.workbench.dialogs import openers
 
         self._plain(window)
-        window.session.show(window.session.queue.items[0])
+        window.session.texts.show(window.session.texts.queue.items[0])
         parties = Parties(
             organisation="Examination office",
             address="1 Example Street, 10000 Example",
@@ -292,7 +292,7 @@ class _Pictures:
         from pura_audit.workbench.dialogs import openers
 
         self._plain(window)
-        marked, plain = (item.audit for item in window.session.queue.items)
+        marked, plain = (item.audit for item in window.session.texts.queue.items)
         assert marked is not None
         assert plain is not None
         with CaseLog(window.session.cases.path, create=True) as log:
@@ -347,19 +347,19 @@ class _Pictures:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "scan-004.pdf"
             path.write_bytes(b"%PDF-1.7\x00\xff\xfe\x80\x81")
-            session.add_paths([path])
+            session.texts.add_paths([path])
             item = _shown(session)
             self._until(lambda: item.failure is not None)
 
     def _busy(self, window: MainWindow) -> None:
         self._audited(window)
         item = self._add(window, _plain_text(8), "newsletter")
-        window.session.audit([item])
+        window.session.audits.audit([item])
         self._until(lambda: item.progress is not None and item.progress.done > 0)
 
     def _ready(self, window: MainWindow) -> None:
         self._audited(window)
-        window.session.add_text(
+        window.session.texts.add_text(
             "A text that waits to be audited. The prompt can be given if it is known.", "statement"
         )
 

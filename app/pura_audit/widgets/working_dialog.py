@@ -77,7 +77,7 @@ class WorkingDialog(FittedDialog):
             if then is not None and isinstance(outcome, Done):
                 then(outcome.result)
 
-        waits = at == "model" and self.session.busy
+        waits = at == "model" and self.session.jobs.model.busy
         self.say(translate("Stores", "This begins when the audits are done.") if waits else "")
         self._show_progress(0.0)
         self._job = self.session.do(

@@ -70,7 +70,7 @@ def last_action() -> str:
 
 
 def test_saving_opens_a_case_and_says_so(window: Any, audit: Audit, qtbot: Any) -> None:
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     window.actions_by_name["save"].trigger()
     [dialog] = [d for d in window.findChildren(QDialog) if d.isVisible()]
     assert not dialog.save.isEnabled()
@@ -101,7 +101,7 @@ def test_several_audits_are_saved_at_once_and_the_text_can_be_left_out(
     window: Any, audit: Audit, qtbot: Any
 ) -> None:
     for number in range(3):
-        window.session.add_audit(replace(audit, id=f"{number:032x}"))
+        window.session.texts.add_audit(replace(audit, id=f"{number:032x}"))
     dialog = openers.save_to_case(window)
     assert "2" in dialog.all.text()
     dialog.all.setChecked(True)
@@ -115,7 +115,7 @@ def test_several_audits_are_saved_at_once_and_the_text_can_be_left_out(
 
 
 def test_a_sealed_text_opens_with_its_passphrase(window: Any, audit: Audit, qtbot: Any) -> None:
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     dialog = openers.save_to_case(window)
     dialog.case.setEditText("Thesis")
     dialog.who.set_text("Anna")
@@ -135,10 +135,10 @@ def test_a_sealed_text_opens_with_its_passphrase(window: Any, audit: Audit, qtbo
     qtbot.waitUntil(lambda: bool(ask.words.text()), timeout=20_000)
     assert ask.first.selectedText() == "another passphrase"
     ask.first.setText("a quiet passphrase")
-    before = len(window.session.queue.items)
+    before = len(window.session.texts.queue.items)
     ask.ok.click()
-    qtbot.waitUntil(lambda: len(window.session.queue.items) == before + 1, timeout=20_000)
-    assert window.session.current.audit.text == audit.text
+    qtbot.waitUntil(lambda: len(window.session.texts.queue.items) == before + 1, timeout=20_000)
+    assert window.session.texts.current.audit.text == audit.text
 
 
 def test_the_list_is_searched_and_filtered(browser: Any, qtbot: Any) -> None:
@@ -172,9 +172,9 @@ def test_audits_open_without_a_model(window: Any, browser: Any, audit: Audit, qt
     assert browser.pane.items.model().rowCount() == 2
     browser.pane.items.selectRow(0)
     browser.pane.buttons["open"].click()
-    qtbot.waitUntil(lambda: window.session.current is not None)
-    assert window.session.current.audit.text == audit.text
-    assert window.session.current.audit.id == "1" * 32
+    qtbot.waitUntil(lambda: window.session.texts.current is not None)
+    assert window.session.texts.current.audit.text == audit.text
+    assert window.session.texts.current.audit.id == "1" * 32
     assert last_action() == "text-opened"
 
 

@@ -299,9 +299,9 @@ def test_a_text_that_was_read_in_smaller_pieces_is_said(
         found = dataclasses.replace(audit, id=number * 32)
         result = Audited(audit=found, notices=notices)
         monkeypatch.setattr(engine, "audit", lambda *_, result=result: result)
-        window.session.add_text("a text")
-        item = window.session.current
-        window.session.audit([item])
+        window.session.texts.add_text("a text")
+        item = window.session.texts.current
+        window.session.audits.audit([item])
         qtbot.waitUntil(lambda done=item: done.audit is not None)
     assert len(said) == 1
     assert "smaller pieces" in said[0]

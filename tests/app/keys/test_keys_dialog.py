@@ -42,7 +42,7 @@ def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
     made = application.make_window(paths, engine=KeyEngine(paths), theme="light")
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: made.session.catalogue is not None)
+    qtbot.waitUntil(lambda: made.session.chosen.catalogue is not None)
     yield made
     made.session.close()
 
@@ -80,7 +80,7 @@ def make(qtbot: Any, dialog: KeysDialog, name: str) -> None:
     assert isinstance(form, KeyForm)
     form.line.setText(name)
     form.ok.click()
-    catalogue = dialog._session.catalogue
+    catalogue = dialog._session.chosen.catalogue
     assert catalogue is not None
     if catalogue.files is not State.READY:
         give(dialog)
@@ -114,7 +114,7 @@ def test_a_key_through_its_whole_life(
     keys: KeysDialog, bench: Any, qtbot: Any, tmp_path: Path, paths: Paths
 ) -> None:
     make(qtbot, keys, "House")
-    assert bench.session.key.label == "House"
+    assert bench.session.chosen.key.label == "House"
     first = keys.selected
     assert first is not None
     assert not keys.exposed.isVisible()
@@ -155,7 +155,7 @@ def test_a_key_through_its_whole_life(
     )
     paths.profiles.mkdir(parents=True, exist_ok=True)
     (paths.profiles / "internal.json").write_text(profile.to_json())
-    bench.session.look_around()
+    bench.session.chosen.look_around()
     qtbot.waitUntil(lambda: bool(keys._rows[0].usage and keys._rows[0].usage.profiles))
     keys.table.selectRow(0)
     box = keys.ask(KeyAct.DELETE)
@@ -184,7 +184,7 @@ def test_a_wrong_passphrase_is_said_and_asked_again(
 ) -> None:
     make(qtbot, keys, "House")
     bench.session.environment.keys.files.lock()
-    bench.session.look_around()
+    bench.session.chosen.look_around()
     qtbot.waitUntil(lambda: "Locked" in keys.state.text())
     keys.unlock.click()
     box = child(keys, PassphraseDialog)
@@ -290,17 +290,17 @@ def test_several_keys_are_ticked_in_the_chip(bench: Any, keys: KeysDialog, qtbot
     ticks = [a for a in menu.actions() if a.isCheckable()]
     assert [a.isChecked() for a in ticks] == [True, False]
     ticks[1].trigger()
-    assert [key.label for key in session.keys] == ["House", "Desk"]
+    assert [key.label for key in session.chosen.keys] == ["House", "Desk"]
     assert "2 keys" in chip.text()
     for part in ("House", "Desk"):
         assert part in chip.toolTip()
         assert part in chip.accessibleName()
     assert menu.actions()[0] is ticks[0], "the list was not built anew under the pointer"
     ticks[0].trigger()
-    assert [key.label for key in session.keys] == ["Desk"]
+    assert [key.label for key in session.chosen.keys] == ["Desk"]
     ticks[1].trigger()
-    assert [key.label for key in session.keys] == ["Desk"], "the last one stays"
-    assert session.settings.current.key == session.keys[0].fingerprint
+    assert [key.label for key in session.chosen.keys] == ["Desk"], "the last one stays"
+    assert session.settings.current.key == session.chosen.keys[0].fingerprint
     manage: QAction = menu.actions()[-1]
     before = len(bench.findChildren(KeysDialog))
     manage.trigger()
@@ -336,12 +336,12 @@ def test_all_ticked_keys_go_into_one_request_each_once(
 ) -> None:
     from pura_audit.session.choices import KeyChoice
 
-    first = window.session.key
+    first = window.session.chosen.key
     other = KeyChoice(label="Other", fingerprint="f" * 16)
     again = KeyChoice(label="Same under another name", fingerprint=first.fingerprint, session=True)
-    window.session.choose_keys([first, other, again])
-    window.session.add_text("A text that is to be audited with two keys.")
-    window.session.audit()
+    window.session.chosen.choose_keys([first, other, again])
+    window.session.texts.add_text("A text that is to be audited with two keys.")
+    window.session.audits.audit()
     qtbot.waitUntil(lambda: bool(engine.setups))
     labels = [ref.label for ref in engine.setups[0].needed_keys]
     assert labels == [first.label, other.label]
@@ -355,8 +355,8 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     assert unlocked(bench.session, bench, lambda: went.append("open")) is None
     assert went == ["open"]
     bench.session.environment.keys.files.lock()
-    bench.session.look_around()
-    qtbot.waitUntil(lambda: bench.session.catalogue.files is State.LOCKED)
+    bench.session.chosen.look_around()
+    qtbot.waitUntil(lambda: bench.session.chosen.catalogue.files is State.LOCKED)
     dialog = unlocked(bench.session, bench, lambda: went.append("asked"))
     assert dialog is not None
     assert went == ["open"]
@@ -367,5 +367,5 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     dialog.first.setText(WORDS)
     dialog.ok.click()
     qtbot.waitUntil(lambda: went == ["open", "asked"])
-    qtbot.waitUntil(lambda: bench.session.catalogue.files is State.READY)
+    qtbot.waitUntil(lambda: bench.session.chosen.catalogue.files is State.READY)
     qtbot.waitUntil(lambda: not bench.session.jobs.stores.busy)

@@ -56,8 +56,8 @@ def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyP
         profiles=(ProfileChoice(name="internal", profile=tbcc),),
     )
     monkeypatch.setattr(engine, "catalogue", lambda: found)
-    window.session.model = None
-    window.session._catalogued(Done(found))
+    window.session.chosen.model = None
+    window.session.chosen._catalogued(Done(found))
     return window
 
 
@@ -102,7 +102,7 @@ class Noted:
 
 @pytest.fixture
 def noted(stocked: Any, monkeypatch: pytest.MonkeyPatch) -> Noted:
-    use_case = Noted(stocked.session.catalogue.models[0])
+    use_case = Noted(stocked.session.chosen.catalogue.models[0])
     for name in ("install_model", "add_model", "recheck_model", "remove_model"):
         monkeypatch.setattr(model_dialog, name, use_case)
     return use_case
@@ -147,8 +147,8 @@ def test_what_reads_with_the_model_says_that_it_waits_for_the_audits(
 ) -> None:
     session = models.session
     engine.gate.clear()
-    session.add_text(text)
-    session.audit()
+    session.texts.add_text(text)
+    session.audits.audit()
     qtbot.waitUntil(engine.entered.is_set)
     done: list[str] = []
     models.begin(lambda _: "read", then=done.append, at="model")
@@ -177,15 +177,15 @@ def test_what_does_not_belong_together_is_said_before_the_run(
     stocked: Any, tbcc: Profile, qtbot: Any
 ) -> None:
     session, header = stocked.session, stocked.header
-    session.add_text("a text")
+    session.texts.add_text("a text")
     assert header.audit.isEnabled()
     wrong = tbcc.with_(tokenizer="c" * 16, key="d" * 16)
-    session.choose_profiles([ProfileChoice(name="wrong", profile=wrong)])
+    session.chosen.choose_profiles([ProfileChoice(name="wrong", profile=wrong)])
     assert not header.audit.isEnabled()
     assert "tokenizer of the model “tiny” is not the one" in header.audit.toolTip()
     assert "belongs to the key dddd" in header.audit.toolTip()
     assert header.profile.property("missing")
-    session.choose_profiles([ProfileChoice(name="internal", profile=tbcc)])
+    session.chosen.choose_profiles([ProfileChoice(name="internal", profile=tbcc)])
     assert header.audit.isEnabled()
     assert not header.profile.property("missing")
 
@@ -428,7 +428,7 @@ KGW = {"greenlist_ratio": 0.5, "seeding_scheme": "selfhash", "hashing_key": 7, "
 def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
     stocked: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: Any
 ) -> None:
-    profile = stocked.session.profile.profile
+    profile = stocked.session.chosen.profile.profile
     made = Noted(ProfileDone(profile=profile, name="vllm"))
     monkeypatch.setattr(profile_dialog, "create_foreign", made)
     profiles = openers.show_profiles(stocked)
@@ -481,24 +481,24 @@ def test_several_profiles_are_tried_at_once_one_of_them_our_own(
         ProfileChoice(name=name, profile=profile)
         for name, profile in (("vllm", theirs), ("internal", tbcc), ("warm", other))
     )
-    found = replace(session.catalogue, profiles=choices)
+    found = replace(session.chosen.catalogue, profiles=choices)
     monkeypatch.setattr(engine, "catalogue", lambda: found)
-    session.look_around()
-    qtbot.waitUntil(lambda: len(session.catalogue.profiles) == 3)
+    session.chosen.look_around()
+    qtbot.waitUntil(lambda: len(session.chosen.catalogue.profiles) == 3)
     tick = {a.text().split("\t")[0]: a for a in header.profile.menu().actions()}
     tick["vllm"].trigger()
-    assert [choice.name for choice in session.profiles] == ["internal", "vllm"]
+    assert [choice.name for choice in session.chosen.profiles] == ["internal", "vllm"]
     tick["warm"].trigger()  # of our own there is one
-    assert [choice.name for choice in session.profiles] == ["warm", "vllm"]
+    assert [choice.name for choice in session.chosen.profiles] == ["warm", "vllm"]
     assert not tick["internal"].isChecked()
     assert "warm" in header.profile.accessibleName()
     assert "vllm Gumbel-max" in header.profile.accessibleName()
     assert session.settings.current.profile == "warm/vllm"
-    session.add_text("A text that is tried against two schemes.")
+    session.texts.add_text("A text that is tried against two schemes.")
     header.audit.click()
     qtbot.waitUntil(lambda: bool(engine.setups))
     assert (engine.setups[0].profile, engine.setups[0].also) == (other, (theirs,))
-    assert pick_profiles(choices, (), "warm/vllm") == session.profiles
+    assert pick_profiles(choices, (), "warm/vllm") == session.chosen.profiles
 
 
 def test_profiles_are_saved_exported_deleted_and_taken_in(
@@ -538,7 +538,7 @@ def test_a_profile_of_an_older_version_says_so(
     found = {row.name: row for row in PuraEngine(paths).catalogue().profiles}
     assert found["old"].notes == ()
     assert found["by-hand"].notes == ("version-1",)
-    stocked.session._catalogued(Done(Catalogue(profiles=tuple(found.values()))))
+    stocked.session.chosen._catalogued(Done(Catalogue(profiles=tuple(found.values()))))
     names = [row.name for row in dialog._rows]
     dialog.table.selectRow(names.index("by-hand"))
     assert "first form (version 1)" in dialog.detail.text()

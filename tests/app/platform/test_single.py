@@ -251,7 +251,7 @@ def test_the_window_opens_what_it_is_handed(window: Any, tmp_path: Path, qtbot: 
     window.showMinimized()
     window.open_for_another_start([path])
     assert not window.isMinimized()
-    qtbot.waitUntil(lambda: window.session.current is not None)
-    assert window.session.current.name == "late.txt"
+    qtbot.waitUntil(lambda: window.session.texts.current is not None)
+    assert window.session.texts.current.name == "late.txt"
     window.open_for_another_start([])
-    assert len(window.session.queue.items) == 1
+    assert len(window.session.texts.queue.items) == 1

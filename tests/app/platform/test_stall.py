@@ -134,7 +134,7 @@ def test_what_is_drawn_is_bounded_by_what_is_seen(
     canvas = window.work.text.view
 
     def paint(count: int) -> int:
-        window.session.add_audit(audit_factory(text * count, tbcc, sample_key))
+        window.session.texts.add_audit(audit_factory(text * count, tbcc, sample_key))
         qtbot.waitUntil(lambda: not canvas.laying)
         canvas.verticalScrollBar().setValue(canvas.verticalScrollBar().maximum() // 2)
         QApplication.processEvents()

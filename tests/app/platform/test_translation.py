@@ -314,7 +314,9 @@ def window_in(language: str, paths: Paths, engine: Any, qtbot: Any) -> Iterator[
         qtbot.addWidget(made)
         made.resize(1280, 720)
         made.show()
-        qtbot.waitUntil(lambda: None not in (made.session.catalogue, made.session.device))
+        qtbot.waitUntil(
+            lambda: None not in (made.session.chosen.catalogue, made.session.chosen.device)
+        )
         yield made
     finally:
         engine.gate.set()
@@ -335,7 +337,7 @@ def test_the_window_speaks_german(
     with window_in("de", paths, engine, qtbot) as window:
         assert window.header.audit.text() == "Untersuchen   Strg+⏎"
         left = [t for t in visible_texts(window) if t in english]
-        window.session.add_audit(audit)
+        window.session.texts.add_audit(audit)
         QApplication.processEvents()
         assert window.work.answer.heading.text() == "Eine Markierung wurde gefunden"
         left += [t for t in visible_texts(window) if t in english]
@@ -484,8 +486,8 @@ def test_nothing_is_clipped(
     with window_in(spoken, paths, engine, qtbot) as window:
         session = window.session
         check(window, "empty")
-        session.add_text(text)
-        item = session.current
+        session.texts.add_text(text)
+        item = session.texts.current
         for state in ("ready", "running", "failed"):
             item.state = ItemState(state)
             item.progress = (
@@ -493,9 +495,9 @@ def test_nothing_is_clipped(
                 if state == "running"
                 else None
             )
-            session.item_changed.emit()
+            session.texts.item_changed.emit()
             check(window, state)
-        session.add_audit(audit_factory(text, tbcc, sample_key))
+        session.texts.add_audit(audit_factory(text, tbcc, sample_key))
         check(window, "done")
 
 
@@ -516,7 +518,7 @@ def test_nothing_is_clipped_in_the_dialogs(
     if language == "longer":
         request.getfixturevalue("longer")
     with window_in("de" if language == "de" else "en", paths, engine, qtbot) as window:
-        window.session.add_audit(audit_factory(text, tbcc, sample_key))
+        window.session.texts.add_audit(audit_factory(text, tbcc, sample_key))
         settle(qtbot)
         found = {}
         for name, act in every_dialog(window).items():
@@ -535,10 +537,10 @@ def test_an_error_is_shown_in_the_language_of_the_window(
 ) -> None:
     engine.error = ModelError("model.memory-text", name="CPU")
     with window_in("de", paths, engine, qtbot) as window:
-        window.session.add_text(text)
+        window.session.texts.add_text(text)
         engine.gate.set()
         window.audit()
-        item = window.session.queue.items[0]
+        item = window.session.texts.queue.items[0]
         qtbot.waitUntil(lambda: item.state is ItemState.FAILED)
         assert (
             item.failure.message

@@ -65,8 +65,8 @@ def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbo
     dialog.copy_button.click()
     assert "Embedded record: as it should be." in QGuiApplication.clipboard().text()
     dialog.show_audits.click()
-    assert window.session.current.audit.input.name == "letter.txt"
-    assert window.session.current.audit.verdict == "mark"
+    assert window.session.texts.current.audit.input.name == "letter.txt"
+    assert window.session.texts.current.audit.verdict == "mark"
 
 
 def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, qtbot: Any) -> None:

@@ -224,8 +224,8 @@ def test_the_command_takes_the_audits_of_the_list(window: Any, audit: Audit, sec
     action = window.actions_by_name["report"]
     action.trigger()
     assert "needs a finished audit" in window.status.words.text()
-    window.session.add_audit(second)
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(second)
+    window.session.texts.add_audit(audit)
     dialog: Any = openers.make_report(window)
     rows = dialog.form.audits.list
     assert [rows.item(i).text().partition(" · ")[0] for i in range(2)] == ["memo.txt", "letter.txt"]
@@ -511,11 +511,11 @@ def test_a_preview_does_not_wait_for_an_audit(
     opened: Any, window: Any, engine: Any, qtbot: Any
 ) -> None:
     engine.gate.clear()
-    window.session.add_text("Some text that is audited for a long time.")
-    window.session.audit()
+    window.session.texts.add_text("Some text that is audited for a long time.")
+    window.session.audits.audit()
     qtbot.waitUntil(engine.entered.is_set)
     dialog = opened()
-    assert window.session.busy
+    assert window.session.jobs.model.busy
     assert dialog.preview.view.pages > 3
 
 
@@ -525,7 +525,7 @@ def test_a_report_among_the_texts_is_pointed_out(
     dialog = opened()
     saved(dialog, tmp_path / "r.pdf", qtbot)
     dialog.reject()
-    window.session.add_paths([tmp_path / "r.pdf"])
+    window.session.texts.add_paths([tmp_path / "r.pdf"])
 
     def offer() -> QMessageBox | None:
         return next((b for b in window.findChildren(QMessageBox) if b.isVisible()), None)
@@ -535,7 +535,7 @@ def test_a_report_among_the_texts_is_pointed_out(
     assert box is not None
     assert "r.pdf" in box.text()
     box.reject()
-    assert window.session.current.path == tmp_path / "r.pdf"
+    assert window.session.texts.current.path == tmp_path / "r.pdf"
 
 
 def test_a_final_report_without_an_authoriser_is_not_saved(opened: Any, tmp_path: Path) -> None:

@@ -51,14 +51,14 @@ def test_signing_does_not_wait_for_an_audit_that_runs(
     window: Any, desk: Path, engine: Any, text: str, qtbot: Any
 ) -> None:
     engine.gate.clear()
-    window.session.add_text(text)
+    window.session.texts.add_text(text)
     window.audit()
     qtbot.waitUntil(engine.entered.is_set)
     dialog = opened(window, desk, "Grüße 7")
     dialog.sign_to(desk / "signed.pdf")
     qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
     assert (desk / "signed.pdf").is_file()
-    assert window.session.queue.items[0].active
+    assert window.session.texts.queue.items[0].active
 
 
 def test_the_case_log_notes_it_and_its_head_is_signed_too(

@@ -52,11 +52,11 @@ def checked(dialog: Any, qtbot: Any) -> str:
 def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
     window: Any, qtbot: Any, answer: Path, key: StatementKey, tmp_path: Path
 ) -> None:
-    window.session.add_text(TEXT, "letter")
-    qtbot.waitUntil(lambda: window.session.current is not None)
-    before = len(window.session.queue.items)
+    window.session.texts.add_text(TEXT, "letter")
+    qtbot.waitUntil(lambda: window.session.texts.current is not None)
+    before = len(window.session.texts.queue.items)
     assert texts_of(window, [answer]) == []
-    assert len(window.session.queue.items) == before
+    assert len(window.session.texts.queue.items) == before
     from pura_audit.reports.statement import StatementDialog
 
     [dialog] = window.findChildren(StatementDialog)

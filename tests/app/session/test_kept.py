@@ -58,23 +58,23 @@ def step():
     QTimer.singleShot(20, step)
 
 def steps():
-    while not session.ready or not journal.exists():
+    while not session.chosen.ready or not journal.exists():
         yield
-    session.add_text(data["texts"][0]["text"], "finished")
-    session.audit()
-    while session.queue.items[0].state is not ItemState.DONE:
+    session.texts.add_text(data["texts"][0]["text"], "finished")
+    session.audits.audit()
+    while session.texts.queue.items[0].state is not ItemState.DONE:
         yield
     engine.gate.clear()
-    session.add_text(data["texts"][0]["text"], "running")
-    session.add_paths([Path(named)])
-    while session.queue.items[2].state is not ItemState.READY:
+    session.texts.add_text(data["texts"][0]["text"], "running")
+    session.texts.add_paths([Path(named)])
+    while session.texts.queue.items[2].state is not ItemState.READY:
         yield
-    session.audit()
+    session.audits.audit()
     while '"name": "running", "state": "running"' not in journal.read_text():
         yield
-    session.show(session.queue.items[2])
+    session.texts.show(session.texts.queue.items[2])
     window.work.ready.prompt.setPlainText("Write about the council.")
-    session.show(session.queue.items[0])
+    session.texts.show(session.texts.queue.items[0])
     report = openers.make_report(window)
     report.form.remarks.remark.widget.setPlainText("Seen twice.")
     while "council" not in journal.read_text() or not session.drafts.path.exists():
@@ -102,7 +102,9 @@ def again(app: Any, qtbot: Any, engine: Any, paths: Paths) -> Any:
         made = application.make_window(paths, engine=engine, theme="light")
         qtbot.addWidget(made)
         made.show()
-        wait_until(qtbot, lambda: made.session.ready and made.session.device is not None)
+        wait_until(
+            qtbot, lambda: made.session.chosen.ready and made.session.chosen.device is not None
+        )
         started.append(made)
         return made
 
@@ -136,15 +138,15 @@ def test_a_killed_program_loses_nothing(
         child.send_signal(signal.SIGKILL)
     window = again()
     session = window.session
-    wait_until(qtbot, lambda: len(session.queue.items) == 3)
-    finished, running, wait = session.queue.items
+    wait_until(qtbot, lambda: len(session.texts.queue.items) == 3)
+    finished, running, wait = session.texts.queue.items
     assert (finished.name, running.name, wait.name) == ("finished", "running", "waiting.txt")
     assert (finished.state, running.state) == (ItemState.DONE, ItemState.INTERRUPTED)
     assert "1 finished, 1 interrupted, 1 not audited yet." in window.status.words.text()
     assert length(wait) > 0  # known before the file is read again
     assert wait.state in (ItemState.READY, ItemState.LOADING)
     assert wait.prompt == "Write about the council."
-    session.show(finished)
+    session.texts.show(finished)
     wait_until(qtbot, lambda: finished.audit is not None)
     assert finished.audit.text is not None
     assert engine.asked == []  # the finding came from the case log
@@ -169,18 +171,18 @@ def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(
     box.flush()
     box.close()
     session = again().session
-    session.add_paths([tmp_path / "box.mbox"])
-    wait_until(qtbot, lambda: len(session.queue.items) == 2)
-    for item in session.queue.items:
+    session.texts.add_paths([tmp_path / "box.mbox"])
+    wait_until(qtbot, lambda: len(session.texts.queue.items) == 2)
+    for item in session.texts.queue.items:
         item.state = ItemState.RUNNING
-        session.touch(item)
+        session.texts.touch(item)
     for _ in range(2):  # nobody looks at it in between
         session.close()
         window = again()
         session = window.session
-        wait_until(qtbot, lambda rows=session.queue: len(rows.items) == 2)
-    second = session.queue.items[1]
-    session.show(second)
+        wait_until(qtbot, lambda rows=session.texts.queue: len(rows.items) == 2)
+    second = session.texts.queue.items[1]
+    session.texts.show(second)
     wait_until(qtbot, lambda: second.document is not None)
     assert second.state is ItemState.INTERRUPTED
     assert "The second message." in second.document.text
@@ -193,9 +195,9 @@ def test_rows_say_saved_and_reviewed_and_a_filed_finding_leaves_the_unfiled_case
 ) -> None:
     session = window.session
     session.settings.update(auditor="Anna")
-    session.add_text(text, "memo")
-    session.audit()
-    item = session.queue.items[0]
+    session.texts.add_text(text, "memo")
+    session.audits.audit()
+    item = session.texts.queue.items[0]
     wait_until(qtbot, lambda: item.state is ItemState.DONE)
     assert standing_words(item) == "saved · to review"
     [saved] = unfiled().items
@@ -221,16 +223,16 @@ def test_texts_are_kept_as_the_settings_say(
 ) -> None:
     session = window.session
     session.settings.update(case_text="leave-out")
-    session.add_text(text, "left out")
-    session.audit()
-    wait_until(qtbot, lambda: session.queue.items[0].state is ItemState.DONE)
+    session.texts.add_text(text, "left out")
+    session.audits.audit()
+    wait_until(qtbot, lambda: session.texts.queue.items[0].state is ItemState.DONE)
     session.settings.update(case_text="seal")
     assert session.keeper.wants_passphrase
     session.keeper.unlock(Secret(bytearray(b"a quiet passphrase")))
-    session.add_text(text, "encrypted")
-    session.audit()
-    wait_until(qtbot, lambda: session.queue.items[1].state is ItemState.DONE)
-    session.add_text(text, "waiting")
+    session.texts.add_text(text, "encrypted")
+    session.audits.audit()
+    wait_until(qtbot, lambda: session.texts.queue.items[1].state is ItemState.DONE)
+    session.texts.add_text(text, "waiting")
     report = openers.make_report(window)
     assert report is not None
     report._note()
@@ -238,7 +240,7 @@ def test_texts_are_kept_as_the_settings_say(
     assert not session.drafts.path.exists()
     assert [item.mode for item in unfiled().items] == ["leave-out", "seal"]
     assert text[:40] not in Journal(paths.state).path.read_text(encoding="utf-8")
-    rows = again().session.queue
+    rows = again().session.texts.queue
     wait_until(qtbot, lambda: len(rows.items) == 3)
     assert rows.items[2].state is ItemState.FAILED  # and says why
     assert "paste it again" in rows.items[2].failure.hint
@@ -250,9 +252,9 @@ def test_only_what_the_case_log_did_not_take_is_asked_about(
     session = window.session
     session.cases.path.parent.mkdir(parents=True, exist_ok=True)
     session.cases.path.write_bytes(b"not a case log at all")
-    session.add_text(text, "memo")
-    session.audit()
-    item = session.queue.items[0]
+    session.texts.add_text(text, "memo")
+    session.audits.audit()
+    item = session.texts.queue.items[0]
     wait_until(qtbot, lambda: item.state is ItemState.DONE)
     assert standing_words(item) == "not saved"
     assert not window.close()
@@ -260,6 +262,6 @@ def test_only_what_the_case_log_did_not_take_is_asked_about(
     assert "One finding is not in the case log" in window._question.informativeText()
     session.cases.path.unlink()
     window._question.reject()
-    session.audit([item])
+    session.audits.audit([item])
     wait_until(qtbot, lambda: item.standing is not None)
     assert window.close()

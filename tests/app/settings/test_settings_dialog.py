@@ -69,8 +69,8 @@ def test_recent_files_can_be_forgotten_and_switched_off(
 ) -> None:
     path = tmp_path / "a.txt"
     path.write_text("Some words.", encoding="utf-8")
-    window.session.add_paths([path])
-    qtbot.waitUntil(lambda: window.session.current.document is not None)
+    window.session.texts.add_paths([path])
+    qtbot.waitUntil(lambda: window.session.texts.current.document is not None)
     made = openers.show_settings(window)
     qtbot.addWidget(made)
     assert made.clear.isEnabled()

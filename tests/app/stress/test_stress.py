@@ -32,7 +32,7 @@ def dialog(
     )
     environment.paths.models.parent.mkdir(parents=True, exist_ok=True)
     environment.paths.models.symlink_to(small_models)
-    session._engine.environment = environment
+    session.environment = environment
     sample = small_samples["marked-tbcc"]
     one = sample["texts"][0]
     made = StressDialog(

@@ -32,8 +32,8 @@ def test_two_audits_are_compared_line_by_line(window: Any, audit: Audit) -> None
         evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e - 7),
         device=replace(audit.device, kind="cuda", dtype="bfloat16"),
     )
-    window.session.add_audit(audit)
-    window.session.add_audit(other)
+    window.session.texts.add_audit(audit)
+    window.session.texts.add_audit(other)
     dialog: Any = openers.compare_audits(window)
     assert dialog.words.text() == "4 of 14 lines differ."
     shown = rows(dialog)

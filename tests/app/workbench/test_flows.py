@@ -60,7 +60,7 @@ def drop_files(window: Any, *paths: Path) -> None:
 
 
 def states(window: Any) -> list[str]:
-    return [item.state.value for item in window.session.queue.items]
+    return [item.state.value for item in window.session.texts.queue.items]
 
 
 def test_a_dropped_file_is_audited_and_the_payload_stands_on_screen(
@@ -72,7 +72,7 @@ def test_a_dropped_file_is_audited_and_the_payload_stands_on_screen(
     qtbot.waitUntil(lambda: states(window) == ["ready"])
     qtbot.mouseClick(window.header.audit, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: states(window) == ["done"])
-    audit = window.session.current.audit
+    audit = window.session.texts.current.audit
     assert window.work.stack.currentWidget() is window.work.answer
     assert window.work.answer.payload_text() == audit.payload.bits
     assert window.work.answer.heading.text() == "A mark was found"
@@ -83,21 +83,21 @@ def test_an_audit_begins_by_itself_when_a_text_was_dropped_and_all_is_there(
     window: Any, qtbot: Any, tmp_path: Path, text: str, paths: Paths
 ) -> None:
     session = window.session
-    assert not session.begins_alone
+    assert not session.audits.begins_alone
     assert SettingsFile(paths.config).current.begin_audits is False  # after a restart too
     session.settings.update(begin_audits=None)
-    keys = session.keys
-    session.choose_keys([])
+    keys = session.chosen.keys
+    session.chosen.choose_keys([])
     (tmp_path / "memo.txt").write_text(text, encoding="utf-8")
     drop_files(window, tmp_path / "memo.txt")
     qtbot.waitUntil(lambda: states(window) == ["ready"])
-    session.choose_keys(keys)  # what was missing has come
+    session.chosen.choose_keys(keys)  # what was missing has come
     qtbot.waitUntil(lambda: states(window) == ["done"])
-    session.add_text(text, "pasted")
+    session.texts.add_text(text, "pasted")
     assert states(window) == ["done", "ready"]  # a prompt may be given first
     paths.policy.parent.mkdir(parents=True, exist_ok=True)
     paths.policy.write_text(default_policy().to_json(), encoding="utf-8")  # the organisation's
-    assert not session.begins_alone
+    assert not session.audits.begins_alone
 
 
 def test_dropped_and_pasted_texts_become_rows(window: Any, text: str) -> None:
@@ -107,21 +107,24 @@ def test_dropped_and_pasted_texts_become_rows(window: Any, text: str) -> None:
     QGuiApplication.clipboard().setText("another text to look at")
     window.paste()
     assert states(window) == ["ready", "ready"]
-    assert window.session.current.document.text == "another text to look at"
+    assert window.session.texts.current.document.text == "another text to look at"
 
 
 def test_paste_and_remove_can_be_undone(window: Any) -> None:
     session = window.session
-    session.add_text("one text here")
-    session.add_text("two texts here")
-    session.remove([session.queue.items[0]])
-    assert [i.document.text for i in session.queue.items] == ["two texts here"]
-    session.undo.undo()
-    assert [i.document.text for i in session.queue.items] == ["one text here", "two texts here"]
-    session.undo.undo()
-    session.undo.undo()
-    assert session.queue.items == ()
-    assert session.current is None
+    session.texts.add_text("one text here")
+    session.texts.add_text("two texts here")
+    session.texts.remove([session.texts.queue.items[0]])
+    assert [i.document.text for i in session.texts.queue.items] == ["two texts here"]
+    session.texts.undo.undo()
+    assert [i.document.text for i in session.texts.queue.items] == [
+        "one text here",
+        "two texts here",
+    ]
+    session.texts.undo.undo()
+    session.texts.undo.undo()
+    assert session.texts.queue.items == ()
+    assert session.texts.current is None
 
 
 def test_a_bad_file_is_a_row_with_words_and_stops_nobody(
@@ -143,8 +146,10 @@ def test_a_bad_file_is_a_row_with_words_and_stops_nobody(
     window.audit()
     qtbot.waitUntil(lambda: states(window) == ["done"] * 6)
     answer = window.work.answer
-    for item, (name, (_, words)) in zip(window.session.queue.items, files.items(), strict=False):
-        window.session.show(item)
+    for item, (name, (_, words)) in zip(
+        window.session.texts.queue.items, files.items(), strict=False
+    ):
+        window.session.texts.show(item)
         assert item.name == name
         assert window.work.stack.currentWidget() is answer
         assert answer.heading.text() == "Not examinable"
@@ -160,24 +165,24 @@ def test_a_missing_file_and_a_folder(window: Any, qtbot: Any, tmp_path: Path, te
     (folder / ".hidden").write_text(text, encoding="utf-8")
     drop_files(window, folder, tmp_path / "gone.txt")
     qtbot.waitUntil(lambda: sorted(states(window)) == ["failed", "ready", "ready"])
-    assert [i.name for i in window.session.queue.items] == ["gone.txt", "a.txt", "b.txt"]
+    assert [i.name for i in window.session.texts.queue.items] == ["gone.txt", "a.txt", "b.txt"]
 
 
 def test_text_with_lone_surrogates_is_refused_in_words(window: Any) -> None:
-    window.session.add_text("a broken \ud800 text")
+    window.session.texts.add_text("a broken \ud800 text")
     assert states(window) == ["failed"]
-    assert "surrogates" in window.session.current.failure.message
+    assert "surrogates" in window.session.texts.current.failure.message
 
 
 def test_cancel_stops_the_running_and_the_waiting(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
     engine.gate.clear()
-    window.session.add_text(text)
-    window.session.add_text(text + " again")
+    window.session.texts.add_text(text)
+    window.session.texts.add_text(text + " again")
     window.audit()
     qtbot.waitUntil(engine.entered.is_set)
-    qtbot.waitUntil(lambda: window.session.queue.items[0].progress is not None)
+    qtbot.waitUntil(lambda: window.session.texts.queue.items[0].progress is not None)
     assert states(window) == ["running", "waiting"]
     assert window.header.cancel.isVisible()
     qtbot.mouseClick(window.header.cancel, Qt.MouseButton.LeftButton)
@@ -193,7 +198,7 @@ def test_esc_cancels_the_row_on_screen_and_brings_up_what_runs_where_it_is_anoth
 ) -> None:
     engine.gate.clear()
     for name in ("running", "waiting"):
-        window.session.add_text(text, name)
+        window.session.texts.add_text(text, name)
     window.audit()
     qtbot.waitUntil(engine.entered.is_set)
     window.actions_by_name["cancel"].trigger()  # the last one added is on screen
@@ -201,7 +206,7 @@ def test_esc_cancels_the_row_on_screen_and_brings_up_what_runs_where_it_is_anoth
     window.actions_by_name["cancel"].trigger()  # nothing of that row is left to cancel
     assert states(window) == ["running", "cancelled"]
     assert "“running” is being audited" in window.status.words.text()
-    assert window.session.current.name == "running"
+    assert window.session.texts.current.name == "running"
     window.actions_by_name["cancel"].trigger()
     qtbot.waitUntil(lambda: states(window) == ["cancelled", "cancelled"])
     assert "Cancelled: “running”" in window.status.words.text()
@@ -212,8 +217,8 @@ def test_a_failed_audit_never_stops_the_queue(
 ) -> None:
     engine.gate.clear()
     engine.error = ModelError("model.weights-not-finite")
-    window.session.add_text(text)
-    window.session.add_text(text + " more")
+    window.session.texts.add_text(text)
+    window.session.texts.add_text(text + " more")
     window.audit()
     qtbot.waitUntil(engine.entered.is_set)
     engine.gate.set()
@@ -222,17 +227,17 @@ def test_a_failed_audit_never_stops_the_queue(
     window.audit_current()
     qtbot.waitUntil(lambda: states(window)[1] == "done")
     assert states(window)[0] == "failed"
-    assert verdict_words(window.session.queue.items[0]).startswith("The model's weights give")
+    assert verdict_words(window.session.texts.queue.items[0]).startswith("The model's weights give")
 
 
 def test_a_fault_of_the_program_is_words_and_never_the_text(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
     engine.error = RuntimeError(f"oops near: {text}")
-    window.session.add_text(text)
+    window.session.texts.add_text(text)
     window.audit()
     qtbot.waitUntil(lambda: states(window) == ["failed"])
-    failure = window.session.current.failure
+    failure = window.session.texts.current.failure
     assert failure.code == "internal"
     assert "RuntimeError" in failure.message
     assert text[:20] not in failure.message + failure.hint
@@ -244,9 +249,9 @@ def test_texts_that_come_one_by_one_are_audited_the_short_ones_first(
     window.toggle_pause()
     session = window.session
     for name, times in (("long", 9), ("short", 1), ("middle", 3)):
-        session.add_text(text * times, name)
-        session.audit()  # as files do that are wanted before they are read
-    assert [item.name for item in session.audits.order()] == ["short", "middle", "long"]
+        session.texts.add_text(text * times, name)
+        session.audits.audit()  # as files do that are wanted before they are read
+    assert [item.name for item in session.audits.stream.order()] == ["short", "middle", "long"]
 
 
 def test_pause_holds_the_queue_and_order_can_change(
@@ -254,13 +259,13 @@ def test_pause_holds_the_queue_and_order_can_change(
 ) -> None:
     window.toggle_pause()
     for word in ("first", "other", "third"):
-        window.session.add_text(f"{word} {text}")
+        window.session.texts.add_text(f"{word} {text}")
     window.audit()
     session = window.session
-    first, second, third = session.queue.items
-    assert session.audits.order() == (first, second, third)
-    session.move(third, -1)
-    assert session.audits.order() == (first, third, second)
+    first, second, third = session.texts.queue.items
+    assert session.audits.stream.order() == (first, second, third)
+    session.audits.stream.move(third, -1)
+    assert session.audits.stream.order() == (first, third, second)
     window.toggle_pause()
     qtbot.waitUntil(lambda: states(window) == ["done"] * 3)
     assert [r.document.text.split()[0] for r in engine.asked] == ["first", "third", "other"]
@@ -273,17 +278,19 @@ def test_a_pile_is_read_side_by_side_with_keys_opened_once(
     engine.together = 3
     session = window.session
     for number in range(5):
-        session.add_text(f"{text} {number}", f"memo {number}")
+        session.texts.add_text(f"{text} {number}", f"memo {number}")
     window.audit()
     qtbot.waitUntil(engine.entered.is_set)
     qtbot.waitUntil(lambda: states(window) == ["running"] * 3 + ["waiting"] * 2)
-    qtbot.waitUntil(lambda: all(item.progress is not None for item in session.queue.items[:3]))
-    session.show(session.queue.items[1])
+    qtbot.waitUntil(
+        lambda: all(item.progress is not None for item in session.texts.queue.items[:3])
+    )
+    session.texts.show(session.texts.queue.items[1])
     assert "of 3 texts" in window.work.busy.words.text()
     window.actions_by_name["cancel"].trigger()  # one of them; the others are read on
-    session.stop([session.queue.items[4]])
+    session.audits.stream.stop([session.texts.queue.items[4]])
     engine.gate.set()
-    qtbot.waitUntil(lambda: not session.busy)
+    qtbot.waitUntil(lambda: not session.jobs.model.busy)
     assert states(window) == ["done", "cancelled", "done", "done", "cancelled"]
     assert (engine.groups, len(engine.setups)) == ([3, 1], 1)
 
@@ -294,28 +301,28 @@ def test_a_text_that_trips_the_program_costs_those_beside_it_nothing(
     engine.together = 3
     engine.trips = "memo 1"
     for number in range(3):
-        window.session.add_text(f"{text} {number}", f"memo {number}")
+        window.session.texts.add_text(f"{text} {number}", f"memo {number}")
     window.audit()
-    qtbot.waitUntil(lambda: not window.session.busy)
+    qtbot.waitUntil(lambda: not window.session.jobs.model.busy)
     assert states(window) == ["done", "failed", "done"]
-    assert window.session.queue.items[1].failure.code == "internal"
+    assert window.session.texts.queue.items[1].failure.code == "internal"
 
 
 def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any, text: str) -> None:
     engine.gate.clear()
-    window.session.add_text(text)
+    window.session.texts.add_text(text)
     window.audit()
     qtbot.waitUntil(engine.entered.is_set)
-    window.session.remove(list(window.session.queue.items))
-    qtbot.waitUntil(lambda: not window.session.busy)
-    assert window.session.queue.items == ()
+    window.session.texts.remove(list(window.session.texts.queue.items))
+    qtbot.waitUntil(lambda: not window.session.jobs.model.busy)
+    assert window.session.texts.queue.items == ()
 
 
 def test_closing_while_busy_asks_once_then_cancels_and_waits(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
     engine.gate.clear()
-    window.session.add_text(text)
+    window.session.texts.add_text(text)
     window.audit()
     qtbot.waitUntil(engine.entered.is_set)
     window.close()
@@ -326,14 +333,14 @@ def test_closing_while_busy_asks_once_then_cancels_and_waits(
     stop = next(b for b in boxes[0].findChildren(QPushButton) if "Cancel" in b.text())
     qtbot.mouseClick(stop, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.isVisible())
-    assert window.session.queue.items[0].state is ItemState.CANCELLED
+    assert window.session.texts.queue.items[0].state is ItemState.CANCELLED
     assert not window.session.jobs.model.alive
 
 
 def test_the_model_is_never_used_on_the_window_s_thread(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
-    window.session.add_text(text)
+    window.session.texts.add_text(text)
     window.audit()
     qtbot.waitUntil(lambda: states(window) == ["done"])
     assert engine.threads
@@ -341,7 +348,7 @@ def test_the_model_is_never_used_on_the_window_s_thread(
 
 
 def test_the_prompt_reaches_the_audit(window: Any, qtbot: Any, engine: Any, text: str) -> None:
-    window.session.add_text(text)
+    window.session.texts.add_text(text)
     window.work.ready.prompt.setPlainText("Write about the council.")
     window.audit()
     qtbot.waitUntil(lambda: states(window) == ["done"])
@@ -351,7 +358,7 @@ def test_the_prompt_reaches_the_audit(window: Any, qtbot: Any, engine: Any, text
 def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
     window: Any, qtbot: Any, engine: Any, text: str, tmp_path: Path
 ) -> None:
-    window.session.add_text(text)
+    window.session.texts.add_text(text)
     ready = window.work.ready
     ready.prompt.setPlainText("One.\n\nTwo.")
     ready.several.setChecked(True)
@@ -359,8 +366,8 @@ def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
     qtbot.waitUntil(lambda: states(window) == ["done"])
     assert engine.asked[0].prompts == ("One.", "Two.")
 
-    window.session.add_text(text + " More.")
-    window.session.show(window.session.queue.items[-1])
+    window.session.texts.add_text(text + " More.")
+    window.session.texts.show(window.session.texts.queue.items[-1])
     assert not ready.several.isChecked()
     file = tmp_path / "log.jsonl"
     file.write_text('{"prompt": "A\\nB"}\n{"prompt": "C"}\n', encoding="utf-8")
@@ -373,8 +380,8 @@ def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
     qtbot.waitUntil(lambda: states(window)[-1] == "done")
     assert engine.asked[-1].prompts == ("A\nB", "C")
 
-    window.session.add_text(text + " Still more.")
-    window.session.show(window.session.queue.items[-1])
+    window.session.texts.add_text(text + " Still more.")
+    window.session.texts.show(window.session.texts.queue.items[-1])
     ready.prompt.setPlainText('{"prompt": 1}')
     ready.several.setChecked(True)
     window.audit()
@@ -391,7 +398,7 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
     view = window.empty.setup
     assert not view.isVisible()
     engine.empty = True
-    window.session.look_around()
+    window.session.chosen.look_around()
     qtbot.waitUntil(view.isVisible)
     assert not window.header.audit.isEnabled()
     fetched = threading.Event()
@@ -445,8 +452,8 @@ def test_a_file_without_a_text_is_a_finding_until_it_has_one(
 ) -> None:
     path = tmp_path / "letter.txt"
     path.write_bytes(b"half a text\x00and more")
-    window.session.add_paths([path])
-    item = window.session.current
+    window.session.texts.add_paths([path])
+    item = window.session.texts.current
     qtbot.waitUntil(lambda: item.state is ItemState.DONE)
     assert item.audit.verdict == "not-examinable"
     assert item.audit.input.name == "letter.txt"
@@ -454,7 +461,7 @@ def test_a_file_without_a_text_is_a_finding_until_it_has_one(
     cards = window.evidence
     assert "not examined" in cards.bits.empty.text() + cards.token.summary()
     path.write_text("Now there are words in it.", encoding="utf-8")
-    window.session.audit([item])
+    window.session.audits.audit([item])
     qtbot.waitUntil(lambda: item.document is not None and item.state is ItemState.DONE)
     assert item.audit.verdict == "mark"
 
@@ -464,9 +471,9 @@ def test_a_file_without_a_text_waits_where_nothing_is_chosen(
 ) -> None:
     path = tmp_path / "scan.pdf"
     path.write_bytes(b"%PDF-1.7 and nothing else")
-    window.session.choose_keys(())
-    window.session.add_paths([path, tmp_path / "gone.pdf"])
-    rows = window.session.queue.items
+    window.session.chosen.choose_keys(())
+    window.session.texts.add_paths([path, tmp_path / "gone.pdf"])
+    rows = window.session.texts.queue.items
     qtbot.waitUntil(lambda: all(row.state is ItemState.FAILED for row in rows))
     assert [row.failure.code for row in rows] == ["input-damaged", "input-unreadable"]
     assert window.work.stack.currentWidget() is window.work.error
@@ -474,9 +481,9 @@ def test_a_file_without_a_text_waits_where_nothing_is_chosen(
     table = tmp_path / "rows.jsonl"
     odd = (r"half \ud800 a pair", r"a \u0000 in it", r"\u001b[2J and words")
     table.write_text("\n".join(f'{{"text": "{one}"}}' for one in odd), encoding="utf-8")
-    window.session.add_paths([table])
-    qtbot.waitUntil(lambda: len(window.session.queue.items) == 5)
-    added = window.session.queue.items[2:]
+    window.session.texts.add_paths([table])
+    qtbot.waitUntil(lambda: len(window.session.texts.queue.items) == 5)
+    added = window.session.texts.queue.items[2:]
     assert [row.failure is not None for row in added].count(True) == 2
 
 
@@ -484,12 +491,12 @@ def test_a_long_audit_is_asked_for_with_its_cost_and_an_excerpt_is_offered(
     window: Any, engine: Any, text: str
 ) -> None:
     session = window.session
-    session.add_text(text * 40, "long")
-    session.add_text("a short one, and some words", "short")
-    long, short = session.queue.items
-    session.settings.update(pace=len(text) / 10, pace_of=session.pace._of)  # 10 s a piece
-    assert session.pace.seconds([long]) == 400
-    assert "about 7 min" in window.work.ready.expectation.text() or session.current is short
+    session.texts.add_text(text * 40, "long")
+    session.texts.add_text("a short one, and some words", "short")
+    long, short = session.texts.queue.items
+    session.settings.update(pace=len(text) / 10, pace_of=session.audits.pace._of)  # 10 s a piece
+    assert session.audits.pace.seconds([long]) == 400
+    assert "about 7 min" in window.work.ready.expectation.text() or session.texts.current is short
     window.audit()
     box = window.findChild(QMessageBox)
     assert "7 min" in box.text()
@@ -497,13 +504,15 @@ def test_a_long_audit_is_asked_for_with_its_cost_and_an_excerpt_is_offered(
     engine.gate.clear()
     buttons = {button.text(): button for button in box.buttons()}
     buttons["An excerpt first"].click()
-    long, excerpt, short = session.queue.items
+    long, excerpt, short = session.texts.queue.items
     assert long.state is ItemState.READY
     assert long.document.text.startswith(excerpt.document.text)
-    assert len(excerpt.document.text) <= session.pace.excerpt < len(long.document.text)
+    assert len(excerpt.document.text) <= session.audits.pace.excerpt < len(long.document.text)
     assert excerpt.name.startswith("long, first ")
-    assert session.audits.order() == (short, excerpt)
-    assert session.seconds_left == pytest.approx(session.pace.seconds([excerpt, short]))
+    assert session.audits.stream.order() == (short, excerpt)
+    assert session.audits.seconds_left == pytest.approx(
+        session.audits.pace.seconds([excerpt, short])
+    )
     engine.gate.set()
 
 
@@ -511,30 +520,30 @@ def test_bar_row_and_time_agree_and_a_pause_is_a_button(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
     engine.gate.clear()
-    window.session.add_text(text, "memo")
+    window.session.texts.add_text(text, "memo")
     window.audit()
     qtbot.waitUntil(engine.entered.is_set)
-    item = window.session.current
+    item = window.session.texts.current
     shares = []
     for step, done in ((4, 0), (5, 0), (5, 50), (5, 100), (6, 0), (8, 0), (9, 0), (12, 0)):
         item.progress = Progress(step=step, name="reading", done=done, total=100)
-        window.session.touch(item)
+        window.session.texts.touch(item)
         bar = window.work.busy.bar
         shares.append(bar.value() / bar.maximum())
         assert f"{int(100 * item.progress.share)}\xa0%" in verdict_words(item)
         assert int(100 * shares[-1]) == int(100 * item.progress.share)
     assert shares == sorted(shares)
     window.work.busy.pause.click()
-    assert window.session.paused
+    assert window.session.jobs.model.paused
     assert window.work.busy.heading.text() == "Paused"
     window.work.busy.pause.click()
-    assert not window.session.paused
+    assert not window.session.jobs.model.paused
     engine.gate.set()
     qtbot.waitUntil(lambda: states(window) == ["done"])
 
 
 def test_the_pace_is_learnt_of_audits_on_this_device(window: Any, audit: Audit) -> None:
-    pace = window.session.pace
+    pace = window.session.audits.pace
     assert pace.rate is None
     slow = tuple(replace(step, seconds=2.0) for step in audit.log)
     long = replace(audit, log=slow, input=replace(audit.input, characters=2400))
@@ -542,7 +551,7 @@ def test_the_pace_is_learnt_of_audits_on_this_device(window: Any, audit: Audit) 
     assert pace.rate is None  # too short to tell anything
     pace.note(long)
     assert pace.rate == 100
-    pace.use(window.session.model, replace(window.session.device, dtype="bfloat16"))
+    pace.use(window.session.chosen.model, replace(window.session.chosen.device, dtype="bfloat16"))
     assert pace.rate is None
 
 
@@ -569,15 +578,15 @@ def test_a_file_opened_among_many_is_chosen_and_shown(
     window: Any, tmp_path: Path, text: str
 ) -> None:
     session, queue = window.session, window.queue
-    session.queue.insert(
+    session.texts.queue.insert(
         Item(number=1000 + n, name=f"text {n}", state=ItemState.READY) for n in range(210)
     )
-    session.show(session.queue.items[5])
+    session.texts.show(session.texts.queue.items[5])
     queue.search.setText("text")
     path = tmp_path / "memo.md"
     path.write_text(text, encoding="utf-8")
     window.add_files([path])
-    assert session.current.path == path
+    assert session.texts.current.path == path
     assert [item.path for item in queue.selected()] == [path]
     assert queue.list.visualRect(queue.list.currentIndex()).intersects(queue.list.viewport().rect())
 
@@ -591,7 +600,7 @@ def test_the_window_opens_on_the_screen(
         room = made.screen().availableGeometry()  # 800 pixels wide here
         assert room.width() < 1100
         assert room.contains(made.geometry()), place
-        made.session.add_audit(audit)
+        made.session.texts.add_audit(audit)
         assert not made.evidence.isVisibleTo(made.inner)  # no room for it beside the text
         made.move(*place)
         made.placement.remember()
@@ -619,8 +628,8 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
         there, CreateBundle(key="Newsroom", profile="House", passphrase=secret, path=path)
     )
     engine.empty = True
-    window.session.look_around()
-    qtbot.waitUntil(lambda: not window.session.catalogue.models)
+    window.session.chosen.look_around()
+    qtbot.waitUntil(lambda: not window.session.chosen.catalogue.models)
     dialog = bundle.show_bundle(window, path)
     size = dialog.size()
     qtbot.keyClicks(dialog.passphrase, "another passphrase")
@@ -680,7 +689,7 @@ def test_a_file_that_is_no_text_opens_what_it_is_for(
         window.add_files([tmp_path / name])
         [dialog] = window.findChildren(opens)
         dialog.reject()
-    assert not session.queue.items
+    assert not session.texts.queue.items
     house = tmp_path / "house.json"
     house.write_text(json.dumps(tbcc.to_dict() | {"name": "House"}))
     window.add_files([house])
@@ -688,25 +697,25 @@ def test_a_file_that_is_no_text_opens_what_it_is_for(
     (tmp_path / "policy.json").write_text('{"schema": "pura-policy/1"}')
     window.add_files([tmp_path / "policy.json"])
     assert "a rule of the organisation" in window.status.words.text()
-    assert not session.queue.items
+    assert not session.texts.queue.items
     (tmp_path / "memo.json").write_text('{"a": "text"}')
     window.add_files([tmp_path / "memo.json"])
-    assert [item.name for item in session.queue.items] == ["memo.json"]
+    assert [item.name for item in session.texts.queue.items] == ["memo.json"]
 
 
 def test_what_is_missing_before_an_audit_stands_on_the_card_and_is_offered(
     window: Any, qtbot: Any, text: str
 ) -> None:
     session, ready = window.session, window.work.ready
-    keys = session.keys
-    session.choose_keys([])
-    session.add_text(text, "memo")
+    keys = session.chosen.keys
+    session.chosen.choose_keys([])
+    session.texts.add_text(text, "memo")
     assert "is missing" in ready.heading.text()
     assert "Press Audit" not in ready.words.text()
     assert [name for name, button in ready.offers.items() if button.isVisible()] == ["key"]
     ready.offers["key"].click()
     [dialog] = window.findChildren(KeysDialog)
     dialog.reject()
-    session.choose_keys(keys)
+    session.chosen.choose_keys(keys)
     assert ready.heading.text() == "Ready to audit"
     assert not any(button.isVisible() for button in ready.offers.values())

@@ -21,13 +21,13 @@ def test_a_folder_comes_in_batches_and_says_what_it_left_out(
         (tmp_path / f"{i}.txt").write_text(f"text {i}", encoding="utf-8")
     (tmp_path / "photo.jpg").write_text("x", encoding="utf-8")
     (tmp_path / ".note.txt").write_text("x", encoding="utf-8")
-    counted = window.session.queue.counted
+    counted = window.session.texts.queue.counted
     with qtbot.waitSignals([counted] * 3 + [window.session.noticed]):
-        window.session.add_paths([tmp_path])
-    items = window.session.queue.items
+        window.session.texts.add_paths([tmp_path])
+    items = window.session.texts.queue.items
     assert [i.name for i in items] == [f"{i}.txt" for i in range(5)]
     qtbot.waitUntil(lambda: all(i.state is ItemState.READY for i in items))
-    left = window.session.left_out
+    left = window.session.texts.left_out
     assert left.total_skipped == 2
     assert "5 files" in folder_words(left)
     _, rows, counts = left_out_table(left)
@@ -38,16 +38,16 @@ def test_a_folder_comes_in_batches_and_says_what_it_left_out(
 def test_choices_for_folders_are_kept(window: Any, qtbot: Any, tmp_path: Path) -> None:
     (tmp_path / ".note.txt").write_text("hidden words", encoding="utf-8")
     (tmp_path / "a.md").write_text("other words", encoding="utf-8")
-    window.session.folder_options = WalkOptions(hidden=True, include=("*.txt",))
+    window.session.texts.folder_options = WalkOptions(hidden=True, include=("*.txt",))
     with qtbot.waitSignal(window.session.noticed):
-        window.session.add_paths([tmp_path])
-    assert [i.name for i in window.session.queue.items] == [".note.txt"]
-    qtbot.waitUntil(lambda: window.session.queue.items[0].state is ItemState.READY)
+        window.session.texts.add_paths([tmp_path])
+    assert [i.name for i in window.session.texts.queue.items] == [".note.txt"]
+    qtbot.waitUntil(lambda: window.session.texts.queue.items[0].state is ItemState.READY)
 
 
 def test_an_empty_folder_is_said(window: Any, qtbot: Any, tmp_path: Path) -> None:
     with qtbot.waitSignal(window.session.noticed) as said:
-        window.session.add_paths([tmp_path])
+        window.session.texts.add_paths([tmp_path])
     assert "no file" in said.args[0]
     assert folder_words(Summary()) == said.args[0]
 
@@ -55,9 +55,9 @@ def test_an_empty_folder_is_said(window: Any, qtbot: Any, tmp_path: Path) -> Non
 def test_each_text_of_a_table_is_a_row(window: Any, qtbot: Any, tmp_path: Path) -> None:
     table = tmp_path / "answers.csv"
     table.write_text("a,b\nfirst text,second text\n", encoding="utf-8")
-    window.session.add_paths([table])
-    qtbot.waitUntil(lambda: len(window.session.queue.items) > 1, timeout=30_000)
-    items = window.session.queue.items
+    window.session.texts.add_paths([table])
+    qtbot.waitUntil(lambda: len(window.session.texts.queue.items) > 1, timeout=30_000)
+    items = window.session.texts.queue.items
     assert all(i.state is ItemState.READY for i in items)
     assert all(i.name.startswith("answers.csv · ") for i in items)
     assert len({i.name for i in items}) == len(items)
@@ -80,8 +80,10 @@ def test_the_dialog_keeps_what_was_chosen(window: Any, qtbot: Any, tmp_path: Pat
     dialog.recursive.setChecked(False)
     with qtbot.waitSignal(window.session.noticed):
         dialog.choose.click()
-    assert window.session.folder_options == WalkOptions(recursive=False, include=("*.txt", "*.md"))
-    assert [i.name for i in window.session.queue.items] == ["b.txt"]
+    assert window.session.texts.folder_options == WalkOptions(
+        recursive=False, include=("*.txt", "*.md")
+    )
+    assert [i.name for i in window.session.texts.queue.items] == ["b.txt"]
     table = openers.show_left_out(window)
     assert table.table.model().rowCount() == 1
     table.close()

@@ -22,7 +22,7 @@ def found(window: Any, qtbot: Any, text: str) -> Any:
     with CaseLog(user_paths().caselog, create=True) as log:
         open_case(log, "Zeitung gegen Amt", log.person("Anna"))
     for name in ("memo.txt", "Übersicht.txt"):
-        window.session.add_text(text, name)
+        window.session.texts.add_text(text, name)
 
     def type_in(words: str, kind: str) -> list[str]:
         window.actions_by_name["palette"].trigger()
@@ -51,9 +51,9 @@ def test_commands_texts_cases_settings_and_pages_are_gone_to(
     window: Any, qtbot: Any, found: Any
 ) -> None:
     assert found("memo", "Text")[0] == "memo.txt"
-    qtbot.waitUntil(lambda: window.session.current.name == "memo.txt")
+    qtbot.waitUntil(lambda: window.session.texts.current.name == "memo.txt")
     assert found("ubersicht", "Text")[0] == "Übersicht.txt"
-    qtbot.waitUntil(lambda: window.session.current.name == "Übersicht.txt")
+    qtbot.waitUntil(lambda: window.session.texts.current.name == "Übersicht.txt")
     assert found("as table", "Command")[0] == "All texts as a table"
     qtbot.waitUntil(window.pile.isVisible)
     found("colours", "Setting")

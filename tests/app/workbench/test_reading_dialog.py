@@ -19,8 +19,8 @@ RUSSIAN = "Совет собрался во вторник вечером, чт�
 @pytest.fixture
 def opened(window: Any, qtbot: Any) -> Any:
     def open_(path: Path) -> Any:
-        window.session.add_paths([path])
-        qtbot.waitUntil(lambda: not window.session.current.active)
+        window.session.texts.add_paths([path])
+        qtbot.waitUntil(lambda: not window.session.texts.current.active)
         dialog = openers.show_reading(window)
         qtbot.addWidget(dialog)
         qtbot.waitUntil(lambda: bool(dialog.preview.toPlainText() or dialog.notes.text()))
@@ -44,7 +44,7 @@ def test_another_encoding_is_seen_first_and_holds_afterwards(
     assert "koi8-r" in dialog.how.text().replace("_", "-")
     assert not dialog.parts.isVisibleTo(dialog)
     qtbot.mouseClick(dialog.apply, Qt.MouseButton.LeftButton)
-    item = window.session.current
+    item = window.session.texts.current
     assert item.document.text == RUSSIAN
     assert item.document.encoding_source == "chosen"
     assert item.state is ItemState.READY
@@ -71,7 +71,7 @@ def test_parts_of_a_mailbox_are_chosen(
     assert not dialog.apply.isEnabled()
     dialog.parts.item(1).setCheckState(Qt.CheckState.Checked)
     dialog.apply.click()
-    assert "Second message" in window.session.current.document.text
+    assert "Second message" in window.session.texts.current.document.text
 
 
 def test_a_damaged_file_says_why_and_changes_nothing(opened: Any, tmp_path: Path) -> None:
@@ -83,5 +83,5 @@ def test_a_damaged_file_says_why_and_changes_nothing(opened: Any, tmp_path: Path
 
 
 def test_a_pasted_text_has_no_file_to_read_otherwise(window: Any) -> None:
-    window.session.add_text("Pasted words.")
+    window.session.texts.add_text("Pasted words.")
     assert openers.show_reading(window) is None

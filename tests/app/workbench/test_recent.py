@@ -10,8 +10,8 @@ from pura_audit.platform.i18n import translate
 
 def opened(window: Any, qtbot: Any, path: Path) -> None:
     path.write_text("Some words to be read.", encoding="utf-8")
-    window.session.add_paths([path])
-    qtbot.waitUntil(lambda: window.session.current.document is not None)
+    window.session.texts.add_paths([path])
+    qtbot.waitUntil(lambda: window.session.texts.current.document is not None)
 
 
 def test_a_file_that_was_opened_can_be_opened_again(
@@ -25,8 +25,8 @@ def test_a_file_that_was_opened_can_be_opened_again(
     assert first.text() == "&1  salt && pepper.txt"
     assert first.toolTip() == str(path)
     first.trigger()
-    assert [item.path for item in window.session.queue.items] == [path, path]
-    qtbot.waitUntil(lambda: window.session.queue.items[1].document is not None)
+    assert [item.path for item in window.session.texts.queue.items] == [path, path]
+    qtbot.waitUntil(lambda: window.session.texts.queue.items[1].document is not None)
 
 
 def test_the_list_can_be_emptied(window: Any, qtbot: Any, tmp_path: Path) -> None:

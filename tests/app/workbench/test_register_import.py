@@ -21,7 +21,7 @@ def test_rows_of_a_table_are_in_the_register_afterwards(
     window: Any, qtbot: Any, tmp_path: Path, paths: Paths
 ) -> None:
     table = tmp_path / "issued.csv"
-    bits = window.session.profile.profile.payload_bits
+    bits = window.session.chosen.profile.profile.payload_bits
     rows = [f"{'0' * (bits - 1)}1,customer 1,2026-01-02,m", f"{'1' * bits},customer 2,,m"]
     table.write_text("\n".join(["payload,who,when,model", *rows, ""]), encoding="utf-8")
     take_in(window, table)

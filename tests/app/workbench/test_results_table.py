@@ -41,7 +41,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
         )
         for n in range(10_000)
     ]
-    queue, model = window.session.queue, window.pile.model
+    queue, model = window.session.texts.queue, window.pile.model
     queue.insert(items)
     qtbot.waitUntil(lambda: model.rowCount() == 10_000, timeout=30_000)
     assert model.counts() == {"mark": 6666, "failed": 3334}
@@ -81,27 +81,27 @@ def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
     for words in (text, "A short one.", text[:200]):
-        window.session.add_text(words)
+        window.session.texts.add_text(words)
     window.toggle_pile()
     pile = window.pile
     assert not window.columns.isVisible()
     qtbot.waitUntil(lambda: pile.rest.text() == "Audit 3 remaining", timeout=30_000)
     pile.rest.click()
-    items = window.session.queue.items
+    items = window.session.texts.queue.items
     qtbot.waitUntil(lambda: all(i.state is ItemState.DONE for i in items), timeout=30_000)
     lengths = [len(request.document.text) for request in engine.asked]
     assert lengths == sorted(lengths)
     pile._activated(pile.model.index(1, 0))
-    assert window.session.current is items[1]
+    assert window.session.texts.current is items[1]
     assert window.columns.isVisible()
 
 
 def test_rows_are_exported_and_results_opened(
     window: Any, qtbot: Any, tmp_path: Path, text: str
 ) -> None:
-    window.session.add_text(text, "=memo")
-    window.session.audit()
-    item = window.session.queue.items[0]
+    window.session.texts.add_text(text, "=memo")
+    window.session.audits.audit()
+    item = window.session.texts.queue.items[0]
     qtbot.waitUntil(lambda: item.state is ItemState.DONE, timeout=30_000)
     item.audit = None  # only the case log has the record
     pile = window.pile
@@ -138,7 +138,7 @@ def test_rows_are_exported_and_results_opened(
 
 def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot: Any) -> None:
     """Every tick of progress tells of a change, faster than the counts are made."""
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     pile = window.pile
     ticks = QTimer(interval=PAUSE_MS // 4)
     ticks.timeout.connect(pile.model.counted)
@@ -150,7 +150,7 @@ def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot
 
 def test_columns_and_filters_are_chosen_and_kept(window: Any, qtbot: Any, text: str) -> None:
     for name in ("long", "short"):
-        window.session.add_text(text, name)
+        window.session.texts.add_text(text, name)
     window.toggle_pile()
     pile, settings = window.pile, window.session.settings
     pile.use_filter(("waiting", "short"))

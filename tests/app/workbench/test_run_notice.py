@@ -23,8 +23,8 @@ def test_only_a_long_run_behind_another_window_is_told(
     monkeypatch.setattr(QApplication, "activeWindow", staticmethod(lambda: front))
     monkeypatch.setattr(QApplication, "alert", staticmethod(alerts.append))
     notice = RunNotice(window.session, window, lambda: now[0])
-    window.session.busy_changed.emit(True)
+    window.session.jobs.model.busy_changed.emit(True)
     now[0] = seconds
-    window.session.busy_changed.emit(False)
+    window.session.jobs.model.busy_changed.emit(False)
     assert len(alerts) == told
     notice.deleteLater()

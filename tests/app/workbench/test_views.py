@@ -38,7 +38,7 @@ from pura_audit.workbench.text.text_canvas import MARGIN, levels
 @pytest.fixture
 def shown_window(window: Any, audit: Audit) -> Any:
     window.resize(1440, 900)
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     QApplication.processEvents()
     return window
 
@@ -132,7 +132,7 @@ def test_a_text_of_200_000_tokens_draws_what_is_visible_only(
     audit = audit_factory("word and thing " * 66_667, tbcc, sample_key)
     assert audit.tokens.ids.size > 200_000
     view = window.work.text.view
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     qtbot.waitUntil(lambda: not view.laying)
     for place in (0, view.verticalScrollBar().maximum() // 2, view.verticalScrollBar().maximum()):
         view.verticalScrollBar().setValue(place)
@@ -242,7 +242,7 @@ def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(
     sample_key: SecretKey,
     audit_factory: Callable[..., Audit],
 ) -> None:
-    window.session.add_audit(audit_factory(text, tbcc, sample_key, verdict="insufficient"))
+    window.session.texts.add_audit(audit_factory(text, tbcc, sample_key, verdict="insufficient"))
     assert window.work.answer.payload_text() == ""
     assert window.work.text.view.shading is False
     assert window.work.answer.heading.text() == "Too little evidence"
@@ -306,7 +306,7 @@ def test_an_export_that_cannot_be_written_is_said(
 def test_csv_never_holds_a_formula(
     window: Any, tbcc: Profile, sample_key: SecretKey, audit_factory: Callable[..., Audit]
 ) -> None:
-    window.session.add_audit(audit_factory("=cmd() @x +y -z done", tbcc, sample_key))
+    window.session.texts.add_audit(audit_factory("=cmd() @x +y -z done", tbcc, sample_key))
     rows = list(csv.reader(io.StringIO(window.evidence.course.csv_text())))
     for row in rows[1:]:
         assert not row[1].strip().startswith(("=", "@", "+", "-"))
@@ -331,10 +331,10 @@ def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(
     window: Any, audit: Audit
 ) -> None:
     session = window.session
-    session.keys, session.model, session.profiles = (), None, ()
-    session.choices_changed.emit()
+    session.chosen.keys, session.chosen.model, session.chosen.profiles = (), None, ()
+    session.chosen.changed.emit()
     assert window.header.key.accessibleName().endswith("none")
-    session.add_audit(audit)
+    session.texts.add_audit(audit)
     assert audit.key.label is not None
     assert audit.key.label in window.header.key.accessibleName()
     assert audit.model.name in window.header.model.accessibleName()
@@ -346,7 +346,7 @@ def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(
 def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(
     window: Any, audit: Audit
 ) -> None:
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     window.selection.next_carrier(1)
     ring = window.evidence.token.ring
     ring.resize(200, 200)
@@ -367,7 +367,7 @@ def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(
 def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window: Any, audit: Audit) -> None:
     from pura.extract.kernels import kernel_value
 
-    window.session.add_audit(audit)
+    window.session.texts.add_audit(audit)
     window.selection.next_carrier(1)
     facts = token_facts(audit, window.selection.token)
     assert facts.radius == pytest.approx(0.5 / len(facts.labels))
@@ -415,7 +415,7 @@ def several(audit: Audit) -> Audit:
 
 def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Audit) -> None:
     window.resize(1440, 900)
-    window.session.add_audit(several)
+    window.session.texts.add_audit(several)
     QApplication.processEvents()
     assert window.work.answer.heading.text() == "3 marks were found"
     rows = window.work.answer.marks.rows
@@ -450,7 +450,7 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
 
 
 def test_marks_are_gone_through_by_key(window: Any, several: Audit, qtbot: Any) -> None:
-    window.session.add_audit(several)
+    window.session.texts.add_audit(several)
     selection = window.selection
     begins = sorted((p.first_token, n) for n, p in standing(several))
     selection.select_token(0)
@@ -477,14 +477,14 @@ def test_marks_differ_without_their_colours(window: Any, several: Audit) -> None
 def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) -> None:
     first, second = audit.candidates
     shaky = (replace(first, posterior=0.7), replace(second, posterior=0.3))
-    window.session.add_audit(replace(audit, candidates=shaky))
+    window.session.texts.add_audit(replace(audit, candidates=shaky))
     answer = window.work.answer
     lines = [label.text() for label in answer.payload.findChildren(QLabel)]
     assert lines[0] == "Payload in question (2 possible)"
     assert "share 0.7" in lines[1]
     assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None
-    assert [one.bits for one in window.session.current.outline.payloads] == [""]
+    assert [one.bits for one in window.session.texts.current.outline.payloads] == [""]
     assert openers.stress_text(window) is None
 
 
@@ -493,7 +493,7 @@ def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(
 ) -> None:
     window.resize(1100, 640)
     for number in range(2):
-        window.session.add_audit(replace(audit, id=f"{number:032x}"))
+        window.session.texts.add_audit(replace(audit, id=f"{number:032x}"))
         QApplication.processEvents()
     answer = window.work.answer
     words = [label.text() for label in answer.findChildren(QLabel) if label.isVisible()]
@@ -518,14 +518,14 @@ def test_the_curve_grows_while_a_long_text_is_read(
     course = window.evidence.course
     engine.gate.clear()
     engine.looks = ((4_000, -1.5), (8_000, 2.25))
-    window.session.add_text(text, "long")
+    window.session.texts.add_text(text, "long")
     window.audit()
-    item = window.session.current
+    item = window.session.texts.current
     qtbot.waitUntil(lambda: len(item.looks) == 2)
     assert course.following
     assert course.aside.text() == "+2.2 at token 8000"
     assert course._curve.getData()[0].tolist() == [0, 4_000, 8_000]
-    assert course.threshold() == window.session.catalogue.policy.t_found
+    assert course.threshold() == window.session.chosen.catalogue.policy.t_found
     assert course.table()[1] == [("4000", "−1.50"), ("8000", "+2.25")]
     assert "as far as it has been read" in course.summary()
     engine.gate.set()
@@ -542,7 +542,7 @@ def test_what_was_not_read_is_grey_and_said(window: Any, audit: Audit) -> None:
     )
     assert audit.text is not None
     rest = " and what comes after it" * 9
-    window.session.add_audit(dataclasses.replace(early, text=audit.text + rest))
+    window.session.texts.add_audit(dataclasses.replace(early, text=audit.text + rest))
     QApplication.processEvents()
     view = window.work.text.view
     assert f"{size} of {3 * size} tokens read" in window.work.text.aside.text()
@@ -565,7 +565,7 @@ def test_the_limits_are_one_line_that_opens(shown_window: Any, audit: Audit) -> 
     [told] = said(audit.presented.cautions, "en")
     assert answer.limit_lines.text() == f"–  {told}"
     assert work.stack.height() > before
-    shown_window.session.add_audit(replace(audit, id="1" * 32, cautions=()))
+    shown_window.session.texts.add_audit(replace(audit, id="1" * 32, cautions=()))
     assert limits.isHidden()
 
 
@@ -576,26 +576,26 @@ def test_cards_without_anything_to_show_are_not_on_screen(
         cards = window.evidence.cards
         return [card.isVisible() for card in cards] if window.evidence.isVisible() else []
 
-    window.session.add_text(text)
+    window.session.texts.add_text(text)
     QApplication.processEvents()
     wide = window.work.width()
     assert on_screen() == []
     assert not window.actions_by_name["evidence"].isEnabled()
     engine.gate.clear()
     engine.looks = ((100, 0.4), (200, 1.1))
-    window.session.audit()
+    window.session.audits.audit()
     qtbot.waitUntil(lambda: on_screen() == [False, False, True])  # the evidence so far
     engine.gate.set()
     qtbot.waitUntil(lambda: on_screen() == [True, True, True])
     assert window.work.width() < wide
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.7")
-    window.session.add_paths([broken])
-    item = window.session.current
+    window.session.texts.add_paths([broken])
+    item = window.session.texts.current
     qtbot.waitUntil(lambda: item.failure is not None)
     assert on_screen() == []
     assert window.work.width() == wide
-    window.session.show(window.session.queue.items[0])
+    window.session.texts.show(window.session.texts.queue.items[0])
     qtbot.keyClick(window, Qt.Key.Key_F8)
     assert on_screen() == []
     qtbot.keyClick(window, Qt.Key.Key_F8)
@@ -625,7 +625,7 @@ def test_outcome_sentence_and_payload_are_whole_in_a_low_window(
 ) -> None:
     set_language(tongue)
     try:
-        shown_window.session.add_audit(replace(audit, id="2" * 32))
+        shown_window.session.texts.add_audit(replace(audit, id="2" * 32))
     finally:
         set_language("en")
     answer = shown_window.work.answer
@@ -666,7 +666,7 @@ def test_the_strip_shades_passages_only_and_a_press_goes_there(
 ) -> None:
     made = two_passages(audit)
     window.resize(1200, 640)
-    window.session.add_audit(made)
+    window.session.texts.add_audit(made)
     QApplication.processEvents()
     view, strip = window.work.text.view, window.work.text.strip
     levels = strip.levels()
@@ -695,7 +695,7 @@ def test_the_strip_shades_passages_only_and_a_press_goes_there(
 
 def test_the_course_shows_the_whole_or_what_is_on_screen(window: Any, audit: Audit) -> None:
     window.resize(1200, 640)
-    window.session.add_audit(two_passages(audit))
+    window.session.texts.add_audit(two_passages(audit))
     QApplication.processEvents()
     course_card = window.evidence.course
     box = course_card.plot.getPlotItem().getViewBox()
@@ -711,7 +711,7 @@ def test_the_course_shows_the_whole_or_what_is_on_screen(window: Any, audit: Aud
 
 
 def test_text_is_chosen_and_copied_as_it_is(window: Any, qtbot: Any) -> None:
-    window.session.add_text("one two\u200b three\nfour", "copied")
+    window.session.texts.add_text("one two\u200b three\nfour", "copied")
     QApplication.processEvents()
     view = window.work.text.view
     shaped = view._shape(0)

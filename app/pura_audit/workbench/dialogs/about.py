@@ -50,15 +50,15 @@ def facts(session: Session) -> str:
             lines.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             lines.append(f"{name} –")
-    device = session.device
+    device = session.chosen.device
     if isinstance(device, Device):
         why = fill(sentence(device.reason), "en")
         lines.append(f"Device {device.kind}: {device.name}, {device.dtype}. {why}")
     elif isinstance(device, Failure):
         lines.append(f"Device: {device.message}")
-    if session.catalogue is not None:
-        backend = session.catalogue.backend or "none"
-        lines.append(f"Keyring: {backend} ({session.catalogue.keyring.value})")
+    if session.chosen.catalogue is not None:
+        backend = session.chosen.catalogue.backend or "none"
+        lines.append(f"Keyring: {backend} ({session.chosen.catalogue.keyring.value})")
     return "\n".join(lines)
 
 

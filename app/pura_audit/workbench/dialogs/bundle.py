@@ -116,7 +116,10 @@ class BundleDialog(WorkingDialog):
         self.holds.setText("\n".join(bundle_lines(bundle)))
         self.holds.show()
         self.policy.setVisible(bundle.policy is not None)
-        none = not (self.session.catalogue or Catalogue()).models and not self.session.installing
+        none = (
+            not (self.session.chosen.catalogue or Catalogue()).models
+            and not self.session.jobs.installs.busy
+        )
         self.model.setVisible(none and bundle.model in (None, builtin_model().fingerprint))
         self.say(translate("Bundle", "Compare the fingerprints with whoever made the bundle."))
         self.go.setText(translate("Bundle", "Take it in"))
@@ -124,7 +127,7 @@ class BundleDialog(WorkingDialog):
         self.go.setFocus()  # else it goes on from the hidden field to “Cancel”, and Enter with it
 
     def _take(self, secret: Secret) -> None:
-        found = self.session.catalogue or Catalogue()
+        found = self.session.chosen.catalogue or Catalogue()
         if found.place is Place.KEYRING or found.files is State.READY:
             self._take_in(secret, None)
             return
@@ -206,7 +209,7 @@ def show_bundle(host: Host, path: Path) -> BundleDialog:
 def make_bundle(host: Host) -> PassphraseDialog | None:
     """Make a bundle of the key and the profile that are chosen."""
     session = host.session
-    key, profile = session.key, session.profile
+    key, profile = session.chosen.key, session.chosen.profile
     if key is None or key.entry is None or profile is None:
         host.say(translate("Bundle", "Choose a stored key and a profile first."))
         return None

@@ -32,7 +32,7 @@ class FolderDialog(PlainDialog):
         self._session, self._folder = session, folder
         self.setWindowTitle(translate("Folder", "Open a folder"))
         self.setMinimumWidth(520)
-        now = session.folder_options
+        now = session.texts.folder_options
         self.include = _field(
             now.include,
             translate("Folder", "Take these names only"),
@@ -82,8 +82,8 @@ class FolderDialog(PlainDialog):
 
     def _take(self) -> None:
         """Keep the choices, and walk the folder."""
-        self._session.folder_options = self.options()
-        self._session.add_paths([self._folder])
+        self._session.texts.folder_options = self.options()
+        self._session.texts.add_paths([self._folder])
         self.accept()
 
 

@@ -15,14 +15,14 @@ from pura_audit.session.session import Session
 
 def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QMessageBox | None:
     """Audit these rows; where that takes long, somebody is asked first in the box returned."""
-    if not session.pace.long(items):
-        session.audit(items)
+    if not session.audits.pace.long(items):
+        session.audits.audit(items)
         return None
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setWindowTitle(translate("LongRun", "A long audit"))
     box.setText(_cost(session, items))
-    most = session.pace.excerpt
+    most = session.audits.pace.excerpt
     long = sum(length(item) > most for item in items)
     words = [
         translate(
@@ -36,7 +36,7 @@ def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QM
         else filled(translate("LongRun", "Audit all {n:count} texts"), n=len(items)),
         QMessageBox.ButtonRole.AcceptRole,
     )
-    whole.clicked.connect(lambda: session.audit(items))
+    whole.clicked.connect(lambda: session.audits.audit(items))
     if long:
         said = translate(
             "LongRun",
@@ -49,7 +49,7 @@ def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QM
             filled(translate("LongRun", "{n:plural(An excerpt|Excerpts)} first"), n=long),
             QMessageBox.ButtonRole.AcceptRole,
         )
-        excerpt.clicked.connect(lambda: session.audit_excerpts(items))
+        excerpt.clicked.connect(lambda: session.audits.audit_excerpts(items))
     box.setInformativeText("\n\n".join(words))
     stay = box.addButton(QMessageBox.StandardButton.Cancel)
     stay.setText(translate("LongRun", "Not now"))
@@ -61,7 +61,7 @@ def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QM
 
 
 def _cost(session: Session, items: Sequence[Item]) -> str:
-    seconds = session.pace.seconds(items)
+    seconds = session.audits.pace.seconds(items)
     if seconds is None:
         words = translate(
             "LongRun",

@@ -90,7 +90,7 @@ def review_current(host: Host) -> None:
     from pura.usecases.cases import case_of
     from pura_audit.cases.review import ReviewDialog
 
-    item = host.session.current
+    item = host.session.texts.current
     if item is None or item.outline is None or item.standing is None:
         host.say(translate("Cases", "Save the finding to a case first (Ctrl+S)."))
         return
@@ -113,7 +113,7 @@ def report_current(host: Host) -> None:
     from pura.usecases.reports import filled_request
     from pura_audit.cases.acts import CaseReport
 
-    item = host.session.current
+    item = host.session.texts.current
     if item is None or item.audit is None or item.standing is None:
         make_report(host)
         return
@@ -139,7 +139,7 @@ def report_current(host: Host) -> None:
 
 def sign_current(host: Host) -> None:
     """Sign the report that was written of the finding on screen, where it is still there."""
-    item = host.session.current
+    item = host.session.texts.current
     path = item.report if item is not None else None
     sign_report(host, path if path is not None and path.is_file() else None)
 
@@ -203,10 +203,10 @@ def show_about(host: Host) -> QDialog:
 def import_register(host: Host) -> QDialog | None:
     """Ask for a table of issued payloads, and take it in with the profile that is chosen."""
     session = host.session
-    if session.profile is None:
+    if session.chosen.profile is None:
         host.say(translate("Register", "Choose a profile first: it says what a payload is."))
         return None
-    profile = session.profile.profile
+    profile = session.chosen.profile.profile
     dialog = QFileDialog(host.frame, translate("Register", "Import issued payloads"))
     dialog.setNameFilters(
         [translate("Register", "Tables (*.csv)"), translate("Register", "All files (*)")]
@@ -244,14 +244,14 @@ def save_to_case(host: Host) -> SaveDialog | None:
     """Save the audit on screen, and the others that are finished, to a case."""
     from pura_audit.cases.save import SaveDialog
 
-    current = host.session.current
+    current = host.session.texts.current
     if current is None or current.audit is None:
         host.say(translate("Cases", "There is no finished audit to save. Audit a text first."))
         return None
     # Those of an earlier run are read from the log when they are filed.
     others = [
         item.audit or item.outline.audit
-        for item in host.session.queue.items
+        for item in host.session.texts.queue.items
         if item is not current
         and item.outline is not None
         and (item.audit or (item.standing is not None and item.standing.name == UNFILED))
@@ -373,8 +373,8 @@ def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog
 
     if audits is not None:
         return _open(CompareDialog(audits, host.frame))
-    current = host.session.current
-    items = sorted(host.session.queue.items, key=lambda item: item is not current)
+    current = host.session.texts.current
+    items = sorted(host.session.texts.queue.items, key=lambda item: item is not current)
     audits = [item.audit for item in items if item.audit is not None]
     return _open(CompareDialog(audits, host.frame))
 
@@ -383,7 +383,7 @@ def stress_text(host: Host) -> QDialog | None:
     """Stress the text on screen; says why where its payload is not known."""
     from pura_audit.stress.dialog import StressDialog, StressedText
 
-    item, audit = host.session.current, host.selection.audit
+    item, audit = host.session.texts.current, host.selection.audit
     text = item.document.text if item is not None and item.document is not None else None
     stressed = StressedText.of(audit, text) if audit is not None else None
     if stressed is None:
@@ -420,8 +420,8 @@ def make_report(
     from pura_audit.reports.dialog import ReportDialog
 
     if audits is None:
-        current = host.session.current
-        items = sorted(host.session.queue.items, key=lambda item: item is not current)
+        current = host.session.texts.current
+        items = sorted(host.session.texts.queue.items, key=lambda item: item is not current)
         audits = [(item.name, item.audit) for item in items if item.audit is not None]
     if not audits:
         host.say(translate("Report", "A report needs a finished audit. Audit a text."))
@@ -431,7 +431,7 @@ def make_report(
 
     def written(_: Built, path: Path) -> None:
         named = {audit.id for audit in dialog.form.audits.chosen()}
-        for item in host.session.queue.items:
+        for item in host.session.texts.queue.items:
             if item.outline is not None and item.outline.audit in named:
                 item.report = path
 
@@ -444,7 +444,7 @@ def show_reading(host: Host) -> QDialog | None:
     """Show how the file on screen is read, and let it be read otherwise."""
     from pura_audit.workbench.dialogs.reading import ReadingDialog
 
-    item = host.session.current
+    item = host.session.texts.current
     if item is None or item.path is None or item.active:
         host.say(translate("Reading", "Choose a text that came from a file first."))
         return None
@@ -474,7 +474,7 @@ def show_left_out(host: Host) -> QDialog | None:
     from pura_audit.session.folder_words import left_out_table
     from pura_audit.widgets.table_dialog import TableDialog
 
-    summary = host.session.left_out
+    summary = host.session.texts.left_out
     if summary is None or not summary.total_skipped:
         host.say(translate("Folder", "Nothing was left out of a folder so far."))
         return None

@@ -189,7 +189,7 @@ def _texts(host: Host, show: Callable[[Item], object]) -> list[Entry]:
     kind = translate("Palette", "Text")
     return [
         Entry(words=item.name, kind=kind, act=partial(show, item))
-        for item in host.session.queue.items
+        for item in host.session.texts.queue.items
     ]
 
 

@@ -198,7 +198,7 @@ class ReadingDialog(PlainDialog):
 
     def take(self) -> None:
         """Let the row, and further ones behind it, hold what is ticked."""
-        self._session.take_documents(self._item, self.chosen())
+        self._session.texts.take_documents(self._item, self.chosen())
         self.accept()
 
 

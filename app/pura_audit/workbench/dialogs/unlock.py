@@ -52,8 +52,8 @@ def _ask_for_texts(
 def _with_keys(
     session: Session, parent: QWidget, then: Callable[[], object]
 ) -> PassphraseDialog | None:
-    found = session.catalogue
-    needed = any(k.entry is not None and k.entry.place is Place.FILES for k in session.keys)
+    found = session.chosen.catalogue
+    needed = any(k.entry is not None and k.entry.place is Place.FILES for k in session.chosen.keys)
     if found is None or found.files is not State.LOCKED or not needed:
         then()
         return None

@@ -85,7 +85,7 @@ def _file(window: Workbench) -> list[Command]:
             lambda: openers.open_folder(window),
             keys=("Ctrl+Shift+O",),
         ),
-        Command("sample", translate("Menu", "Try the sample"), window.session.add_sample),
+        Command("sample", translate("Menu", "Try the sample"), window.session.texts.add_sample),
         Command(
             "reading",
             translate("Menu", "How this file is read …"),
@@ -191,7 +191,7 @@ def _set_up(window: Workbench) -> list[Command]:
 
 
 def _edit(window: Workbench) -> list[Command]:
-    undo = window.session.undo
+    undo = window.session.texts.undo
     return [
         Command(
             "palette",
@@ -246,7 +246,7 @@ def _audit(window: Workbench) -> list[Command]:
         Command(
             "cancel-all",
             translate("Menu", "Cancel all audits"),
-            window.session.cancel,
+            window.session.audits.cancel,
             keys=("Shift+Esc",),
         ),
         Command(

@@ -96,15 +96,15 @@ class Header(QWidget):
         self.profile.chosen.connect(lambda place: self._choose_profiles([place]))
         self.profile.several_chosen.connect(self._choose_profiles)
         for signal in (
-            session.choices_changed,
-            session.busy_changed,
-            session.item_changed,
-            session.current_changed,
-            session.queue.counted,
-            session.queue.dataChanged,
+            session.chosen.changed,
+            session.jobs.model.busy_changed,
+            session.texts.item_changed,
+            session.texts.current_changed,
+            session.texts.queue.counted,
+            session.texts.queue.dataChanged,
         ):
             signal.connect(lambda *_: self.refresh())
-        session.device_changed.connect(self._show_device)
+        session.chosen.device_changed.connect(self._show_device)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Say less where there is less room."""
@@ -115,11 +115,11 @@ class Header(QWidget):
     def refresh(self) -> None:
         """Show what is chosen, and whether there is something to do."""
         session = self._session
-        busy = session.busy
+        busy = session.jobs.model.busy
         self.cancel.setVisible(busy)
-        due = len(session.due())
-        fits = not session.mismatches()
-        self.audit.setEnabled(session.ready and due > 0 and fits)
+        due = len(session.audits.due())
+        fits = not session.chosen.mismatches()
+        self.audit.setEnabled(session.chosen.ready and due > 0 and fits)
         words = translate("Header", "Audit")
         words = f"{words} {number(due)}" if due > 1 else words
         tight = self.width() < TIGHT
@@ -133,31 +133,31 @@ class Header(QWidget):
         self.profile.set_attention(attention=not fits)
 
     def _choose_keys(self, places: Sequence[int]) -> None:
-        found = self._session.catalogue
+        found = self._session.chosen.catalogue
         if found is not None:
-            self._session.choose_keys([found.keys[place] for place in places])
+            self._session.chosen.choose_keys([found.keys[place] for place in places])
 
     def _choose_model(self, place: int) -> None:
-        found = self._session.catalogue
+        found = self._session.chosen.catalogue
         if found is not None:
-            self._session.choose_model(found.models[place])
+            self._session.chosen.choose_model(found.models[place])
 
     def _choose_profiles(self, places: Sequence[int]) -> None:
-        found = self._session.catalogue
+        found = self._session.chosen.catalogue
         if found is not None:
-            self._session.choose_profiles([found.profiles[place] for place in places])
+            self._session.chosen.choose_profiles([found.profiles[place] for place in places])
 
     def _why_not(self, due: int) -> str:
-        if not self._session.ready:
+        if not self._session.chosen.ready:
             return translate("Header", "Choose a key, a model and a profile first.")
-        if found := self._session.mismatches():
+        if found := self._session.chosen.mismatches():
             return "\n".join(map(error_words, found))
         if due == 0:
             return translate("Header", "Add a text first: paste it, open it or drop it here.")
         return translate("Header", "Audit (Ctrl+Return)")
 
     def _fill_chips(self) -> None:
-        session, found = self._session, self._session.catalogue
+        session, found = self._session, self._session.chosen.catalogue
         wait = translate("Header", "looking …")
         if found is None:
             for chip in (self.key, self.model, self.profile):
@@ -166,21 +166,27 @@ class Header(QWidget):
         used, none = self._used(), translate("Header", "none")
         self.key.set_choices(
             [(k.label, _spaced(k.fingerprint)) for k in found.keys],
-            [place for place, key in enumerate(found.keys) if key in session.keys],
+            [place for place, key in enumerate(found.keys) if key in session.chosen.keys],
             used[0] or none,
             translate("Header", "No key yet: make one under “Manage keys …”."),
             lacking=not used[0],
         )
         self.model.set_choices(
             [(m.name, _spaced(m.fingerprint)) for m in found.models],
-            found.models.index(session.model) if session.model in found.models else -1,
+            found.models.index(session.chosen.model)
+            if session.chosen.model in found.models
+            else -1,
             used[1] or none,
             translate("Header", "No model yet: install one under “Manage models …”."),
             lacking=not used[1],
         )
         self.profile.set_choices(
             [(p.title, _shape(p.profile)) for p in found.profiles],
-            [place for place, choice in enumerate(found.profiles) if choice in session.profiles],
+            [
+                place
+                for place, choice in enumerate(found.profiles)
+                if choice in session.chosen.profiles
+            ],
             used[2] or none,
             translate("Header", "No profile yet: make one under “Manage profiles …”."),
             lacking=not used[2],
@@ -190,7 +196,7 @@ class Header(QWidget):
 
     def _used(self) -> tuple[str, str, str]:
         """Say what stands in for a choice that is not made: what the text on screen goes by."""
-        item = self._session.current
+        item = self._session.texts.current
         if item is None:
             return "", "", ""
         audit = item.audit
@@ -208,7 +214,7 @@ class Header(QWidget):
         )
 
     def _show_device(self) -> None:
-        device = self._session.device
+        device = self._session.chosen.device
         if isinstance(device, Failure):
             self.badge.show_device(
                 translate("Header", "No device"),

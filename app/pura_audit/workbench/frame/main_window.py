@@ -149,19 +149,19 @@ class MainWindow(QMainWindow):
 
     def _wire(self) -> None:
         session = self.session
-        session.current_changed.connect(self._show_current)
-        session.item_changed.connect(self._show_current)
-        session.choices_changed.connect(self._tell_problems)
-        session.choices_changed.connect(self._show_current)
-        session.choices_changed.connect(self._begin_dropped)
-        session.queue.dataChanged.connect(self._begin_dropped)
-        session.busy_changed.connect(self._busy_changed)
-        session.device_changed.connect(self._warm_up)
-        session.installing_changed.connect(self._close_when_idle)
-        session.installing_changed.connect(self._show_current)
-        session.report_seen.connect(self._offer_check)
+        session.texts.current_changed.connect(self._show_current)
+        session.texts.item_changed.connect(self._show_current)
+        session.chosen.changed.connect(self._tell_problems)
+        session.chosen.changed.connect(self._show_current)
+        session.chosen.changed.connect(self._begin_dropped)
+        session.texts.queue.dataChanged.connect(self._begin_dropped)
+        session.jobs.model.busy_changed.connect(self._busy_changed)
+        session.chosen.device_changed.connect(self._warm_up)
+        session.jobs.installs.busy_changed.connect(self._close_when_idle)
+        session.jobs.installs.busy_changed.connect(self._show_current)
+        session.texts.report_seen.connect(self._offer_check)
         self.header.audit_wanted.connect(self.audit)
-        self.header.cancel_wanted.connect(session.cancel)
+        self.header.cancel_wanted.connect(session.audits.cancel)
         self.header.keys_wanted.connect(lambda: openers.show_keys(self))
         self.header.models_wanted.connect(lambda: openers.show_models(self))
         self.header.profiles_wanted.connect(lambda: openers.show_profiles(self))
@@ -178,7 +178,7 @@ class MainWindow(QMainWindow):
         self.pile.noticed.connect(self.status.say)
         self.empty.open_wanted.connect(self.open_files)
         self.empty.paste_wanted.connect(self.paste)
-        self.empty.sample_wanted.connect(session.add_sample)
+        self.empty.sample_wanted.connect(session.texts.add_sample)
         self.work.prompt_changed.connect(self._note_prompt)
         self.work.prompts_wanted.connect(self._load_prompts)
         self.work.ready.missing_wanted.connect(self._offer_missing)
@@ -231,7 +231,7 @@ class MainWindow(QMainWindow):
     # What is on screen
 
     def _show_current(self) -> None:
-        item = self.session.current
+        item = self.session.texts.current
         first = item is not None and self._focus_inside(self.empty)
         self._stack.setCurrentWidget(self.empty if item is None else self.inner)
         if first:
@@ -245,13 +245,13 @@ class MainWindow(QMainWindow):
         self._follow(item)
         page = self.work.stack.currentWidget()
         self.work.ready.expect(expectation_words(item, self.session))
-        expected = self.session.pace.seconds([item])
+        expected = self.session.audits.pace.seconds([item])
         self.work.show_item(
             item,
-            paused=self.session.paused,
+            paused=self.session.jobs.model.paused,
             expected=expected,
-            missing=self.session.missing,
-            installing=self.session.installing,
+            missing=self.session.chosen.missing,
+            installing=self.session.jobs.installs.busy,
         )
         if another:
             self.selection.show_strongest()
@@ -260,7 +260,7 @@ class MainWindow(QMainWindow):
 
     def _follow(self, item: Item) -> None:
         """Show the evidence of a text while it is read."""
-        catalogue = self.session.catalogue
+        catalogue = self.session.chosen.catalogue
         policy = catalogue.policy if catalogue is not None else None
         running = item.state is ItemState.RUNNING
         total = item.progress.total if item.progress is not None else 0
@@ -273,10 +273,10 @@ class MainWindow(QMainWindow):
         return focus is not None and place.isAncestorOf(focus)
 
     def _tell_problems(self) -> None:
-        found = self.session.catalogue
+        found = self.session.chosen.catalogue
         if found is not None and found.problems:
             self.status.say(" ".join(p.words for p in found.problems))
-        elif mismatches := self.session.mismatches():
+        elif mismatches := self.session.chosen.mismatches():
             self.status.say(" ".join(map(error_words, mismatches)))
 
     def _offer_missing(self, name: str) -> None:
@@ -309,7 +309,7 @@ class MainWindow(QMainWindow):
 
     def _warm_up(self) -> None:
         """Import what the window of a report takes, before somebody opens it."""
-        self.session.device_changed.disconnect(self._warm_up)
+        self.session.chosen.device_changed.disconnect(self._warm_up)
         self.session.jobs.reports.do(
             lambda _: importlib.import_module("pura_audit.reports.dialog"),
             lambda _: None,
@@ -320,10 +320,11 @@ class MainWindow(QMainWindow):
     def _busy_changed(self, busy: bool) -> None:
         for name in ("cancel", "cancel-all"):
             self.actions_by_name[name].setEnabled(busy)
+        self._show_current()
         self._close_when_idle()
 
     def _close_when_idle(self) -> None:
-        if self._closing and not (self.session.busy or self.session.installing):
+        if self._closing and not (self.session.jobs.model.busy or self.session.jobs.installs.busy):
             self.close()
 
     # Intentions
@@ -339,12 +340,12 @@ class MainWindow(QMainWindow):
     def add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         """Add texts to the list; what is no text opens what it is for."""
         if texts := texts_of(self, paths):
-            self.session.add_paths(texts, dropped=dropped)
+            self.session.texts.add_paths(texts, dropped=dropped)
             self._begin_dropped()
 
     def _begin_dropped(self) -> None:
         """Audit what was dropped as soon as it is read, and key, model and profile are here."""
-        if items := self.session.take_dropped():
+        if items := self.session.audits.take_dropped():
             self.audit_items(items)
 
     def paste(self) -> None:
@@ -354,7 +355,7 @@ class MainWindow(QMainWindow):
         if paths:
             self.add_files(paths)
         elif data.hasText() and data.text():
-            self.session.add_text(data.text())
+            self.session.texts.add_text(data.text())
         else:
             self.status.say(translate("Window", "There is no text on the clipboard."))
 
@@ -368,12 +369,12 @@ class MainWindow(QMainWindow):
 
     def audit(self) -> None:
         """Audit what is due."""
-        self.audit_items(self.session.due())
+        self.audit_items(self.session.audits.due())
 
     def audit_current(self) -> None:
         """Audit the row on screen again."""
-        if self.session.current is not None:
-            self.audit_items([self.session.current])
+        if self.session.texts.current is not None:
+            self.audit_items([self.session.texts.current])
 
     def audit_items(self, items: Sequence[Item]) -> None:
         """Audit these rows, again where they were."""
@@ -381,12 +382,12 @@ class MainWindow(QMainWindow):
 
     def cancel_current(self) -> None:
         """Stop the audit on screen; where another text is audited, bring that one on screen."""
-        current = self.session.current
+        current = self.session.texts.current
         if current is not None and current.active:
-            self.session.stop([current])
+            self.session.audits.stream.stop([current])
             self.say(filled(translate("Window", "Cancelled: “{name:text}”."), name=current.name))
             return
-        active = [item for item in self.session.queue.items if item.active]
+        active = [item for item in self.session.texts.queue.items if item.active]
         runs = next((i for i in active if i.state is ItemState.RUNNING), next(iter(active), None))
         if runs is not None:
             self.show_document(runs)
@@ -395,8 +396,8 @@ class MainWindow(QMainWindow):
 
     def remove_current(self) -> None:
         """Take the row on screen out."""
-        if self.session.current is not None:
-            self.session.remove([self.session.current])
+        if self.session.texts.current is not None:
+            self.session.texts.remove([self.session.texts.current])
 
     def toggle_queue(self) -> None:
         """Fold or unfold the queue."""
@@ -409,12 +410,12 @@ class MainWindow(QMainWindow):
             self.queue.list.setFocus()
         else:
             self._places.setCurrentWidget(self.pile)
-            self.pile.show_item(self.session.current)
+            self.pile.show_item(self.session.texts.current)
             self.pile.table.setFocus()
 
     def show_document(self, item: Item) -> None:
         """Bring a text on screen."""
-        self.session.show(item)
+        self.session.texts.show(item)
         if self._places.currentWidget() is self.pile:
             self.toggle_pile()
 
@@ -433,22 +434,22 @@ class MainWindow(QMainWindow):
 
     def toggle_pause(self) -> None:
         """Pause the queue or let it go on."""
-        self.session.set_paused(not self.session.paused)
+        self.session.jobs.model.set_paused(not self.session.jobs.model.paused)
         self.status.refresh()
 
     def _note_prompt(self, prompt: str, several: bool) -> None:
-        if self.session.current is not None:
-            self.session.set_prompt(self.session.current, prompt, several=several)
+        if self.session.texts.current is not None:
+            self.session.texts.set_prompt(self.session.texts.current, prompt, several=several)
 
     def _load_prompts(self, path: Path | None) -> None:
-        item = self.session.current
+        item = self.session.texts.current
         if item is None:
             return
         if path is not None:
-            self.session.load_prompts(item, path)
+            self.session.texts.load_prompts(item, path)
             return
         title = translate("Ready", "Candidate prompts")
-        ask_file(self, title, lambda chosen: self.session.load_prompts(item, chosen))
+        ask_file(self, title, lambda chosen: self.session.texts.load_prompts(item, chosen))
 
     # Keys, size, drops, closing
 
@@ -479,7 +480,7 @@ class MainWindow(QMainWindow):
         if paths:
             self.add_files(paths, dropped=True)
         elif words := event.mimeData().text():
-            self.session.add_text(words, dropped=True)
+            self.session.texts.add_text(words, dropped=True)
             self._begin_dropped()
         event.acceptProposedAction()
 
@@ -489,7 +490,9 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once while busy; then cancel, wait and remember sizes."""
         session = self.session
-        if (session.busy or session.installing or session.unkept) and not self._closing:
+        if (
+            session.jobs.model.busy or session.jobs.installs.busy or session.texts.unkept
+        ) and not self._closing:
             event.ignore()
             self._ask()
             return
@@ -502,9 +505,9 @@ class MainWindow(QMainWindow):
             return
         self._question, stop = closing_question(
             self,
-            running=self.session.busy,
-            installing=self.session.installing,
-            unkept=self.session.unkept,
+            running=self.session.jobs.model.busy,
+            installing=self.session.jobs.installs.busy,
+            unkept=self.session.texts.unkept,
         )
         stop.clicked.connect(self.cancel_and_close)
         self._question.finished.connect(self._answered)
@@ -516,6 +519,6 @@ class MainWindow(QMainWindow):
         """Cancel every audit and installation, and close when their threads have let go."""
         self._closing = True
         self.session.record.freeze()
-        self.session.cancel()
+        self.session.audits.cancel()
         self.session.jobs.installs.cancel_all()
         self._close_when_idle()

@@ -37,7 +37,7 @@ class RunNotice(QObject):
         self.tray = QSystemTrayIcon(window.windowIcon(), self)
         self._hide = QTimer(self, singleShot=True, interval=_SHOWN_MS)
         self._hide.timeout.connect(self.tray.hide)
-        session.busy_changed.connect(self._changed)
+        session.jobs.model.busy_changed.connect(self._changed)
 
     def _changed(self, busy: bool) -> None:
         if busy:

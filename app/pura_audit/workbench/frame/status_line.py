@@ -34,21 +34,21 @@ class StatusLine(QWidget):
         self._timer.timeout.connect(self._forget)
         self._network = QLabel()
         self._say_network()
-        session.installing_changed.connect(self._say_network)
+        session.jobs.installs.busy_changed.connect(self._say_network)
         row = QHBoxLayout(self)
         row.setContentsMargins(20, 0, 20, 0)
         row.setSpacing(GAP)
         row.addWidget(self.words, 1)
         row.addWidget(self._network)
-        session.queue.dataChanged.connect(lambda *_: self.refresh())
-        session.queue.counted.connect(lambda _: self.refresh())
+        session.texts.queue.dataChanged.connect(lambda *_: self.refresh())
+        session.texts.queue.counted.connect(lambda _: self.refresh())
         session.noticed.connect(self.say)
         self.refresh()
 
     def _say_network(self) -> None:
         self._network.setText(
             translate("Status", "A model is being installed · no text leaves this computer")
-            if self._session.installing
+            if self._session.jobs.installs.busy
             else translate("Status", "Offline · nothing leaves this computer")
         )
 
@@ -60,13 +60,13 @@ class StatusLine(QWidget):
 
     def refresh(self) -> None:
         """Show what the queue does."""
-        items = self._session.queue.items
+        items = self._session.texts.queue.items
         running = next((i for i in items if i.state is ItemState.RUNNING), None)
         if self._notice:
             self.words.setText(self._notice)
         elif running is not None:
             parts = [running.name]
-            if self._session.paused:
+            if self._session.jobs.model.paused:
                 parts.append(translate("Status", "paused"))
             elif running.progress is not None:
                 parts.append(progress_words(running.progress))
@@ -77,15 +77,15 @@ class StatusLine(QWidget):
 
     def _others(self) -> list[str]:
         """Say how many others are read or wait, and how long it takes until all are done."""
-        waiting = sum(item.active for item in self._session.queue.items) - 1
-        left = self._session.seconds_left
+        waiting = sum(item.active for item in self._session.texts.queue.items) - 1
+        left = self._session.audits.seconds_left
         if not waiting or left is None:
             return []
         words = translate("Status", "{n:count} more, all done in {time:text}")
         return [filled(words, n=waiting, time=duration(left))]
 
     def _idle(self) -> str:
-        items = self._session.queue.items
+        items = self._session.texts.queue.items
         done = sum(i.examined for i in items)
         bad = sum(i.state in (ItemState.DONE, ItemState.FAILED) for i in items) - done
         parts = []
@@ -95,7 +95,7 @@ class StatusLine(QWidget):
             )
         if bad:
             parts.append(filled(translate("Status", "{n:count} could not be"), n=bad))
-        unkept = self._session.unkept
+        unkept = self._session.texts.unkept
         if unkept:
             words = translate("Status", "{n:count} not saved: use Save to a case (Ctrl+S)")
             parts.append(filled(words, n=unkept))

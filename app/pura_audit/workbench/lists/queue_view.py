@@ -105,7 +105,7 @@ class QueueView(QWidget):
         self._recount()
 
     def _set_up_list(self) -> None:
-        self._proxy.setSourceModel(self._session.queue)
+        self._proxy.setSourceModel(self._session.texts.queue)
         self._proxy.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.list.setModel(self._proxy)
         self.list.setItemDelegate(self._delegate)
@@ -140,8 +140,8 @@ class QueueView(QWidget):
         self.list.removal_wanted.connect(self.remove_selected)
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.selectionModel().currentChanged.connect(self._picked)
-        self._session.current_changed.connect(self._follow)
-        self._session.queue.counted.connect(self._recount)
+        self._session.texts.current_changed.connect(self._follow)
+        self._session.texts.queue.counted.connect(self._recount)
         self._theme.changed.connect(self._restyle)
 
     def set_folded(self, folded: bool) -> None:
@@ -161,7 +161,7 @@ class QueueView(QWidget):
 
     def remove_selected(self) -> None:
         """Take the selected rows out; can be undone."""
-        self._session.remove(self.selected())
+        self._session.texts.remove(self.selected())
 
     def _restyle(self) -> None:
         muted = self._theme.tokens.muted
@@ -176,20 +176,20 @@ class QueueView(QWidget):
         self.list.viewport().update()
 
     def _recount(self) -> None:
-        queue = self._session.queue
+        queue = self._session.texts.queue
         self._count.setText(queue.count_words())
         self.search.setVisible(not self.folded and queue.rowCount() > 7)
 
     def _picked(self, index: QModelIndex) -> None:
         item = index.data(ITEM_ROLE) if index.isValid() else None
         if isinstance(item, Item):
-            self._session.show(item)
+            self._session.texts.show(item)
 
     def _follow(self) -> None:
-        item = self._session.current
+        item = self._session.texts.current
         if item is None:
             return
-        source = self._session.queue.index(self._session.queue.row(item))
+        source = self._session.texts.queue.index(self._session.texts.queue.row(item))
         if not self._proxy.mapFromSource(source).isValid():
             self.search.clear()  # what is on screen is not kept out of the list
         index = self._proxy.mapFromSource(source)
@@ -208,11 +208,11 @@ class QueueView(QWidget):
         session = self._session
         menu = QMenu(self)
         again = menu.addAction(translate("Queue", "Audit"))
-        again.setEnabled(session.ready and any(i.runnable for i in items))
+        again.setEnabled(session.chosen.ready and any(i.runnable for i in items))
         again.triggered.connect(lambda: self.audit_wanted.emit(items))
         stop = menu.addAction(translate("Queue", "Cancel"))
         stop.setEnabled(any(i.active for i in items))
-        stop.triggered.connect(lambda: session.stop(items))
+        stop.triggered.connect(lambda: session.audits.stream.stop(items))
         menu.addSeparator()
         waiting = len(items) == 1 and items[0].state is ItemState.WAITING
         for words, by in (
@@ -221,9 +221,9 @@ class QueueView(QWidget):
         ):
             action = menu.addAction(words)
             action.setEnabled(waiting)
-            action.triggered.connect(lambda _=False, b=by: session.move(items[0], b))
+            action.triggered.connect(lambda _=False, b=by: session.audits.stream.move(items[0], b))
         menu.addSeparator()
         gone = menu.addAction(translate("Queue", "Remove"))
         gone.setEnabled(bool(items))
-        gone.triggered.connect(lambda: session.remove(items))
+        gone.triggered.connect(lambda: session.texts.remove(items))
         return menu

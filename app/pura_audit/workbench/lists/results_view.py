@@ -123,7 +123,7 @@ class PileView(QWidget):
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.model = PileModel(session.queue, self)
+        self.model = PileModel(session.texts.queue, self)
         self.heading = label("", "reading")
         self.search = QLineEdit()
         self.search.setPlaceholderText(translate("Pile", "Search"))
@@ -218,7 +218,7 @@ class PileView(QWidget):
         self.model.modelReset.connect(self._arranged)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._buttons())
         self.rest.clicked.connect(self.audit_rest)
-        self._session.busy_changed.connect(lambda _: self._count())
+        self._session.jobs.model.busy_changed.connect(lambda _: self._count())
         shortcut = QShortcut(Qt.Key.Key_Return, self.table)
         shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         shortcut.activated.connect(self._open_current)
@@ -294,16 +294,16 @@ class PileView(QWidget):
 
     def audit_rest(self) -> None:
         """Audit every row that waits."""
-        items = [i for i in self._session.queue.items if i.runnable and _fresh(i)]
+        items = [i for i in self._session.texts.queue.items if i.runnable and _fresh(i)]
         self.audit_wanted.emit(items)
 
     def retry_failed(self) -> None:
         """Read and audit the rows again that failed."""
-        items = [i for i in self._session.queue.items if i.state is ItemState.FAILED]
+        items = [i for i in self._session.texts.queue.items if i.state is ItemState.FAILED]
         self.audit_wanted.emit([i for i in items if i.runnable])
 
     def _pause(self) -> None:
-        self._session.set_paused(not self._session.paused)
+        self._session.jobs.model.set_paused(not self._session.jobs.model.paused)
         self._count()
 
     def _report(self) -> None:
@@ -414,7 +414,7 @@ class PileView(QWidget):
         self.bar.setValue(done)
         said = translate("Pile", "{n:count} of {all:count} done")
         said = filled(said, n=done, all=total)
-        left = self._session.seconds_left if self._session.busy else None
+        left = self._session.audits.seconds_left if self._session.jobs.model.busy else None
         self.progress.setText(f"{said} · {left_words(left)}" if left is not None else said)
         self._show_columns()
         self._actions(failed)
@@ -422,14 +422,14 @@ class PileView(QWidget):
 
     def _actions(self, failed: int) -> None:
         session = self._session
-        fresh = sum(i.runnable and _fresh(i) for i in session.queue.items)
+        fresh = sum(i.runnable and _fresh(i) for i in session.texts.queue.items)
         self.rest.setText(filled(translate("Pile", "Audit {n:count} remaining"), n=fresh))
-        self.rest.setEnabled(bool(fresh) and session.ready)
+        self.rest.setEnabled(bool(fresh) and session.chosen.ready)
         self.retry.setText(filled(translate("Pile", "Retry {n:count} failed"), n=failed))
         self.retry.setVisible(bool(failed))
-        paused = session.paused
+        paused = session.jobs.model.paused
         self.pause.setText(translate("Pile", "Go on") if paused else translate("Pile", "Pause"))
-        self.pause.setVisible(session.busy)
+        self.pause.setVisible(session.jobs.model.busy)
 
     def _buttons(self) -> None:
         rows = self.chosen()

@@ -44,12 +44,12 @@ class Setup(QObject):
         ):
             button.clicked.connect(lambda _=False, do=act: do())
         view.cancel_wanted.connect(self._cancel)
-        session.choices_changed.connect(self._refresh)
+        session.chosen.changed.connect(self._refresh)
         session.install_wanted.connect(self.install_model)
 
     def install_model(self) -> None:
         """Install the built-in model, unless one is on its way."""
-        if self._session.installing:
+        if self._session.jobs.installs.busy:
             return
         environment = self._session.environment
         self._add(
@@ -95,7 +95,7 @@ class Setup(QObject):
         )
 
     def _create_profile(self, name: str) -> None:
-        environment, model = self._session.environment, self._session.model
+        environment, model = self._session.environment, self._session.chosen.model
         chosen = model.name if model else None
         self._begin(lambda _: create_profile(environment, name=name.strip(), model=chosen))
 
@@ -134,4 +134,4 @@ class Setup(QObject):
         self._refresh()
 
     def _refresh(self) -> None:
-        self._view.show_catalogue(self._session.catalogue)
+        self._view.show_catalogue(self._session.chosen.catalogue)

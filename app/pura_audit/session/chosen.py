@@ -1,0 +1,139 @@
+"""Key, model and profile that are chosen, and what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from pura.audit.fitness import mismatches
+from pura.base.errors import PuraError
+from pura.model.device import Device
+from pura.model.installed import InstalledModel
+from pura_audit.jobs.outcome import Done, Failure, Outcome, Stopped
+from pura_audit.jobs.queue import Jobs
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.choices import Catalogue, KeyChoice, ProfileChoice
+from pura_audit.session.engine import Engine
+from pura_audit.session.picking import SEPARATOR, in_order, pick, pick_keys, pick_profiles
+
+
+class Chosen(QObject):
+    """What audits are made with.
+
+    Args:
+        engine: Knows what there is.
+        jobs: Where it looks.
+        settings: Remember what was chosen.
+
+    Attributes:
+        catalogue: What there is to choose from; None until it was looked through.
+        device: Where a model runs; None until it is known.
+        keys: Every audit tries them all.
+        model: The one that reads.
+        profiles: Every audit tries them all; one of PURA's comes first.
+
+    Signals:
+        changed: Key, model or profile, or what there is to choose from.
+        device_changed: The device is known.
+    """
+
+    changed = Signal()
+    device_changed = Signal()
+
+    def __init__(self, engine: Engine, jobs: Jobs, settings: SettingsFile, parent: QObject) -> None:
+        super().__init__(parent)
+        self._engine, self._settings = engine, settings
+        self._stores, self._model = jobs.stores, jobs.model
+        self.catalogue: Catalogue | None = None
+        self.device: Device | Failure | None = None
+        self.keys: tuple[KeyChoice, ...] = ()
+        self.model: InstalledModel | None = None
+        self.profiles: tuple[ProfileChoice, ...] = ()
+
+    @property
+    def key(self) -> KeyChoice | None:
+        """The key that is chosen; the first, when several are."""
+        return self.keys[0] if self.keys else None
+
+    def choose_keys(self, keys: Sequence[KeyChoice]) -> None:
+        """Use these keys from now on: every audit tries them all in one pass of the model."""
+        self.keys = tuple(keys)
+        self._settings.update(key=",".join(key.fingerprint for key in self.keys))
+        self.changed.emit()
+
+    def choose_model(self, model: InstalledModel) -> None:
+        """Use a model from now on."""
+        self.model = model
+        self._settings.update(model=model.name)
+        self.changed.emit()
+
+    @property
+    def profile(self) -> ProfileChoice | None:
+        """The profile that is chosen; the first, when several are."""
+        return self.profiles[0] if self.profiles else None
+
+    def choose_profiles(self, profiles: Sequence[ProfileChoice]) -> None:
+        """Use these profiles from now on: every audit tries them all.
+
+        Only one can be PURA's, the one that was chosen last, and it comes first.
+        """
+        self.profiles = in_order(profiles, self.profiles)
+        self._settings.update(profile=SEPARATOR.join(choice.name for choice in self.profiles))
+        self.changed.emit()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Which of ``key``, ``model`` and ``profile`` are not chosen; empty while it is looked."""
+        if self.catalogue is None:
+            return ()
+        chosen = {"key": self.keys, "model": self.model, "profile": self.profile}
+        return tuple(name for name, choice in chosen.items() if not choice)
+
+    @property
+    def ready(self) -> bool:
+        """Whether key, model and profile are chosen."""
+        return bool(self.keys) and self.model is not None and self.profile is not None
+
+    def mismatches(self) -> tuple[PuraError, ...]:
+        """Return why key, model and profile that are chosen cannot go together."""
+        facts = self.model
+        if facts is None:
+            return ()
+        known = self.catalogue.keys if self.catalogue is not None else ()
+        return tuple(
+            problem
+            for place, choice in enumerate(self.profiles)
+            for problem in mismatches(
+                choice.profile,
+                model=facts.name,
+                vocab_size=facts.vocab_size,
+                tokenizer=facts.tokenizer_fingerprint,
+                # Those that seal further profiles need not be chosen: they are found.
+                keys=[key.fingerprint for key in (*self.keys, *(known if place else ()))],
+            )
+        )
+
+    def look_around(self) -> None:
+        """Find keys, models and profiles."""
+        self._stores.do(lambda _: self._engine.catalogue(), self._catalogued, self, aside=True)
+
+    def find_device(self) -> None:
+        """Import torch and find the device."""
+        self._model.do(lambda _: self._engine.device(), self._placed, self, aside=True)
+
+    def _catalogued(self, outcome: Outcome[Catalogue]) -> None:
+        if not isinstance(outcome, Done):
+            return  # the log has it; what was there before stays
+        self.catalogue = catalogue = outcome.result
+        now = self._settings.current
+        self.keys = pick_keys(catalogue.keys, self.keys, now.key)
+        self.model = pick(catalogue.models, "name", self.model, now.model)
+        self.profiles = pick_profiles(catalogue.profiles, self.profiles, now.profile)
+        self.changed.emit()
+
+    def _placed(self, outcome: Outcome[Device]) -> None:
+        if isinstance(outcome, Stopped):
+            return
+        self.device = outcome.result if isinstance(outcome, Done) else outcome
+        self.device_changed.emit()

@@ -1,0 +1,325 @@
+"""The list of texts: what comes in and goes out, and the row on screen."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+from pura.base.errors import PuraError
+from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
+from pura.documents.folders import Summary, WalkOptions
+from pura.record.audit import Audit
+from pura.usecases.audits import UnreadFile
+from pura.usecases.prompts import candidates_text, read_candidates
+from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.queue import JobQueue
+from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.samples import LABEL, sample
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.choices import KeyChoice
+from pura_audit.session.files import BATCH, MAX_PARTS, FileTexts, read_file, walk_folder
+from pura_audit.session.finding_summary import outline
+from pura_audit.session.folder_words import folder_words
+from pura_audit.session.items import Item, ItemState
+from pura_audit.session.queue_model import QueueModel
+from pura_audit.session.undo import AddRows, RemoveRows
+
+_CUT = (ItemState.CANCELLED, ItemState.INTERRUPTED)
+
+
+class Texts(QObject):
+    """The rows, in the window's thread; files are read beside it.
+
+    Args:
+        files: The queue that reads files.
+        settings: Remember which files were opened.
+
+    Attributes:
+        queue: The rows, as a model of Qt's.
+        current: The row on screen.
+        dropped: Rows that were dropped, as long as nobody has asked what becomes of them.
+        undo: What can be taken back.
+        folder_options: How folders are gone through.
+        left_out: What the last folder held that was not taken.
+
+    Signals:
+        current_changed: Another row is on screen, or none.
+        item_changed: The row on screen has changed.
+        prompted: What is known of a row's prompt has changed: the row.
+        wanted: A row that is to be audited has been read: the row.
+        unreadable: No text could be made of a row: the row, and the UnreadFile.
+        leaving: Rows go out, so whatever reads them ends: the rows.
+        report_seen: A file that was read carries the record of a report: its path.
+        noticed: Something to say in the status line.
+    """
+
+    current_changed = Signal()
+    item_changed = Signal()
+    prompted = Signal(object)
+    wanted = Signal(object)
+    unreadable = Signal(object, object)
+    leaving = Signal(object)
+    report_seen = Signal(object)
+    noticed = Signal(str)
+
+    def __init__(self, files: JobQueue, settings: SettingsFile, parent: QObject) -> None:
+        super().__init__(parent)
+        self._files, self._settings = files, settings
+        self.queue = QueueModel(self)
+        self.undo = QUndoStack(self)
+        self.current: Item | None = None
+        self.dropped: list[Item] = []
+        self.folder_options = WalkOptions()
+        self.left_out: Summary | None = None
+        self._numbers = itertools.count(1)
+        self._pastes = itertools.count(1)
+
+    def new_row(self, name: str) -> Item:
+        """Return a row that is ready, and not yet in the list."""
+        return Item(number=next(self._numbers), name=name, state=ItemState.READY)
+
+    # Texts come in
+
+    def add_paths(self, paths: Iterable[Path], *, dropped: bool = False) -> None:
+        """Add files, and the files inside folders; each becomes a row.
+
+        Args:
+            paths: Where they are.
+            dropped: Those that are no folders are examined by themselves, where that is wanted.
+        """
+        files = []
+        remembered = self._settings.current
+        for path in paths:
+            if path.is_dir():
+                self._walk(path, self.folder_options)
+                continue
+            files.append(path)
+            remembered = remembered.with_recent(path)
+        if files:
+            self._settings.replace(remembered)  # once: every write waits for the disk
+        self._add_files(files, dropped=dropped)
+
+    def _add_batch(self, paths: Sequence[Path]) -> None:
+        """Add what a walk through a folder found; later batches leave the screen alone."""
+        shown = self.current
+        self._add_files(paths)
+        if shown is not None and len(self.queue.items) > BATCH:
+            self.show(shown)
+
+    def _add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
+        if not paths:
+            return
+        items = [Item(number=next(self._numbers), name=p.name or str(p), path=p) for p in paths]
+        self.dropped += items if dropped else ()
+        self._add(items, translate("Session", "opening"))
+        for item in items:
+            self.load(item)
+
+    def _walk(self, folder: Path, options: WalkOptions) -> None:
+        self._files.do(
+            lambda context: walk_folder(folder, options, self._add_batch, context),
+            self._walked,
+            self,
+        )
+
+    def _walked(self, outcome: Outcome[Summary]) -> None:
+        match outcome:
+            case Done(summary):
+                self.left_out = summary
+                self.noticed.emit(folder_words(summary))
+            case Failure():
+                self.noticed.emit(outcome.words)
+
+    def load(self, item: Item) -> None:
+        """Read the file of a row; one that was cut off or cancelled stays so."""
+        path = item.path
+        if path is not None:
+            if item.state not in _CUT:
+                item.state = ItemState.LOADING
+            self._files.do(
+                lambda context: read_file(path, ReadOptions(), context),
+                lambda outcome: self._loaded(item, outcome),
+                self,
+            )
+
+    def _loaded(self, item: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
+        if item.document is not None or item.state not in (ItemState.LOADING, *_CUT):
+            return  # it was taken out and put back meanwhile, and read twice
+        wanted, item.wanted = item.wanted, False
+        match outcome:
+            case Done(UnreadFile() as unread):
+                item.state, item.failure = ItemState.FAILED, Failure.of(unread.error)
+                self.touch(item)
+                self.unreadable.emit(item, unread)
+            case Done(FileTexts() as texts):
+                first, *others = _wanted_parts(texts.documents, item.part)
+                item.name = first.title if first.part else item.name
+                item.document = first
+                item.state = item.state if item.state in _CUT else ItemState.READY
+                self.touch(item)
+                if texts.report:  # what is meant by it is asked
+                    self.dropped = [one for one in self.dropped if one is not item]
+                    self.report_seen.emit(item.path)
+                self._add_parts(item, others)
+                if item.part is None:
+                    self._add_unread(item, texts.unread)
+                if wanted:
+                    self.wanted.emit(item)
+            case Failure():
+                item.state, item.failure = ItemState.FAILED, outcome
+                self.touch(item)
+
+    def _add_parts(self, item: Item, documents: Sequence[Document]) -> None:
+        """Put the further texts of a file behind its row."""
+        if not documents or self.queue.row(item) < 0:
+            return
+        rows = [
+            Item(
+                number=next(self._numbers),
+                name=d.title,
+                path=item.path,
+                part=d.part,
+                document=d,
+                state=ItemState.READY,
+            )
+            for d in documents[: MAX_PARTS - 1]
+        ]
+        self.dropped += rows if item in self.dropped else ()
+        self.queue.insert(rows, self.queue.row(item) + 1)
+        if len(documents) > len(rows):
+            words = translate(
+                "Session", "Only the first {most:text} parts of that file were taken."
+            )
+            self.noticed.emit(filled(words, most=MAX_PARTS))
+
+    def _add_unread(self, item: Item, parts: Sequence[UnreadFile]) -> None:
+        """Put what could not be read of a file behind its row: that it was not is a finding."""
+        if not parts or self.queue.row(item) < 0:
+            return
+        rows = [
+            Item(
+                number=next(self._numbers),
+                name=f"{one.name} · {one.part}" if one.part else one.name,
+                path=item.path,
+                part=one.part,
+                state=ItemState.FAILED,
+                failure=Failure.of(one.error),
+            )
+            for one in parts[: MAX_PARTS - 1]
+        ]
+        self.queue.insert(rows, self.queue.row(item) + 1)
+        for row, one in zip(rows, parts, strict=False):
+            self.unreadable.emit(row, one)
+
+    def take_documents(self, item: Item, documents: tuple[Document, ...]) -> None:
+        """Let a row hold another reading of its file; further parts become rows behind it."""
+        if not documents or item.active:
+            return
+        first, *others = documents
+        item.document, item.state, item.name = first, ItemState.READY, first.title
+        item.audit, item.failure, item.progress = None, None, None
+        item.outline, item.standing = None, None
+        self.touch(item)
+        self._add_parts(item, others)
+
+    def add_text(self, text: str, name: str | None = None, *, dropped: bool = False) -> None:
+        """Add a text that was pasted or dropped; see :meth:`add_paths`."""
+        label = name or filled(translate("Session", "Pasted text {n:text}"), n=next(self._pastes))
+        item = Item(number=next(self._numbers), name=label)
+        try:
+            item.document = from_text(text[: MAX_CHARACTERS + 1], name=label)
+            item.state = ItemState.READY
+        except PuraError as error:
+            item.state, item.failure = ItemState.FAILED, Failure.of(error)
+        self.dropped += [item] if dropped else ()
+        self._add([item], translate("Session", "pasting"))
+
+    def add_sample(self) -> None:
+        """Add the sample text, which brings its own key and profile, and let it be audited."""
+        marked = sample()
+        label = translate("Session", "Sample text")
+        item = Item(number=next(self._numbers), name=label, state=ItemState.READY, sample=True)
+        item.document = from_text(marked.text, name=label)
+        item.key = KeyChoice(label=LABEL, fingerprint=marked.key.fingerprint, session=True)
+        item.profile = marked.profile
+        self._add([item], translate("Session", "opening"))
+        self.wanted.emit(item)
+
+    def add_audit(self, audit: Audit) -> None:
+        """Add an audit that was done elsewhere, and show it."""
+        item = Item(number=next(self._numbers), name=audit.input.name, audit=audit, elsewhere=True)
+        item.state, item.outline = ItemState.DONE, outline(audit)
+        if audit.text is not None:
+            try:
+                item.document = from_text(audit.text, name=audit.input.name)
+            except PuraError:
+                item.document = None
+        self._add([item], translate("Session", "opening"))
+
+    def add_restored(self, items: Sequence[Item]) -> None:
+        """Put the rows of an earlier run back, before those that are there."""
+        for item in items:
+            item.number = next(self._numbers)
+        self.queue.insert(items, 0)
+        if self.current is None:
+            self.show(items[-1])
+
+    def _add(self, items: Sequence[Item], words: str) -> None:
+        self.undo.push(AddRows(self, items, words))
+
+    # Rows
+
+    def show(self, item: Item | None) -> None:
+        """Bring a row on screen."""
+        if item is not self.current:
+            self.current = item
+            self.current_changed.emit()
+
+    def remove(self, items: Sequence[Item]) -> None:
+        """Take rows out; can be undone. A running one is cancelled first."""
+        if items:
+            self.leaving.emit(items)
+            self.undo.push(RemoveRows(self, items, translate("Session", "removing")))
+
+    def set_prompt(self, item: Item, prompt: str, *, several: bool) -> None:
+        """Note the known prompt of a text, or a list of candidates."""
+        item.prompt, item.several = prompt, several
+        self.prompted.emit(item)
+
+    def load_prompts(self, item: Item, path: Path) -> None:
+        """Read a file of candidate prompts for a text."""
+        self._files.do(
+            lambda _context: read_candidates(path),
+            lambda outcome: self._prompts_loaded(item, outcome),
+            self,
+        )
+
+    def _prompts_loaded(self, item: Item, outcome: Outcome[tuple[str, ...]]) -> None:
+        match outcome:
+            case Done(prompts):
+                self.set_prompt(item, candidates_text(prompts), several=True)
+                self.touch(item)
+            case Failure():
+                self.noticed.emit(outcome.words)
+
+    def touch(self, item: Item) -> None:
+        """Tell everybody that a row has changed."""
+        self.queue.touch(item)
+        if item is self.current:
+            self.item_changed.emit()
+
+    @property
+    def unkept(self) -> int:
+        """How many findings are in memory alone, because the case log did not take them."""
+        return sum(item.unkept for item in self.queue.items)
+
+
+def _wanted_parts(documents: Sequence[Document], part: str | None) -> Sequence[Document]:
+    """Return all texts of a file, or the one of a part."""
+    if part is None:
+        return documents
+    return [d for d in documents if d.part == part][:1] or documents[:1]

@@ -5254,8 +5254,8 @@ Anteil {share:text}</translation>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>none yet · kept in {place:text}</source>
-        <translation>noch keiner · Ablage: {place:text}</translation>
+        <source>none yet · {place:text}</source>
+        <translation>noch keiner · {place:text}</translation>
     </message>
     <message>
         <source>none yet · no keyring here: in an encrypted file</source>

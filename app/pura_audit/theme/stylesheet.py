@@ -75,6 +75,15 @@ QPushButton[role="fold"]:disabled { color: $muted; }
 QPushButton[role="row"] { background: $card; border-radius: 6px; padding: 0; text-align: left; }
 QPushButton[role="row"]:checked { background: $accent_soft; border-color: $accent; }
 QPushButton[role="row"]:focus { border: 2px solid $accent; padding: 0; }
+QSlider { min-height: 22px; }
+QSlider::groove:horizontal { height: 4px; border-radius: 2px; background: $line; }
+QSlider::sub-page:horizontal { border-radius: 2px; background: $accent; }
+QSlider::handle:horizontal {
+  width: 14px; margin: -6px 0; border-radius: 8px; border: 1px solid $accent; background: $card;
+}
+QSlider::handle:horizontal:focus { border: 3px solid $accent; width: 10px; }
+QSlider::sub-page:horizontal:disabled { background: $muted; }
+QSlider::handle:horizontal:disabled { border-color: $line; }
 QFrame[role="box"] { background: transparent; border: 1px solid $line; border-radius: 6px; }
 QFrame[role="rule"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
 QToolButton[role="chip"] { border-radius: 15px; padding: 5px 12px; }

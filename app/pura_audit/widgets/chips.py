@@ -14,6 +14,8 @@ from pura_audit.widgets.card import restyle
 from pura_audit.widgets.choice_menu import ChoiceMenu
 
 MAX_CHIP = 248
+FRAME = 28  # pixels beside the words
+LEAST_VALUE = 56  # pixels of the choice beside what is chosen
 
 
 class Chip(QToolButton):
@@ -115,11 +117,12 @@ class Chip(QToolButton):
 
     def _fit(self) -> None:
         metrics = QFontMetrics(self.font())
-        frame = metrics.horizontalAdvance(f"{self._kind}    ▾") + 28
-        value = metrics.elidedText(
-            self._value, Qt.TextElideMode.ElideRight, max(24, self.width() - frame)
-        )
-        self.setText(f"{self._kind}  {value}  ▾".replace("&", "&&"))
+        kind = f"{self._kind}  "
+        if self.width() - FRAME - metrics.horizontalAdvance(f"{kind}  ▾") < LEAST_VALUE:
+            kind = ""  # what is chosen says more; the tool tip has both
+        room = self.width() - FRAME - metrics.horizontalAdvance(f"{kind}  ▾")
+        value = metrics.elidedText(self._value, Qt.TextElideMode.ElideRight, max(0, room))
+        self.setText(f"{kind}{value}  ▾".replace("&", "&&"))
         self.updateGeometry()
 
 

@@ -631,7 +631,6 @@ def test_outcome_sentence_and_payload_are_whole_in_a_low_window(
     answer = shown_window.work.answer
     answer.more.setText("What stands below the payload. " * 30)
     answer.more.show()
-    answer.limits.open()
     for size in ((800, 500), (1280, 720), (760, 460)):
         shown_window.resize(*size)
         QApplication.processEvents()

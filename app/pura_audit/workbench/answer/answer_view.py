@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -25,8 +24,8 @@ from pura_audit.session.finding_summary import marked_share
 from pura_audit.session.items import Item
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
-from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
-from pura_audit.widgets.card import Card, label
+from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
+from pura_audit.widgets.card import ScrollCard, label
 from pura_audit.widgets.fold import Fold
 from pura_audit.workbench.answer.mark_list import COUNTED, MarkList, grouped
 from pura_audit.workbench.answer.steps import REPORT, Steps
@@ -35,7 +34,7 @@ MAX_WIDTH = 960  # longer lines are hard to read
 RANKED = 3  # candidates that the card names; the table has all
 
 
-class AnswerView(Card):
+class AnswerView(ScrollCard):
     """What it means, in one glance; what can be done about it stands below and never scrolls.
 
     Signals:
@@ -53,15 +52,9 @@ class AnswerView(Card):
     resized = Signal()
 
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__("", parent, inner=PADDING)
+        super().__init__(parent, widest=MAX_WIDTH, below=12)
         self.audit: Audit | None = None
-        self.frame_layout.setContentsMargins(0, 0, 0, 0)
-        self.frame_layout.setSpacing(0)
-        self.body.setSpacing(0)
-        inside = QWidget()
-        column = self._column = QVBoxLayout(inside)
-        column.setContentsMargins(PADDING, 20, PADDING, 12)
-        column.setSpacing(GRID)
+        column = self.column
         self.heading = label("", "answer", wrap=True)
         self.sentence = label("", "reading", wrap=True)
         self.more = label("", "muted", wrap=True)
@@ -69,10 +62,11 @@ class AnswerView(Card):
         self.payload = PayloadBox()
         self.marks = MarkList(selection, theme)
         self.compared = _link(translate("Answer", "What this compares"), self.compared_wanted)
+        self._candidates = _link(translate("Answer", "Candidates"), self.candidates_wanted)
         self.limits = Fold("", ruled=False)
         self.limit_lines = label("", "body", wrap=True)
         self.limits.body.addWidget(self.limit_lines)
-        self.limits.toggled.connect(lambda _: self.resized.emit())
+        self.limits.toggled.connect(self._opened)
         for widget in (self.heading, self.sentence, self.more, self.measured, self.limit_lines):
             widget.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse
@@ -82,19 +76,19 @@ class AnswerView(Card):
         column.addWidget(self.sentence)
         for part in (self.payload, self.marks, self.more):
             column.addWidget(part)
-        column.addWidget(self.compared, 0, Qt.AlignmentFlag.AlignLeft)
+        self._links = QWidget()
+        links = QHBoxLayout(self._links)
+        links.setContentsMargins(0, 0, 0, 0)
+        links.setSpacing(GAP)
+        links.addWidget(self.compared)
+        links.addWidget(self._candidates)
+        links.addStretch(1)
+        column.addWidget(self._links)
         column.addWidget(self.limits)
         column.addWidget(self.measured)
         column.addStretch(1)
-        inside.setMaximumWidth(MAX_WIDTH)
-        self.scroll_area = QScrollArea()
-        self.scroll_area.viewport().installEventFilter(self)
-        self.scroll_area.setWidgetResizable(True)
-        self.scroll_area.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.scroll_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.scroll_area.setAccessibleName(translate("Answer", "Answer"))
-        self.scroll_area.setWidget(inside)
-        self.body.addWidget(self.scroll_area, 1)
         self.body.addWidget(self._foot())
 
     def _foot(self) -> QWidget:
@@ -104,7 +98,6 @@ class AnswerView(Card):
         self.steps = Steps()
         self.steps.wanted.connect(self.step_wanted)
         self._details = _link(translate("Answer", "Details"), self.details_wanted)
-        self._candidates = _link(translate("Answer", "Candidates"), self.candidates_wanted)
         self.report = QPushButton(translate("Answer", "Report …"))
         self.report.clicked.connect(lambda: self.step_wanted.emit(REPORT))
         row = QHBoxLayout()
@@ -112,7 +105,7 @@ class AnswerView(Card):
         row.setSpacing(GAP)
         row.addWidget(self.steps)
         row.addStretch(1)
-        for button in (self._candidates, self._details, self.report):
+        for button in (self._details, self.report):
             row.addWidget(button)
         column = QVBoxLayout(foot)
         column.setContentsMargins(0, 0, 0, 0)
@@ -121,32 +114,14 @@ class AnswerView(Card):
         column.addLayout(row)
         return foot
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take from the margin what the scroll bar takes from the width.
-
-        Else the bar would take the room of a word, the sentence a line more, and that line the
-        bar.
-        """
-        if event.type() == QEvent.Type.Resize:
-            area = self.scroll_area
-            whole = min(MAX_WIDTH, area.maximumViewportSize().width())
-            margins = self._column.contentsMargins()
-            margins.setRight(max(0, PADDING - max(0, whole - area.viewport().width())))
-            self._column.setContentsMargins(margins)
-        return super().eventFilter(watched, event)
-
     def natural_height(self, width: int) -> int:
         """Return the height at which nothing scrolls."""
-        ring = 2 * FOCUS_RING
-        narrow = PADDING - self._column.contentsMargins().right()  # while there is a scroll bar
-        wide = min(MAX_WIDTH, max(200, width - 2 - ring)) - narrow
-        inside = self._column.totalHeightForWidth(wide)
-        return inside + self._footer.sizeHint().height() + 4 + ring
+        return super().natural_height(width) + self._footer.sizeHint().height()
 
     def least_height(self, width: int) -> int:
         """Return the height at which outcome, sentence and payload are whole."""
         inside = min(MAX_WIDTH, max(200, width)) - 2 * PADDING
-        below = (self.more, self.compared, self.limits, self.measured)
+        below = (self.more, self._links, self.limits, self.measured)
         spare = sum(_height(part, inside) + GRID for part in below if not part.isHidden())
         return self.natural_height(width) - spare - self.marks.spare_height()
 
@@ -177,6 +152,7 @@ class AnswerView(Card):
         count = len(marks[0].candidates) if len(marks) == 1 else 0
         words = translate("Answer", "Candidates ({n:text})") if count else ""
         self._candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
+        self._links.setVisible(not (self.compared.isHidden() and self._candidates.isHidden()))
         self.scroll_area.verticalScrollBar().setValue(0)
 
     def show_standing(self, item: Item) -> None:
@@ -187,6 +163,12 @@ class AnswerView(Card):
         """Return the payload that the card names as found; "" without one, or in question."""
         payload = None if self.audit is None else self.audit.payload
         return "" if payload is None else payload.bits or ""
+
+    def _opened(self, opened: bool) -> None:
+        self.resized.emit()
+        if opened:
+            show = self.scroll_area.ensureWidgetVisible
+            QTimer.singleShot(0, self, lambda: show(self.limit_lines, 0, GRID))
 
     def _show_limits(self, audit: Audit) -> None:
         lines = said(audit.presented.cautions, language())

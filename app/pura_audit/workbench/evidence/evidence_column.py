@@ -12,8 +12,7 @@ from pura_audit.workbench.evidence.course_card import CourseCard
 from pura_audit.workbench.evidence.token_card import TokenCard
 
 NARROW = 360
-_TOKEN = 204  # least height of the card with its ring
-_TOKEN_BARE = 136  # and without
+_TOKEN_BARE = 136  # height of the card without its ring
 
 
 class EvidenceColumn(QSplitter):
@@ -33,12 +32,9 @@ class EvidenceColumn(QSplitter):
         self.setHandleWidth(GAP)
         self.setChildrenCollapsible(False)
         self.setMinimumWidth(NARROW)
-        for card, least, share in (
-            (self.token, _TOKEN, 28),
-            (self.bits, 188, 42),
-            (self.course, 140, 24),
-        ):
-            card.setMinimumHeight(least)
+        self.bits.setMinimumHeight(188)
+        self.course.setMinimumHeight(140)
+        for card, share in ((self.token, 28), (self.bits, 42), (self.course, 24)):
             self.addWidget(card)
             self.setStretchFactor(self.count() - 1, share)
         self.setSizes([260, 330, 190])
@@ -57,7 +53,6 @@ class EvidenceColumn(QSplitter):
         """
         audit = self._selection.audit
         foreign = audit is not None and audit.profile.foreign is not None
-        self.token.setMinimumHeight(_TOKEN_BARE if foreign else _TOKEN)
         shown = (
             audit is not None and audit.tokens.ids.size > 0,
             bool(self._selection.bits()) and not foreign,

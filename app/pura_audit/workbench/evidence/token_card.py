@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 
 from pura.record.audit import Audit
@@ -205,7 +206,16 @@ class TokenCard(PlotCard):
             part.setVisible(not foreign)
         self.set_exportable(not foreign)
         self.ring.show_facts(None if foreign else self._facts)
+        self._keep_room()
         self.redescribe()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the room of its sentence, however many lines that takes."""
+        super().resizeEvent(event)
+        self._keep_room()
+
+    def _keep_room(self) -> None:
+        self.setMinimumHeight(self.frame_layout.totalMinimumHeightForWidth(self.width()))
 
     def _show(self, facts: TokenFacts, audit: Audit) -> None:
         words = safe_text(facts.text).strip() or safe_text(facts.text)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.theme.theme import GAP, Theme
+from pura_audit.widgets.card import ScrollCard
 from pura_audit.workbench.answer.answer_view import AnswerView
 from pura_audit.workbench.states.state_views import BusyView, ErrorView, ReadyView
 from pura_audit.workbench.text.text_card import TextCard
@@ -52,6 +53,7 @@ class WorkView(QWidget):
         layout.addWidget(self.text, 1)
         self.setMinimumWidth(420)
         self.answer.resized.connect(self._fit)
+        self.text.find_bar.toggled.connect(self._fit)
         self.ready.prompt_changed.connect(self.prompt_changed)
         self.ready.prompts_wanted.connect(self.prompts_wanted)
         self.error.again_wanted.connect(self.again_wanted)
@@ -109,18 +111,13 @@ class WorkView(QWidget):
 
     def _fit(self) -> None:
         view = self.stack.currentWidget()
-        if view is None or not self.text.isVisibleTo(self):
+        if not isinstance(view, ScrollCard) or not self.text.isVisibleTo(self):
             self.stack.setMaximumHeight(16_777_215)
             return
-        least = 1
+        wanted = least = view.natural_height(self.stack.width())
         if view is self.answer:
-            wanted = self.answer.natural_height(self.stack.width())
             least = self.answer.least_height(self.stack.width())
-        else:
-            layout = view.layout()
-            wanted = layout.totalHeightForWidth(self.stack.width()) if layout else 200
-            wanted = max(wanted, view.sizeHint().height() if wanted <= 0 else wanted)
-        # What the text needs at least is left to it; what stands below the payload scrolls.
+        # What the text needs at least is left to it; what an answer says below the payload scrolls.
         room = self.height() - GAP - self.text.minimumSizeHint().height()
         share = max(least, min(wanted, round(self.height() * SHARE)))
         self.stack.setFixedHeight(max(1, min(share, room)))

@@ -184,7 +184,7 @@ class PileView(QWidget):
             row.setSpacing(GRID)
         head.addWidget(self.heading)
         head.addStretch(1)
-        for widget in (self.open, self.export, self.report):
+        for widget in (self.export, self.report):
             head.addWidget(widget)
         foot.addWidget(self.progress)
         foot.addWidget(self.bar, 1)
@@ -200,6 +200,7 @@ class PileView(QWidget):
         side.body.addWidget(self.kinds, 1)
         side.body.addWidget(self.grouped)
         side.body.addWidget(self.look)
+        side.body.addWidget(self.open)
         row = QHBoxLayout(self)
         row.setContentsMargins(GAP, GAP, GAP, GAP)
         row.setSpacing(GAP)

@@ -15,7 +15,6 @@ from pura_audit.platform.i18n import duration, filled, size, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label, restyle
-from pura_audit.widgets.elided import ElidedLabel
 
 # Where the stages of an installation end, as ModelStore.install_builtin tells of them.
 FETCHED: Final = 0.5
@@ -28,8 +27,7 @@ class SetupRow:
     def __init__(self, name: str, action: str, other: str) -> None:
         self.sign = label("", "value")
         self.name = label(name, "value")
-        self.state = ElidedLabel("")
-        self.state.setProperty("role", "muted")
+        self.state = label("", "muted", wrap=True)
         self.button = QPushButton(action)
         self.other = QPushButton(other)
         self.other.setProperty("role", "link")
@@ -76,7 +74,7 @@ class SetupView(QFrame):
         self.bar.setTextVisible(False)
         self.bar.setRange(0, 1000)
         self.bar.setAccessibleName(translate("Setup", "Progress of the installation"))
-        self.stage = label("", "muted")
+        self.stage = label("", "muted", wrap=True)
         self.bundle = QPushButton(translate("Setup", "Or take in a team bundle …"))
         self.bundle.setProperty("role", "link")
         self.bundle.clicked.connect(self.bundle_wanted)
@@ -99,7 +97,7 @@ class SetupView(QFrame):
         grid.setColumnStretch(2, 1)
         for place, row in enumerate((self.key, self.model, self.profile)):
             row.sign.setFixedWidth(16)
-            row.state.setMinimumWidth(180)
+            row.state.setMinimumWidth(150)
             grid.addWidget(row.sign, place, 0, Qt.AlignmentFlag.AlignCenter)
             grid.addWidget(row.name, place, 1)
             grid.addWidget(row.state, place, 2)
@@ -121,7 +119,7 @@ class SetupView(QFrame):
             return
         keyring = (
             filled(
-                translate("Setup", "none yet · kept in {place:text}"),
+                translate("Setup", "none yet · {place:text}"),
                 place=state_words(found)[0],
             )
             if found.place is not None

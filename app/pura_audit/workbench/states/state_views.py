@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,8 +21,8 @@ from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import measure_words
 from pura_audit.theme.icons import app_icon
-from pura_audit.theme.theme import GRID, PADDING
-from pura_audit.widgets.card import Card, label
+from pura_audit.theme.theme import GRID
+from pura_audit.widgets.card import ScrollCard, label
 from pura_audit.widgets.drop_zone import dropped_paths
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.workbench.states.setup_view import SetupView
@@ -72,7 +71,7 @@ def left_words(seconds: float) -> str:
     return filled(translate("Busy", "{time:text} left"), time=duration(seconds))
 
 
-class EmptyView(Card):
+class EmptyView(ScrollCard):
     """The invitation.
 
     Signals:
@@ -86,10 +85,8 @@ class EmptyView(Card):
     sample_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("", parent)
-        self.frame_layout.setContentsMargins(PADDING, 20, PADDING, 20)
-        column = QVBoxLayout()
-        column.setSpacing(GRID)
+        super().__init__(parent)
+        column = self.column
         sign = label()
         sign.setPixmap(app_icon().pixmap(56, 56))
         sign.setAccessibleName("PURA Audit")
@@ -103,8 +100,7 @@ class EmptyView(Card):
             "muted",
             wrap=True,
         )
-        words.setFixedWidth(440)
-        words.setFixedHeight(words.heightForWidth(440))
+        words.setMaximumWidth(440)
         self.open = QPushButton(translate("Empty", "Open files …"))
         self.open.setProperty("role", "main")
         self.paste = QPushButton(translate("Empty", "Paste a text"))
@@ -121,7 +117,7 @@ class EmptyView(Card):
             row.addWidget(button)
         row.addStretch(1)
         self.setup = SetupView()
-        self.setup.setFixedWidth(720)
+        self.setup.setMaximumWidth(720)
         self.setup.hide()
         for widget in (sign, heading, words):
             widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -129,13 +125,21 @@ class EmptyView(Card):
         column.addWidget(sign, 0, Qt.AlignmentFlag.AlignCenter)
         column.addSpacing(GRID)
         column.addWidget(heading, 0, Qt.AlignmentFlag.AlignCenter)
-        column.addWidget(words, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addLayout(_in_the_middle(words))
         column.addSpacing(GRID * 2)
         column.addLayout(row)
         column.addSpacing(GRID * 2)
-        column.addWidget(self.setup, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addLayout(_in_the_middle(self.setup))
         column.addStretch(3)
-        self.body.addLayout(column)
+
+
+def _in_the_middle(widget: QWidget) -> QHBoxLayout:
+    """Return a row with a widget that is as wide as it may be; its height follows its width."""
+    row = QHBoxLayout()
+    row.addStretch(1)
+    row.addWidget(widget, 1000)
+    row.addStretch(1)
+    return row
 
 
 class _PromptField(QPlainTextEdit):
@@ -160,7 +164,7 @@ class _PromptField(QPlainTextEdit):
             super().insertFromMimeData(source)
 
 
-class ReadyView(Card):
+class ReadyView(ScrollCard):
     """A text that waits to be audited; the prompt can be given here.
 
     Signals:
@@ -174,8 +178,7 @@ class ReadyView(Card):
     missing_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("", parent)
-        self.frame_layout.setContentsMargins(PADDING, 20, PADDING, 20)
+        super().__init__(parent)
         self.heading = label("", "answer", wrap=True)
         self.offers = {
             name: plain_button(words, partial(self._want, name))
@@ -217,17 +220,17 @@ class ReadyView(Card):
         for button in self.offers.values():
             offers.addWidget(button)
         offers.addStretch(1)
-        self.body.addWidget(self.heading)
-        self.body.addWidget(self.words)
-        self.body.addLayout(offers)
+        self.column.addWidget(self.heading)
+        self.column.addWidget(self.words)
+        self.column.addLayout(offers)
         for widget in (self.expectation, caption, self.prompt):
-            self.body.addWidget(widget)
+            self.column.addWidget(widget)
         row = QHBoxLayout()
         row.addWidget(self.several)
         row.addStretch(1)
         row.addWidget(self.from_file)
-        self.body.addLayout(row)
-        self.body.addStretch(1)
+        self.column.addLayout(row)
+        self.column.addStretch(1)
 
     def _changed(self) -> None:
         self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
@@ -286,7 +289,7 @@ class ReadyView(Card):
         self.from_file.setEnabled(not item.active)
 
 
-class BusyView(Card):
+class BusyView(ScrollCard):
     """What is being done.
 
     Signals:
@@ -298,10 +301,9 @@ class BusyView(Card):
     pause_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("", parent)
-        self.frame_layout.setContentsMargins(PADDING, 20, PADDING, 20)
+        super().__init__(parent)
         self.heading = label(translate("Busy", "Auditing"), "answer")
-        self.words = label("", "muted")
+        self.words = label("", "muted", wrap=True)
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(translate("Busy", "Progress of the audit"))
@@ -323,10 +325,10 @@ class BusyView(Card):
         row.addWidget(self.pause)
         row.addStretch(1)
         for widget in (self.heading, self.words, self.bar, leave):
-            self.body.addWidget(widget)
-        self.body.addSpacing(GRID)
-        self.body.addLayout(row)
-        self.body.addStretch(1)
+            self.column.addWidget(widget)
+        self.column.addSpacing(GRID)
+        self.column.addLayout(row)
+        self.column.addStretch(1)
 
     def show_item(self, item: Item, *, paused: bool = False, expected: float | None = None) -> None:
         """Show how far an audit is.
@@ -349,7 +351,7 @@ class BusyView(Card):
         self.bar.setValue(round(1000 * (share or 0.0)))
 
 
-class ErrorView(Card):
+class ErrorView(ScrollCard):
     """What happened, what it means, what to do; where the result would have stood.
 
     Signals:
@@ -361,8 +363,7 @@ class ErrorView(Card):
     remove_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("", parent)
-        self.frame_layout.setContentsMargins(PADDING, 20, PADDING, 20)
+        super().__init__(parent)
         self.heading = label(translate("Error", "This text was not audited"), "answer", wrap=True)
         self.what = label("", "attention", wrap=True)
         self.meaning = label(
@@ -381,10 +382,10 @@ class ErrorView(Card):
         row.addStretch(1)
         for widget in (self.heading, self.what, self.meaning, self.way):
             widget.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self.body.addWidget(widget)
-        self.body.addSpacing(GRID)
-        self.body.addLayout(row)
-        self.body.addStretch(1)
+            self.column.addWidget(widget)
+        self.column.addSpacing(GRID)
+        self.column.addLayout(row)
+        self.column.addStretch(1)
 
     def show_failure(self, failure: Failure, name: str) -> None:
         """Show why."""
@@ -394,7 +395,6 @@ class ErrorView(Card):
 
 
 __all__ = [
-    "PADDING",
     "BusyView",
     "EmptyView",
     "ErrorView",

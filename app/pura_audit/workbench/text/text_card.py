@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QWidget
 
@@ -16,13 +16,13 @@ from pura_audit.theme import fonts
 from pura_audit.theme.icons import icon
 from pura_audit.theme.theme import GRID, Theme
 from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.text_layout import unusual
 from pura_audit.workbench.text.document_strip import DocumentStrip
 from pura_audit.workbench.text.text_view import TextView, supporting
 
 _NAMED: Final = 3  # kinds of unusual characters
 LINES: Final = 52  # two of them
-LEAST: Final = 120
 WITH_LEGEND: Final = 170
 
 
@@ -79,7 +79,13 @@ class Legend(QWidget):
 
 
 class FindBar(QWidget):
-    """Search inside the text."""
+    """Search inside the text.
+
+    Signals:
+        toggled: It came up, or went away.
+    """
+
+    toggled = Signal()
 
     def __init__(self, view: TextView, theme: Theme) -> None:
         super().__init__()
@@ -116,6 +122,7 @@ class FindBar(QWidget):
     def enter(self) -> None:
         """Show the bar and write into it."""
         self.show()
+        self.toggled.emit()
         self.field.setFocus()
         self.field.selectAll()
         self._search(self.field.text())
@@ -124,6 +131,7 @@ class FindBar(QWidget):
         """Hide the bar and its marks."""
         self._view.mark_matches("")
         self.hide()
+        self.toggled.emit()
         self._view.setFocus()
 
     def go(self, by: int) -> None:
@@ -166,8 +174,10 @@ class TextCard(Card):
         self.view.setMinimumHeight(LINES)
         self.find_bar = FindBar(self.view, theme)
         self._legend = Legend(theme)
-        self._note = label("", "small", wrap=True)
-        self.unusual = label("", "small", wrap=True)
+        # Shortened, not wrapped: the text needs the lines in a low window.
+        self._note, self.unusual = ElidedLabel(), ElidedLabel()
+        for line in (self._note, self.unusual):
+            line.setProperty("role", "small")
         self._shade = QPushButton(translate("Text", "Show shading"))
         self._shade.setProperty("role", "link")
         self._shade.setCheckable(True)
@@ -213,6 +223,7 @@ class TextCard(Card):
             if audit is not None and not found
             else ""
         )
+        self._show_note()
 
     def _toggle(self, checked: bool) -> None:
         self._shade.setText(
@@ -224,7 +235,10 @@ class TextCard(Card):
         self.view.set_shading(on)
         self._shaded = on
         self._show_legend()
-        self._note.setVisible(not on)
+        self._show_note()
+
+    def _show_note(self) -> None:
+        self._note.setVisible(not self._shaded and bool(self._note.text()))
 
     def _show_legend(self) -> None:
         self._legend.setVisible(self._shaded and self.height() >= WITH_LEGEND)
@@ -235,8 +249,10 @@ class TextCard(Card):
         self._show_legend()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the room of two lines."""
-        return QSize(super().minimumSizeHint().width(), LEAST)
+        """Return the room of two lines and what stands below them; the legend can be spared."""
+        least = super().minimumSizeHint()
+        spare = 0 if self._legend.isHidden() else self._legend.height() + self.body.spacing()
+        return QSize(least.width(), least.height() - spare)
 
     def _dress(self) -> None:
         self._search.setIcon(icon("search", self._theme.tokens.muted))

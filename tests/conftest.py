@@ -348,7 +348,7 @@ def honest_record() -> Callable[..., Any]:
 @pytest.fixture(scope="session", autouse=True)
 def honest_records_agree() -> None:
     """Whatever record an audit of any test makes, of whatever kind, agrees with itself."""
-    from pura.audit import document_audit, foreign, unexamined
+    from pura.audit import foreign, run, unexamined
     from pura.verdict.agreement import disagreements
 
     def watch(owner: Any, name: str) -> None:
@@ -362,7 +362,7 @@ def honest_records_agree() -> None:
 
         setattr(owner, name, made)
 
-    watch(document_audit.DocumentAudit, "finish")
+    watch(run, "conclude")
     watch(foreign._Walk, "_finish")
     watch(unexamined, "unexamined")
 

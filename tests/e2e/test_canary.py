@@ -106,10 +106,10 @@ sys.exit(application.run(["--log-level", "debug", "--config-dir", str(home)]))
 # The command, dying in the middle of an audit with the key in its hands.
 CRASH = """
 import sys
-from pura.audit import document_audit as audit_walk
-def broken(self, seen):
-    raise RuntimeError(f"provoked with {self._keys!r}")
-audit_walk.DocumentAudit._try_keys = broken
+from pura.audit import decoding
+def broken(prepared, readings):
+    raise RuntimeError(f"provoked with {prepared.basis.keys!r}")
+decoding._try_keys = broken
 from pura.cli.__main__ import main
 sys.argv[0] = "pura"
 main()

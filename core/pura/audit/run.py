@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pura.audit.document_audit import DocumentAudit
+from pura.audit.conclude import conclude
+from pura.audit.decoding import DecodedText, decode_text, decode_windows
 from pura.audit.early_stopping import CHUNK
 from pura.audit.options import AuditText, Options
+from pura.audit.prepare import AuditBasis, PreparedText, prepare
 from pura.audit.steps import STEPS
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
@@ -23,7 +25,6 @@ from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
-    from pura.audit.rereading import Windows
     from pura.model.evidence import Request
     from pura.model.load import LanguageModel
     from pura.model.reading import Reading
@@ -112,54 +113,55 @@ def audit_documents(
         raise KeyStoreError("audit.no-key", code="key-missing")
     tell, check = progress or untold, checkpoint or unstopped
     options = options or Options()
-    walks = [DocumentAudit(text, options, model, keys, profile, tell, check) for text in texts]
+    basis = AuditBasis.of(options, model, keys, profile, tell, check)
     found: dict[int, Audit | PuraError] = {}
-    requests: dict[int, Request] = {}
-    for number, walk in enumerate(walks):
+    prepared: dict[int, PreparedText] = {}
+    requests: list[Request] = []
+    for number, text in enumerate(texts):
         try:
-            requests[number] = walk.prepare()
+            ready = prepare(basis, text)
+            requests.append(ready.request())
+            prepared[number] = ready
         except PuraError as error:
             found[number] = error
-    secrets = [key for key, _ in keys]
     reader = _Reader(model, profile, tell, check)
     chunk = None if options.policy.stop_at is None else CHUNK
-    read = reader.read(5, list(requests.values()), secrets, chunk=chunk)
-    again: dict[int, Windows] = {}
-    for number, (readings, seconds) in zip(requests, read, strict=True):
+    read = reader.read(5, requests, [key for key, _ in keys], chunk=chunk)
+    decoded: dict[int, DecodedText] = {}
+    for (number, ready), (readings, seconds) in zip(prepared.items(), read, strict=True):
         try:
-            windows = walks[number].decode(readings, seconds)
+            decoded[number] = decode_text(ready, readings, seconds)
         except PuraError as error:
             found[number] = error
-        else:
-            if windows is not None:
-                again[number] = windows
-    found |= _read_again(reader, walks, again, secrets)
-    for number in requests.keys() - found.keys():
+    for number, one in _read_again(reader, basis, decoded).items():
         try:
-            found[number] = walks[number].finish()
+            found[number] = one if isinstance(one, PuraError) else conclude(one)
         except PuraError as error:
             found[number] = error
-    return [found[number] for number in range(len(walks))]
+    return [found[number] for number in range(len(texts))]
 
 
 def _read_again(
-    reader: _Reader,
-    walks: Sequence[DocumentAudit],
-    again: dict[int, Windows],
-    keys: Sequence[SecretKey],
-) -> dict[int, PuraError]:
-    """Read windows of several documents a second time, side by side; returns what went wrong."""
+    reader: _Reader, basis: AuditBasis, decoded: dict[int, DecodedText]
+) -> dict[int, DecodedText | PuraError]:
+    """Read windows of several documents a second time, side by side.
+
+    Returns:
+        Every document, with its windows where it has any; or why they could not be read.
+    """
     from pura.model.evidence import Request
 
+    named = {number: one.windows for number, one in decoded.items()}
+    again = {number: windows for number, windows in named.items() if windows is not None}
     chosen = sorted({windows.trial.number for windows in again.values()})
     # Each a document of its own, so that no window knows the states of another.
     places = [(number, text) for number, windows in again.items() for text in windows.texts]
     read = reader.read(
         8,
-        [Request(texts=[text], prompts=[walks[number].beginning]) for number, text in places],
-        [keys[number] for number in chosen],
+        [Request(texts=[text], prompts=[basis.beginning]) for _, text in places],
+        [basis.keys[number][0] for number in chosen],
     )
-    wrong: dict[int, PuraError] = {}
+    done: dict[int, DecodedText | PuraError] = dict(decoded)
     for number, windows in again.items():
         mine = [one for (owner, _), one in zip(places, read, strict=True) if owner == number]
         error = next((one for one, _ in mine if isinstance(one, PuraError)), None)
@@ -167,15 +169,16 @@ def _read_again(
             reading for one, _ in mine if not isinstance(one, PuraError) for reading in one
         ]
         try:
-            walks[number].decode_again(
+            done[number] = decode_windows(
+                decoded[number],
                 windows,
                 readings,
                 chosen.index(windows.trial.number),
                 sum(seconds for _, seconds in mine),
             )
         except PuraError as problem:
-            wrong[number] = problem
-    return wrong
+            done[number] = problem
+    return done
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ PAGES = [
     ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs/de").glob("*.md")),
-    *sorted((ROOT / "resources/words").glob("*.json")),
+    *sorted((ROOT / "resources/languages").glob("*/words/*.json")),
 ]
 # What a page leaves open: (| in a table, … for anything.
 OPEN = re.compile(r"\s(\||>|<|&&|;|2>|#).*$")

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 bin=${BIN:-.venv/bin}
-for catalogue in resources/translations/pura_audit_*.ts; do
+for catalogue in resources/languages/*/window.ts; do
   # The names of the files come first: lupdate tells Python from other languages by them.
   # shellcheck disable=SC2046
   "$bin/pyside6-lupdate" $(find app/pura_audit -name '*.py' | LC_ALL=C sort) \

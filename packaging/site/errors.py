@@ -1,6 +1,6 @@
 """The pages of all errors, which the site has in two languages (``make site``).
 
-What an error says and its way out stand in resources/words/errors.json; under which code it is
+What an error says and its way out stand in the volume errors; under which code it is
 raised is read from the code. A text that is raised nowhere, or under no code, is an error here.
 """
 

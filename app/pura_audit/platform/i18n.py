@@ -2,7 +2,7 @@
 
 Every text is wrapped in ``translate("Context", "text")``, the call that Qt's ``lupdate`` collects.
 What varies in it is a blank, written as in the catalogue of words: ``{name:kind}``; :func:`filled`
-puts the values in. The translations stand in ``resources/translations``; ``make translations``
+puts the values in. The translations stand in the folder of their language; ``make translations``
 brings them up to date.
 """
 
@@ -24,6 +24,8 @@ translate = QCoreApplication.translate
 
 CATALOGUES: Final = tuple(name for name in numerals.LANGUAGES if name != "en")  # in the code
 
+WINDOW: Final = "window"
+"""Name of the translation of the window, without its ending."""
 _CATALOGUE: Final = Catalogue({})  # the window's texts have no keys
 _language: list[str] = []
 _translators: list[QTranslator] = []
@@ -64,7 +66,7 @@ def _install() -> None:
         return
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     # Asked last to first: what the window says goes before what Qt says.
-    for file, place in ((f"qtbase_{name}", folder), (f"pura_audit_{name}", _folder())):
+    for file, place in ((f"qtbase_{name}", folder), (WINDOW, _folder(name))):
         translator = QTranslator()
         if translator.load(file, place):
             app.installTranslator(translator)
@@ -73,9 +75,9 @@ def _install() -> None:
             _log.warning("the translation %s cannot be read", file)
 
 
-def _folder() -> str:
+def _folder(language: str) -> str:
     try:
-        return str(resource("translations"))
+        return str(resource("languages", language))
     except FileNotFoundError:
         return ""
 

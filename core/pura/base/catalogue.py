@@ -1,7 +1,8 @@
 """The one catalogue of words: every text for people by its key, in every language.
 
-The files of ``resources/words`` are its volumes; each holds its texts by key, English and German.
-A text whose English stands in the code, as the help of the command does, has that as its key. All
+Each language has a folder in ``resources/languages``; the files of its ``words`` are the volumes,
+which hold its texts by key. A text whose English stands in the code, as the help of the command
+does, has that as its key, and no volume in English. All
 volumes share one syntax. A blank is written ``{name:kind}``; its kind decides how a value is
 written in each language. ``{name:plural(form for 1|form for other counts)}`` chooses a form, which
 may hold blanks of its own; ``{name:word(group)}`` stands for the word of the group whose English
@@ -26,7 +27,7 @@ from pura.base import numerals
 from pura.base.numerals import LANGUAGES
 from pura.base.resources import resource
 
-SCHEMA: Final = "pura-words/1"
+SCHEMA: Final = "pura-words/2"
 NOT_REGULAR: Final = -1
 """Number of an :class:`OSError` of ours: what was to be read is a pipe, a device or a socket."""
 # The forms of a plural may hold blanks, and words in parentheses.
@@ -189,17 +190,34 @@ def catalogue(volume: str) -> Catalogue:
         FileNotFoundError: There is no such volume.
         ValueError: The file is not one of this program.
     """
-    data = json.loads(resource("words", f"{volume}.json").read_text(encoding="utf-8"))
+    found = {language: _volume(volume, language) for language in LANGUAGES}
+    written = dict.fromkeys(key for words in found.values() for key in words)
+    if not written:
+        raise FileNotFoundError(volume)
+    texts = {}
+    for key in written:
+        entries = {name: words[key] for name, words in found.items() if key in words}
+        own = {name: e["hint"] for name, e in entries.items() if "hint" in e}
+        hint = f"{key}.hint" if own else entries.get("en", {}).get("hint-of", "")
+        if own:
+            texts[hint] = _template(hint, own, "")
+        texts[key] = _template(key, {n: e["text"] for n, e in entries.items()}, hint)
+    return Catalogue(texts)
+
+
+def _volume(volume: str, language: str) -> dict[str, dict[str, str]]:
+    """Return the texts of a volume in a language; none where it has no such volume."""
+    try:
+        path = resource("languages", language, "words", f"{volume}.json")
+    except FileNotFoundError:
+        return {}
+    data = json.loads(path.read_text(encoding="utf-8"))
     if data["schema"] != SCHEMA:
         raise ValueError(f"the words {volume!r} are not those of this program")
-    texts = {}
-    for key, entry in data["words"].items():
-        hint = entry.get("hint", "")
-        if isinstance(hint, dict):
-            own, hint = hint, f"{key}.hint"
-            texts[hint] = _template(hint, own, "")
-        texts[key] = _template(key, entry, hint)
-    return Catalogue(texts)
+    return {
+        key: {"text": entry} if isinstance(entry, str) else entry
+        for key, entry in data["words"].items()
+    }
 
 
 def check_language(language: str) -> None:

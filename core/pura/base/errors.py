@@ -1,6 +1,6 @@
 """The one family of errors that people get to read.
 
-Each error names a text of the catalogue (``resources/words/errors.json``) and the values of its
+Each error names a text of the catalogue (its volume ``errors``) and the values of its
 blanks; what happened and what it means stands there with the way out, in every language. The
 command line, the window and the log print the same words. An error never carries the suspect text
 or a key.

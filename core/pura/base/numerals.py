@@ -8,9 +8,12 @@ found is rounded down: whatever is printed is true.
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 from dataclasses import dataclass
 from typing import Final
+
+from pura.base.resources import resource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,32 +43,19 @@ class Language:
     day: str
 
 
-SPOKEN: Final = {
-    "en": Language(
-        name="English",
-        group=",",
-        point=".",
-        one_in="1 in {}",
-        over="over {}",
-        under="under {}",
-        least="at least ",
-        months="January February March April May June July August September October November "
-        "December",
-        day="{0} {1} {2}",
-    ),
-    "de": Language(
-        name="Deutsch",
-        group=".",
-        point=",",
-        one_in="1/{}",
-        over="über {}",
-        under="unter {}",
-        least="mindestens ",
-        months="Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-        day="{0}. {1} {2}",
-    ),
-}
-"""The languages of the program; another one begins here (CONTRIBUTING.md, "Another language")."""
+def _spoken() -> dict[str, Language]:
+    folders = [place for place in resource("languages").iterdir() if place.is_dir()]
+    names = sorted((place.name for place in folders), key=lambda name: (name != "en", name))
+    return {
+        name: Language(**json.loads((resource("languages", name) / FILE).read_text("utf-8")))
+        for name in names
+    }
+
+
+FILE: Final = "language.json"
+SPOKEN: Final = _spoken()
+"""The languages of the program, English first: one folder each (CONTRIBUTING.md, "Another
+language")."""
 LANGUAGES: Final = tuple(SPOKEN)
 _SUPERSCRIPT: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _POWER_FROM: Final = 15  # from so many digits on a number is written as a power of ten

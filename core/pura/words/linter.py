@@ -1,7 +1,7 @@
 """Phrases that a finding never uses, and the order in which sentences must stand.
 
 A finding is weakened most by what reads too much into it: "proves", "87 % AI", "the probability
-that the text is marked". The phrases are data (``resources/forbidden-phrases.json``, each with
+that the text is marked". The phrases are data (``forbidden-phrases.json`` of each language, with
 examples that its test must catch). The sentence catalogue, the window's texts and every free text
 of a report go through :func:`forbidden`; what an audit says goes through :func:`out_of_order`.
 """
@@ -20,7 +20,7 @@ from pura.base.resources import resource
 from pura.words.sentence import Sentence
 from pura.words.sentences import findings
 
-SCHEMA: Final = "pura-forbidden/1"
+SCHEMA: Final = "pura-forbidden/2"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,14 +61,15 @@ def phrases(language: str) -> tuple[ForbiddenPhrase, ...]:
         ValueError: No such language.
     """
     check_language(language)
-    data = json.loads(resource("forbidden-phrases.json").read_text(encoding="utf-8"))
+    path = resource("languages", language, "forbidden-phrases.json")
+    data = json.loads(path.read_text(encoding="utf-8"))
     return tuple(
         ForbiddenPhrase(
             name=entry["name"],
             pattern=re.compile(entry["pattern"], re.IGNORECASE),
             examples=tuple(entry["examples"]),
         )
-        for entry in data[language]
+        for entry in data["phrases"]
     )
 
 

@@ -2,7 +2,7 @@
 
 Window, report, command line and JSON all say the same sentences, because all of them take a
 :class:`~pura.record.audit.Sentence` (a key and raw values) and fill it here. The texts stand in
-``resources/words/findings.json``; how a blank is written is told in :mod:`pura.base.catalogue`.
+the volume ``findings``; how a blank is written is told in :mod:`pura.base.catalogue`.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def in_the_code() -> tuple[list[tuple[str, str]], list[str]]:
 
 @cache
 def catalogue(language: str) -> tuple[Message, ...]:
-    root = ET.parse(resource("translations", f"pura_audit_{language}.ts")).getroot()
+    root = ET.parse(resource("languages", language, "window.ts")).getroot()
     return tuple(
         Message(
             context=context.findtext("name") or "",
@@ -163,7 +163,7 @@ def test_the_catalogue_holds_every_text_and_no_other(language: str) -> None:
 @pytest.mark.parametrize("language", i18n.CATALOGUES)
 def test_the_compiled_catalogue_says_what_the_written_one_says(app: Any, language: str) -> None:
     translator = QTranslator()
-    assert translator.load(f"pura_audit_{language}", str(resource("translations")))
+    assert translator.load("window", str(resource("languages", language)))
     stale = [
         m.source
         for m in catalogue(language)

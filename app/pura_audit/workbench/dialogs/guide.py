@@ -37,9 +37,14 @@ from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 
 START: Final = "guide.md"
-TRANSLATED: Final = ("de",)  # folders of the documentation
 WIDEST: Final = 820  # pixels of a picture
 REST_MS: Final = 80
+
+
+def translated(folder: Path) -> Path:
+    """Return the folder of the pages in the language of the window; the English one without."""
+    own = folder / language()
+    return own if (own / START).is_file() else folder
 
 
 class Pages(QTextBrowser):
@@ -146,7 +151,7 @@ class Pages(QTextBrowser):
 def guide_pages() -> list[tuple[str, Path]]:
     """Return titles and paths of the pages, in the reader's language where they are translated."""
     folder, found = resource("docs"), {}
-    for place in (folder, folder / language() if language() in TRANSLATED else folder):
+    for place in (folder, translated(folder)):
         for path in sorted(place.glob("*.md")):
             with path.open(encoding="utf-8") as lines:
                 title = lines.readline()
@@ -169,7 +174,7 @@ class GuideDialog(PlainDialog):
         self.resize(920, 720)
         layout = dialog_column(self)
         folder = resource("docs")
-        start = folder / (language() if language() in TRANSLATED else "") / START
+        start = translated(folder) / START
         self.pages = Pages(folder)
         self.pages.setFont(fonts.face(fonts.READING))
         self.search = QLineEdit()

@@ -35,7 +35,12 @@ def main() -> None:
     tempfile.tempdir = request["folder"]
     try:
         workroom.shut(
-            readable=[resource("report"), resource("ui"), resource("words"), *workroom.libraries()],
+            readable=[
+                resource("report"),
+                resource("ui"),
+                resource("languages"),
+                *workroom.libraries(),
+            ],
             writable=[Path(request["folder"])],
             memory=MEMORY_BYTES,
             seconds=CPU_SECONDS,

@@ -93,7 +93,9 @@ def german(app: Any, qtbot: Any, engine: Any, paths: Paths) -> Iterator[Any]:
     made.session.settings.update(begin_audits=False)
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: made.session.catalogue is not None and made.session.device is not None)
+    qtbot.waitUntil(
+        lambda: made.session.chosen.catalogue is not None and made.session.chosen.device is not None
+    )
     yield made
     engine.gate.set()
     made.session.close()
@@ -119,9 +121,9 @@ def test_nothing_is_cut_and_nothing_overlaps(
     window.empty.setup.busy(Progress(step=0, name="model", done=40, total=100, seconds_left=75))
     window.empty.setup.say("Die Datei lässt sich nicht lesen. " * 3)
     found += at_every_size(window, "setting up")
-    session.add_text(f"\u200b{text}", "Ein Brief an die Redaktion mit einem langen Namen")
+    session.texts.add_text(f"\u200b{text}", "Ein Brief an die Redaktion mit einem langen Namen")
     found += at_every_size(window, "ready")
-    item = session.current
+    item = session.texts.current
     item.state = ItemState.INTERRUPTED
     window.work.ready.show_item(item, ("key", "model", "profile"))
     found += at_every_size(window, "missing")
@@ -129,7 +131,7 @@ def test_nothing_is_cut_and_nothing_overlaps(
         ItemState.RUNNING,
         Progress(step=5, name="reading", done=1234, total=56789, seconds_left=4000, texts=8),
     )
-    session.item_changed.emit()
+    session.texts.touch(item)
     found += at_every_size(window, "running")
     item.state = ItemState.FAILED
     item.failure = Failure(
@@ -137,7 +139,7 @@ def test_nothing_is_cut_and_nothing_overlaps(
         message="Die Datei enthält keinen Text, nur Bilder von Seiten. " * 2,
         hint="Lassen Sie den Text erkennen, und geben Sie die neue Datei. " * 2,
     )
-    session.item_changed.emit()
+    session.texts.touch(item)
     found += at_every_size(window, "failed")
     first, second = audit.candidates
     for name, one in {
@@ -148,7 +150,7 @@ def test_nothing_is_cut_and_nothing_overlaps(
         ),
         "no mark": replace(audit, verdict="insufficient", passages=(), sentences=()),
     }.items():
-        session.add_audit(replace(one, id=f"{len(session.queue.items):032x}"))
+        session.texts.add_audit(replace(one, id=f"{len(session.texts.queue.items):032x}"))
         found += at_every_size(window, name)
     window.work.answer.limits.open()
     window.work.text.find_bar.enter()

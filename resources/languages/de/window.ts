@@ -1117,6 +1117,18 @@
         <translation>Was das Ergebnis schwächt oder begrenzt</translation>
     </message>
     <message>
+        <source>What to do next</source>
+        <translation>Was als Nächstes zu tun ist</translation>
+    </message>
+    <message>
+        <source>The findings in full</source>
+        <translation>Die Befunde im Einzelnen</translation>
+    </message>
+    <message>
+        <source>Each mark</source>
+        <translation>Jede Markierung</translation>
+    </message>
+    <message>
         <source>Scale</source>
         <translation>Skala</translation>
     </message>
@@ -1135,6 +1147,18 @@
     <message>
         <source>Steps</source>
         <translation>Schritte</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>Text</translation>
+    </message>
+    <message>
+        <source>Examined on</source>
+        <translation>Untersucht am</translation>
+    </message>
+    <message>
+        <source>Noted on</source>
+        <translation>Vermerkt am</translation>
     </message>
     <message>
         <source>as found</source>
@@ -1187,6 +1211,18 @@
     <message>
         <source>Profile</source>
         <translation>Profil</translation>
+    </message>
+    <message>
+        <source>For whom, when</source>
+        <translation>Für wen, wann</translation>
+    </message>
+    <message>
+        <source>Beside it</source>
+        <translation>Dazu gehört</translation>
+    </message>
+    <message>
+        <source>What it rests on</source>
+        <translation>Worauf das beruht</translation>
     </message>
     <message>
         <source>Device</source>

@@ -22,6 +22,7 @@ from pura.record.audit import Audit, KeyFacts, MarkFacts, StopFacts
 from pura.record.marks import standing
 from pura.record.naming import CandidateFacts, Passage
 from pura.record.presented import said
+from pura.record.spoken import whom_words
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.token_facts import course, token_facts
@@ -551,6 +552,42 @@ def test_what_was_not_read_is_grey_and_said(window: Any, audit: Audit) -> None:
     muted = window.theme.colour("muted")
     greyed = view._signs(end, end + 5)
     assert [found.format.foreground().color() for found in greyed] == [muted] * 5
+
+
+def test_details_have_the_structure_of_a_first_page(
+    shown_window: Any, audit: Audit, qtbot: Any
+) -> None:
+    dialog = openers.show_details(shown_window)
+    page = [line.text() for line in dialog.findChildren(QLabel) if line.isVisible()]
+    found = audit.presented
+    [answer] = said(found.answer, "en")
+    [limit] = said(found.cautions, "en")
+    [payload] = audit.named_marks
+    whom = whom_words(audit.profile, payload.payload, grouped(payload.payload.best), "en")
+    order = [
+        audit.title("en"),
+        answer,
+        "For whom, when",
+        whom,
+        "What it rests on",
+        "What weakens or limits this",
+        f"–  {limit}",
+        "What to do next",
+        "Save the finding to a case",
+    ]
+    places = [page.index(words) for words in order]
+    assert places == sorted(places)
+    rests = page[page.index("What it rests on") + 1].splitlines()
+    assert rests[0] == f"Text: {audit.input.name}, SHA-256 {audit.input.sha256}"
+    assert rests[1] == "Key: Test"
+    titles = [fold.head.text() for fold in dialog.folds]
+    assert titles[-2:] == ["Measured with", "Steps"]
+    for fold in dialog.folds:  # the facts stand behind headings
+        lines = [line for line in fold.findChildren(QLabel) if line.text()]
+        assert not any(line.isVisible() for line in lines)
+        fold.head.click()
+        assert any(line.isVisible() for line in lines)
+    dialog.reject()
 
 
 def test_the_limits_are_one_line_that_opens(shown_window: Any, audit: Audit) -> None:

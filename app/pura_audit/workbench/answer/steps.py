@@ -71,6 +71,12 @@ def step_states(item: Item) -> dict[str, str]:
     return states
 
 
+def next_words(item: Item) -> str:
+    """Say what is to be done with a finding next; empty where all is done."""
+    states, tips = step_states(item), _tips(item)
+    return next((tips[name] for name in STEPS if states[name] == "next"), "")
+
+
 def _words(item: Item) -> dict[str, str]:
     at = item.standing
     review = at.review if at is not None else ""

@@ -1,51 +1,113 @@
-"""The full wording of the findings, the scale, and the twelve steps of the audit."""
+"""A finding in full: as a report's first page has it, and what it rests on behind headings."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QPlainTextEdit,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from pura.base import numerals
 from pura.record.audit import Audit, StepReport, VariantFacts
 from pura.record.presented import said
+from pura.record.spoken import whom_words
 from pura.words.sentences import changed, noted, step_name
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
-from pura_audit.theme.theme import Theme
+from pura_audit.theme.theme import GRID, Theme
+from pura_audit.widgets.card import label
+from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 from pura_audit.widgets.scale_strip import ScaleStrip
+from pura_audit.workbench.answer.mark_list import grouped
 
 _PROMPTS = 5  # candidates that are named
 
 
-def wording(audit: Audit) -> str:
-    """Return everything that the record says, as text."""
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A heading and what stands below it.
+
+    Attributes:
+        title: The heading; empty below the headline.
+        lines: Paragraphs.
+        behind: It is folded away at first: for who wants to know it in full.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    behind: bool = False
+
+
+def parts(audit: Audit, next_step: str = "") -> list[Part]:
+    """Return everything that the record says, in the order of a report's first page.
+
+    Args:
+        audit: The record.
+        next_step: What is to be done with the finding next; empty for nothing.
+    """
     tongue, found = language(), audit.presented
-    parts = said(found.wording, tongue)
-    if scale := found.scale_lines(tongue):
-        parts += [translate("Dialog", "Scale"), "\n".join(scale)]
-    parts += ["\n".join(lines) for lines in found.mark_lines(tongue)]
-    if found.compared:
-        parts += [translate("Dialog", "What is compared"), *said(found.compared, tongue)]
-    if found.cautions:
-        parts.append(translate("Dialog", "What weakens or limits this"))
-        parts.append("\n".join(f"–  {words}" for words in said(found.cautions, tongue)))
-    parts += said(found.conditions, tongue)
-    if len(audit.variants) > 1:
-        parts.append(translate("Dialog", "Readings of the text"))
-        parts.append("\n".join(_reading(one) for one in audit.variants))
-    if audit.prompts:
-        parts.append(translate("Dialog", "After candidate prompts"))
-        parts.append("\n".join(_prompted(audit)))
-    parts.append(translate("Dialog", "Measured with"))
-    parts.append("\n".join(f"{name}: {value}" for name, value in _provenance(audit, tongue)))
-    parts.append(translate("Dialog", "Steps"))
-    parts.append("\n".join(_step(step, tongue) for step in audit.log))
-    return "\n\n".join(parts)
+    whom = tuple(
+        whom_words(audit.profile, mark.payload, grouped(mark.payload.best), tongue)
+        for mark in found.marks
+    )
+    shown = (*found.answer, *found.beside)
+    rest = [one for one in found.wording if one not in shown]
+    made = [
+        Part(title="", lines=(" ".join(said(found.answer, tongue)), *said(found.caveat, tongue))),
+        Part(title=translate("Dialog", "For whom, when"), lines=whom),
+        Part(title=translate("Dialog", "Beside it"), lines=tuple(said(found.beside, tongue))),
+        Part(
+            title=translate("Dialog", "What it rests on"),
+            lines=("\n".join(_ground(audit, tongue)),),
+        ),
+        Part(
+            title=translate("Dialog", "What weakens or limits this"),
+            lines=tuple(
+                f"–  {words}" for words in said((*found.cautions, *found.conditions), tongue)
+            ),
+        ),
+        Part(title=translate("Dialog", "What to do next"), lines=(next_step,)),
+    ]
+    behind = {
+        translate("Dialog", "The findings in full"): said(rest, tongue),
+        translate("Dialog", "Each mark"): ["\n".join(lines) for lines in found.mark_lines(tongue)],
+        translate("Dialog", "What is compared"): said(found.compared, tongue),
+        translate("Dialog", "Scale"): ["\n".join(found.scale_lines(tongue))],
+        translate("Dialog", "Readings of the text"): ["\n".join(map(_reading, audit.variants))]
+        if len(audit.variants) > 1
+        else [],
+        translate("Dialog", "After candidate prompts"): ["\n".join(_prompted(audit))],
+        translate("Dialog", "Measured with"): [
+            "\n".join(f"{name}: {value}" for name, value in _provenance(audit, tongue))
+        ],
+        translate("Dialog", "Steps"): ["\n".join(_step(step, tongue) for step in audit.log)],
+    }
+    made += [Part(title=title, lines=tuple(lines), behind=True) for title, lines in behind.items()]
+    return [part for part in made if any(part.lines)]
+
+
+def wording(audit: Audit, next_step: str = "") -> str:
+    """Return everything that the record says, as text."""
+    blocks = ("\n".join(filter(None, (one.title, *one.lines))) for one in parts(audit, next_step))
+    return "\n\n".join(blocks)
+
+
+def _ground(audit: Audit, tongue: str) -> list[str]:
+    """Say what was examined, and with what."""
+    found = audit.presented
+    day = numerals.date(audit.created, tongue)
+    lines = [
+        (translate("Dialog", "Text"), f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
+        (translate("Dialog", "Key"), found.keys),
+        (translate("Dialog", "Profile"), found.profile),
+        (translate("Dialog", "Model"), audit.model.name),
+        (translate("Dialog", "Examined on"), day),
+    ]
+    if audit.verdict == "not-examinable":
+        lines = [lines[0], (translate("Dialog", "Noted on"), day)]
+    return [f"{name}: {value}" for name, value in lines]
 
 
 def _reading(one: VariantFacts) -> str:
@@ -129,9 +191,17 @@ def _step(step: StepReport, tongue: str) -> str:
 
 
 class DetailsDialog(PlainDialog):
-    """Shows and copies the wording."""
+    """The finding as a report's first page has it; all that it rests on behind headings.
 
-    def __init__(self, audit: Audit, theme: Theme, parent: QWidget | None = None) -> None:
+    Args:
+        audit: The record.
+        theme: The colours.
+        next_step: What is to be done with the finding next.
+    """
+
+    def __init__(
+        self, audit: Audit, theme: Theme, next_step: str = "", parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(translate("Dialog", "Details"))
         self.resize(720, 640)
@@ -140,11 +210,41 @@ class DetailsDialog(PlainDialog):
             strip = ScaleStrip(theme)
             strip.show_place(audit.evidence.scale_word, math.log10(audit.evidence.lr_capped))
             layout.addWidget(strip)
-        self.words = QPlainTextEdit(wording(audit))
-        self.words.setReadOnly(True)
-        self.words.setTabChangesFocus(True)
-        self.words.setAccessibleName(translate("Dialog", "Full wording"))
-        layout.addWidget(self.words, 1)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(GRID, GRID, GRID, GRID)
+        column.setSpacing(GRID)
+        self.folds: list[Fold] = []
+        for part in parts(audit, next_step):
+            self._add(column, part)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setAccessibleName(translate("Dialog", "Full wording"))
+        area.setWidget(inside)
+        layout.addWidget(area, 1)
         copy = QPushButton(translate("Dialog", "Copy"))
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.words.toPlainText()))
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(wording(audit, next_step)))
         layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
+
+    def _add(self, column: QVBoxLayout, part: Part) -> None:
+        roles = ("",) if part.title else ("reading", "muted")  # the answer, what it is not
+        lines = [
+            label(words, roles[min(place, len(roles) - 1)], wrap=True)
+            for place, words in enumerate(part.lines)
+        ]
+        for line in lines:
+            line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        if part.behind:
+            fold = Fold(part.title)
+            self.folds.append(fold)
+            column.addWidget(fold)
+            column = fold.body
+        elif part.title:
+            column.addWidget(label(part.title, "section"))
+        for line in lines:
+            column.addWidget(line)
+        if not part.behind:
+            column.addSpacing(GRID)

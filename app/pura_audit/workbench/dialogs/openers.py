@@ -166,11 +166,14 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
 
 
 def show_details(host: Host) -> QDialog | None:
-    """Show the full wording, the scale and the twelve steps."""
+    """Show the finding in full: its first page, and what it rests on behind headings."""
+    from pura_audit.workbench.answer.steps import next_words
     from pura_audit.workbench.dialogs.details import DetailsDialog
 
-    audit = host.selection.audit
-    return None if audit is None else _open(DetailsDialog(audit, host.theme, host.frame))
+    audit, item = host.selection.audit, host.session.texts.current
+    if audit is None or item is None:
+        return None
+    return _open(DetailsDialog(audit, host.theme, next_words(item), host.frame))
 
 
 def show_shortcuts(host: Host) -> QDialog:

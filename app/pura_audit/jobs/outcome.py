@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 from pura.base.errors import PuraError
@@ -69,11 +69,13 @@ class Failure:
         code: For programs.
         message: What happened and what it means.
         hint: The way out.
+        error: Where the words are from, to say them in another language.
     """
 
     code: str
     message: str
     hint: str
+    error: PuraError | None = field(default=None, compare=False, repr=False)
 
     @property
     def words(self) -> str:
@@ -84,7 +86,10 @@ class Failure:
     def of(cls, error: PuraError) -> Failure:
         """Take the words of one of our errors."""
         message, hint = error.words(language())
-        return cls(code=error.code, message=message, hint=hint)
+        kept = type(error)(
+            error.key, code=error.code, **error.values
+        )  # without where it was raised
+        return cls(code=error.code, message=message, hint=hint, error=kept)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def language() -> str:
 def set_language(name: str | None) -> None:
     """Fix the language, or follow the system again with None.
 
-    Texts that are on screen already stay as they are: call it before the window is built.
+    Texts that are on screen already stay as they are: whoever shows them makes them anew.
     """
     _language[:] = [name] if name else []
     system = QLocale.system()

@@ -314,6 +314,11 @@ class PileModel(QAbstractTableModel):
         return [row for row in self._shown if isinstance(row, PileRow)]
 
     @property
+    def opened(self) -> Sequence[PileRow]:
+        """The rows of results that were opened."""
+        return tuple(self._opened)
+
+    @property
     def headings(self) -> dict[int, Heading]:
         """The headings that are shown, by their places; none where rows are not grouped."""
         return {n: row for n, row in enumerate(self._shown) if isinstance(row, Heading)}

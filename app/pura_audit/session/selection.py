@@ -85,6 +85,11 @@ class Selection(QObject):
             self.shown_from.emit(passages[0].first_token)
         self._take_mark(mark)
 
+    def tell_all(self) -> None:
+        """Tell views that were made later what is selected."""
+        for signal in (self.audit_changed, self.changed, self.mark_changed):
+            signal.emit()
+
     def next_passage(self, direction: int) -> None:
         """Go to where the next or the previous passage of a mark begins; at the end, around."""
         if self.audit is None:

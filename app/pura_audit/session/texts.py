@@ -312,6 +312,13 @@ class Texts(QObject):
         if item is self.current:
             self.item_changed.emit()
 
+    def translate_failures(self) -> None:
+        """Say in the language of now why rows failed."""
+        for item in self.queue.items:
+            if item.failure is not None and item.failure.error is not None:
+                item.failure = Failure.of(item.failure.error)
+                self.touch(item)
+
     @property
     def unkept(self) -> int:
         """How many findings are in memory alone, because the case log did not take them."""

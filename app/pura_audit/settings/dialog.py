@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -46,7 +46,12 @@ class SettingsDialog(PlainDialog):
 
     Args:
         host: The window whose settings these are.
+
+    Signals:
+        language_wanted: Another language is chosen: its name, or "" for that of the system.
     """
+
+    language_wanted = Signal(str)
 
     def __init__(self, host: Host) -> None:
         super().__init__(host.frame)
@@ -116,7 +121,7 @@ class SettingsDialog(PlainDialog):
                 *((code, spoken.name) for code, spoken in SPOKEN.items()),
             ],
             now.language,
-            lambda value: self._change(later=True, language=value),
+            self.language_wanted.emit,
         )
         self.text_size = QSpinBox()
         self.text_size.setRange(fonts.SMALLEST, fonts.LARGEST)

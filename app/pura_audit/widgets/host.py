@@ -41,5 +41,8 @@ class Host(Protocol):
     def set_theme(self, mode: Mode) -> None:
         """Change the colours, and remember it."""
 
+    def set_language(self, name: str) -> None:
+        """Speak another language from now on; "" is that of the system."""
+
     def say(self, words: str) -> None:
         """Say something in the status line."""

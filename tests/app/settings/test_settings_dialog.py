@@ -54,7 +54,7 @@ def test_colours_and_text_size_hold_at_once(window: Any, dialog: Any) -> None:
 
 
 def test_what_holds_from_the_next_start_says_so(window: Any, qtbot: Any) -> None:
-    for box, value in (("language", "de"), ("device", "cpu"), ("dtype", "bfloat16")):
+    for box, value in (("device", "cpu"), ("dtype", "bfloat16")):
         dialog = openers.show_settings(window)
         qtbot.addWidget(dialog)
         assert not dialog.later.isVisibleTo(dialog)

@@ -314,9 +314,26 @@ def show_settings(host: Host, field: str = "") -> QDialog:
     from pura_audit.settings.dialog import SettingsDialog
 
     dialog = _open(SettingsDialog(host))
+    dialog.language_wanted.connect(lambda name: _speak(host, dialog, name))
     if field:
         dialog.fields()[field].setFocus(Qt.FocusReason.ShortcutFocusReason)
     return dialog
+
+
+def _speak(host: Host, dialog: QDialog, name: str) -> None:
+    """Speak another language, and show the settings again in it; so the guide, if it is open."""
+    from pura_audit.workbench.dialogs.guide import GuideDialog
+
+    if name == host.session.settings.current.language:
+        return
+    host.set_language(name)
+    guides = host.frame.findChildren(GuideDialog)
+    dialog.close()
+    for guide in guides:
+        guide.close()
+    if guides:
+        show_guide(host)
+    show_settings(host, translate("Settings", "Language"))
 
 
 def show_guide(host: Host, page: Path | None = None) -> QDialog:

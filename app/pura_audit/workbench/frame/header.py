@@ -69,6 +69,7 @@ class Header(QWidget):
         self._lay_out(brand)
         self._wire()
         self.refresh()
+        self._show_device()
 
     def _lay_out(self, brand: QLabel) -> None:
         row = self.row = QHBoxLayout(self)
@@ -103,7 +104,7 @@ class Header(QWidget):
             session.texts.queue.counted,
             session.texts.queue.dataChanged,
         ):
-            signal.connect(lambda *_: self.refresh())
+            signal.connect(self._told)
         session.chosen.device_changed.connect(self._show_device)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -111,6 +112,9 @@ class Header(QWidget):
         super().resizeEvent(event)
         if (event.oldSize().width() < TIGHT) != (self.width() < TIGHT):
             self.refresh()
+
+    def _told(self, *_: object) -> None:
+        self.refresh()
 
     def refresh(self) -> None:
         """Show what is chosen, and whether there is something to do."""

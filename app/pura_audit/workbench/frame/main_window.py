@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura_audit.platform import i18n
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.items import Item, ItemState
@@ -64,6 +65,8 @@ from pura_audit.workbench.states.state_views import EmptyView
 class MainWindow(QMainWindow):
     """The auditor's workbench."""
 
+    placement: Placement
+
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self.session, self.theme = session, theme
@@ -72,6 +75,20 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(app_icon())
         self.setMinimumSize(760, 460)  # at 200 % a screen of 1600 pixels has 800
         self.setAcceptDrops(True)
+        self.notice = RunNotice(session, self)
+        self._question: QMessageBox | None = None
+        self._closing = False
+        self._build()
+        self._listen()
+        self.placement.restore()
+        self._show_current()
+        self.empty.open.setFocus()
+
+    # Composition
+
+    def _build(self) -> None:
+        """Make all that has words, in the language of now."""
+        session, theme = self.session, self.theme
         self.header = Header(session, theme)
         self.queue = QueueView(session, theme)
         self.pile = PileView(session, theme)
@@ -80,16 +97,12 @@ class MainWindow(QMainWindow):
         self.empty = EmptyView()
         self.status = StatusLine(session)
         self.actions_by_name, self.menu = actions.build(self, commands(self))
-        self.recent = RecentMenu(session.settings)
+        self.recent = RecentMenu(session.settings, self.menu)
         files = self.menu.actions()[0].menu()
         assert isinstance(files, QMenu)  # the stub calls it an object
         files.insertMenu(self.actions_by_name["sample"], self.recent)
-        self.setup = Setup(self.empty.setup, session, self)
-        self.notice = RunNotice(session, self)
         self.columns = QSplitter(Qt.Orientation.Horizontal)
         self.inner = QSplitter(Qt.Orientation.Horizontal)
-        self._question: QMessageBox | None = None
-        self._closing = False
         self._lay_out()
         self.placement = Placement(
             self,
@@ -101,11 +114,7 @@ class MainWindow(QMainWindow):
             inner=self.inner,
         )
         self._wire()
-        self.placement.restore()
-        self._show_current()
-        self.empty.open.setFocus()
-
-    # Composition
+        self._dress()
 
     def _lay_out(self) -> None:
         self._menu_button = QToolButton()
@@ -147,8 +156,12 @@ class MainWindow(QMainWindow):
             column.addWidget(widget, 1 if widget is self._places else 0)
         self.setCentralWidget(middle)
 
-    def _wire(self) -> None:
+    def _listen(self) -> None:
+        """Follow the session, as long as there is the window."""
         session = self.session
+        self.setup = Setup(self.empty.setup, session, self)
+        self.setup.keys_wanted.connect(lambda act: openers.show_keys(self, act))
+        self.theme.changed.connect(self._dress)
         session.texts.current_changed.connect(self._show_current)
         session.texts.item_changed.connect(self._show_current)
         session.chosen.changed.connect(self._tell_problems)
@@ -160,13 +173,16 @@ class MainWindow(QMainWindow):
         session.jobs.installs.busy_changed.connect(self._close_when_idle)
         session.jobs.installs.busy_changed.connect(self._show_current)
         session.texts.report_seen.connect(self._offer_check)
+
+    def _wire(self) -> None:
+        """Follow the views, which come and go with their language."""
+        session = self.session
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.audits.cancel)
         self.header.keys_wanted.connect(lambda: openers.show_keys(self))
         self.header.models_wanted.connect(lambda: openers.show_models(self))
         self.header.profiles_wanted.connect(lambda: openers.show_profiles(self))
         self.empty.setup.bundle_wanted.connect(lambda: ask_bundle(self))
-        self.setup.keys_wanted.connect(lambda act: openers.show_keys(self, act))
         self.recent.opened.connect(lambda path: self.add_files([path]))
         self.queue.open_wanted.connect(self.open_files)
         self.queue.fold_wanted.connect(self.toggle_queue)
@@ -197,8 +213,6 @@ class MainWindow(QMainWindow):
         for card in self.evidence.cards:
             card.table_wanted.connect(lambda c=card: openers.show_table(self, c))
             card.noticed.connect(self.status.say)
-        self.theme.changed.connect(self._dress)
-        self._dress()
 
     def _dress(self) -> None:
         self._menu_button.setIcon(icon("menu", self.theme.tokens.muted))
@@ -223,6 +237,36 @@ class MainWindow(QMainWindow):
         """Change the colours, and remember it."""
         self.theme.set_mode(mode)
         self.session.settings.update(theme=mode.value)
+
+    def set_language(self, name: str) -> None:
+        """Speak another language from now on, that of the system for ""; all else stays as it is.
+
+        What has words is made anew; the window, the session and all that runs go on.
+        """
+        self.session.settings.update(language=name)
+        i18n.set_language(name or None)
+        pile, queue, in_table = self.pile, self.queue, self._places.currentWidget() is self.pile
+        first, _ = self.selection.seen
+        self.placement.remember()
+        self.menu.deleteLater()
+        for action in self.actions():
+            self.removeAction(action)
+            action.deleteLater()
+        self._build()  # what was in the middle goes with the next event
+        self.setup.show_in(self.empty.setup)
+        self.placement.arrange()
+        self.selection.tell_all()
+        self._show_current()
+        self._busy_changed(self.session.jobs.model.busy)
+        if self.selection.token is not None:
+            self.selection.shown_from.emit(first)
+        self.queue.search.setText(queue.search.text())
+        self.pile.go_on_from(pile)
+        (self.empty.open if self.session.texts.current is None else self.queue.list).setFocus()
+        if in_table:
+            self.toggle_pile()
+        self.session.texts.translate_failures()
+        self.session.chosen.look_around()
 
     def say(self, words: str) -> None:
         """Say something in the status line."""

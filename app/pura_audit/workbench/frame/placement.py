@@ -60,6 +60,11 @@ class Placement:
         if now.geometry:
             window.restoreGeometry(QByteArray.fromHex(now.geometry.encode()))
         self._keep_on_screen()
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Put the parts where they were, in a window that has its size."""
+        now = self._session.settings.current
         if len(now.rows) == 3:
             self._evidence.setSizes(list(now.rows))
         if len(now.columns) == 2:

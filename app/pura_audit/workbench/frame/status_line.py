@@ -40,8 +40,8 @@ class StatusLine(QWidget):
         row.setSpacing(GAP)
         row.addWidget(self.words, 1)
         row.addWidget(self._network)
-        session.texts.queue.dataChanged.connect(lambda *_: self.refresh())
-        session.texts.queue.counted.connect(lambda _: self.refresh())
+        session.texts.queue.dataChanged.connect(self._told)
+        session.texts.queue.counted.connect(self._told)
         session.noticed.connect(self.say)
         self.refresh()
 
@@ -56,6 +56,9 @@ class StatusLine(QWidget):
         """Show a remark for a while."""
         self._notice = words
         self._timer.start()
+        self.refresh()
+
+    def _told(self, *_: object) -> None:
         self.refresh()
 
     def refresh(self) -> None:

@@ -103,6 +103,7 @@ class QueueView(QWidget):
         self._wire()
         self._restyle()
         self._recount()
+        self._follow()
 
     def _set_up_list(self) -> None:
         self._proxy.setSourceModel(self._session.texts.queue)

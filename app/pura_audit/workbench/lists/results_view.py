@@ -219,10 +219,18 @@ class PileView(QWidget):
         self.model.modelReset.connect(self._arranged)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._buttons())
         self.rest.clicked.connect(self.audit_rest)
-        self._session.jobs.model.busy_changed.connect(lambda _: self._count())
+        self._session.jobs.model.busy_changed.connect(self._count)
         shortcut = QShortcut(Qt.Key.Key_Return, self.table)
         shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         shortcut.activated.connect(self._open_current)
+
+    def go_on_from(self, before: PileView) -> None:
+        """Show what another one showed, and how."""
+        self.model.open_rows(before.model.opened)
+        self.use_filter(before._filtered())
+        self.grouped.setChecked(before.grouped.isChecked())
+        header, old = self.table.horizontalHeader(), before.table.horizontalHeader()
+        header.setSortIndicator(old.sortIndicatorSection(), old.sortIndicatorOrder())
 
     # What is chosen
 

@@ -32,8 +32,16 @@ class Setup(QObject):
 
     def __init__(self, view: SetupView, session: Session, window: QWidget) -> None:
         super().__init__(window)
-        self._view, self._session, self._window = view, session, window
+        self._session, self._window = session, window
         self._install: Job | None = None
+        self._progress: Progress | None = None
+        self.show_in(view)
+        session.chosen.changed.connect(self._refresh)
+        session.install_wanted.connect(self.install_model)
+
+    def show_in(self, view: SetupView) -> None:
+        """Use this page from now on."""
+        self._view = view
         for button, act in (
             (view.key.button, lambda: self.keys_wanted.emit(KeyAct.NEW)),
             (view.key.other, lambda: self.keys_wanted.emit(KeyAct.IMPORT)),
@@ -44,8 +52,8 @@ class Setup(QObject):
         ):
             button.clicked.connect(lambda _=False, do=act: do())
         view.cancel_wanted.connect(self._cancel)
-        session.chosen.changed.connect(self._refresh)
-        session.install_wanted.connect(self.install_model)
+        view.busy(self._progress)
+        self._refresh()
 
     def install_model(self) -> None:
         """Install the built-in model, unless one is on its way."""
@@ -114,10 +122,14 @@ class Setup(QObject):
     def _add(self, work: Work[T]) -> None:
         """Fetch or add a model; keys and profiles can be seen to meanwhile."""
         self._view.say("")
-        self._view.busy(Progress(step=0, name="install"))
+        self._tell(Progress(step=0, name="install"))
         self._install = self._session.do(
-            work, self._installed, self, progressed=self._view.busy, at="installs"
+            work, self._installed, self, progressed=self._tell, at="installs"
         )
+
+    def _tell(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._view.busy(progress)
 
     def _cancel(self) -> None:
         if self._install is not None:
@@ -125,7 +137,7 @@ class Setup(QObject):
 
     def _installed(self, outcome: Outcome[object]) -> None:
         self._install = None
-        self._view.busy(None)
+        self._tell(None)
         self._ended(outcome)
 
     def _ended(self, outcome: Outcome[object]) -> None:

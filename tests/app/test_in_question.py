@@ -27,6 +27,7 @@ from pura.record.presented import said
 from pura.record.transform import Transform
 from pura.report.build import build_report
 from pura.report.hiding import names
+from pura.report.labels import Labels
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentence import Sentence

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from pura.batch.engine import Engine, Here, Read
 from pura.batch.inputs import Inputs
-from pura.batch.journal import Journal
+from pura.batch.journal import BatchJournal
 from pura.batch.local import local
-from pura.batch.run import Standing, Tell, work_off
+from pura.batch.run import BatchStanding, Tell, work_off
 from pura.batch.values import Finding
 from pura.batch.write import format_of, write_rows
 from pura.documents import Document
@@ -88,10 +88,10 @@ def work(
     engine: Engine | None = None,
     plan: FastPlan | None = None,
     tell: Tell = lambda _: None,
-) -> Standing:
+) -> BatchStanding:
     """Work a batch off and write its result."""
     plan = plan or FastPlan()
-    with plan.opened(lend()) as read, Journal(journal, {"plan": "fast"}) as book:
+    with plan.opened(lend()) as read, BatchJournal(journal, {"plan": "fast"}) as book:
         standing = work_off(inputs, book, engine or Here(read), tell=tell)
         write_rows(result, book.rows(), format_of(result))
     return standing

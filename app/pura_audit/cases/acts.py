@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from pura.caselog import (
     SEAL,
     Case,
+    CaseItem,
     CaseLog,
     Event,
-    Item,
     erase,
     record_event,
     rename_case,
@@ -361,7 +361,7 @@ class CaseActs(QObject):
 
     def _read(
         self,
-        items: Sequence[Item],
+        items: Sequence[CaseItem],
         secret: Secret | None,
         ended: Callable[[Outcome[tuple[Audit, ...]]], None],
         owner: QWidget,

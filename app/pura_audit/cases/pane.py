@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.caselog import Case, CaseLog, Entry, Item, read_case
+from pura.caselog import Case, CaseItem, CaseLog, LogEntry, read_case
 from pura_audit.cases.words import (
     ERASED,
     case_line,
@@ -46,7 +46,7 @@ class Shown:
     """
 
     case: Case
-    history: tuple[tuple[Entry, str | None], ...]
+    history: tuple[tuple[LogEntry, str | None], ...]
 
 
 def shown(log: CaseLog, case: str) -> Shown:
@@ -187,7 +187,7 @@ class CasePane(Card):
         model.select(index, flags.Select | flags.Rows)
 
     @property
-    def chosen(self) -> tuple[Item, ...]:
+    def chosen(self) -> tuple[CaseItem, ...]:
         """The audits of the chosen rows."""
         model = self.items.selectionModel()
         if self.shown is None or model is None:

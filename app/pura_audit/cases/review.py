@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from pura.caselog import Case, Item
+from pura.caselog import Case, CaseItem
 from pura.usecases.cases import ReviewFinding, review_finding
 from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.outcome import Failure, Outcome
@@ -39,7 +39,9 @@ class ReviewDialog(FittedDialog):
 
     signed = Signal()
 
-    def __init__(self, cases: Cases, case: Case, item: Item, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, cases: Cases, case: Case, item: CaseItem, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._cases, self._item = cases, item
         self._working = False
@@ -109,7 +111,7 @@ class ReviewDialog(FittedDialog):
             self.signed.emit()
 
 
-def _finding(case: Case, item: Item) -> Card:
+def _finding(case: Case, item: CaseItem) -> Card:
     card = Card(inner=2 * GRID)
     card.body.addWidget(label(item.headline(language()), "reading", wrap=True))
     evidence = ERASED if item.log10_e is None else decimal(item.log10_e, 1)

@@ -25,7 +25,7 @@ from pura.caselog import (
 )
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.usecases.cases import Saved, SaveTo, save_audits
+from pura.usecases.cases import SavedAudits, SaveTo, save_audits
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import filled, translate
@@ -33,7 +33,7 @@ from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import Field, Words
+from pura_audit.widgets.fields import LabelledField, Words
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
     Remark,
@@ -109,7 +109,7 @@ class SaveDialog(FittedDialog):
                 "in the case log, which is only ever added to.",
             ),
         )
-        layout.addWidget(Field(translate("Cases", "Case"), self.case))
+        layout.addWidget(LabelledField(translate("Cases", "Case"), self.case))
         layout.addWidget(self.who)
         layout.addWidget(self.purpose)
         layout.addWidget(label(translate("Cases", "The text itself"), "section"))
@@ -213,7 +213,7 @@ class SaveDialog(FittedDialog):
             self,
         )
 
-    def _saved(self, outcome: Outcome[Saved]) -> None:
+    def _saved(self, outcome: Outcome[SavedAudits]) -> None:
         self._working = False
         self._check()
         if isinstance(outcome, Failure):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QDateTime, QLocale, Qt
 
-from pura.caselog import KEEP, SEAL, Case, Entry, Item, Review, action_words
+from pura.caselog import KEEP, SEAL, Case, CaseItem, LogEntry, Review, action_words
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 
 ERASED = "—"
@@ -82,7 +82,7 @@ def item_headers() -> tuple[str, ...]:
     )
 
 
-def item_row(item: Item) -> tuple[str, ...]:
+def item_row(item: CaseItem) -> tuple[str, ...]:
     """Return a row of the table of audits."""
     name = item.name or ERASED
     if item.run > 1:
@@ -98,7 +98,7 @@ def item_row(item: Item) -> tuple[str, ...]:
     )
 
 
-def text_words(item: Item) -> str:
+def text_words(item: CaseItem) -> str:
     """Say what became of the text."""
     if item.record is None and item.missing:
         return translate("Cases", "record missing")
@@ -132,7 +132,7 @@ def history_headers() -> tuple[str, ...]:
     )
 
 
-def history_row(entry: Entry, who: str | None) -> tuple[str, ...]:
+def history_row(entry: LogEntry, who: str | None) -> tuple[str, ...]:
     """Return a row of the table of entries."""
     program = translate("Cases", "the program")
     name = who or (ERASED if entry.actor else program)

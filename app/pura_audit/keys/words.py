@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pura.keys import KeyEntry, Place, Role, State
+from pura.keys import KeyEntry, KeyRole, Place, State
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue, KeyChoice
 
@@ -72,9 +72,9 @@ def _folder(state: State) -> tuple[str, str]:
 def kind_words(choice: KeyChoice) -> str:
     """Say what a key is for."""
     entry = choice.entry
-    if entry is None or entry.role is Role.SINGLE:
+    if entry is None or entry.role is KeyRole.SINGLE:
         return translate("Keys", "Single")
-    if entry.role is Role.MASTER:
+    if entry.role is KeyRole.MASTER:
         return translate("Keys", "Master")
     return filled(translate("Keys", "Derived: {deployment:text}"), deployment=entry.deployment)
 

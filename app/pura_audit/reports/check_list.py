@@ -8,7 +8,7 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check
+from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, label
@@ -44,7 +44,7 @@ class CheckList:
         column.addStretch(1)
         self.area.setWidget(inside)
 
-    def show_checks(self, checks: Sequence[Check]) -> None:
+    def show_checks(self, checks: Sequence[CheckedPoint]) -> None:
         """Show these in place of others."""
         self.clear()
         others = [one for one in checks if one.state != GOOD]
@@ -68,7 +68,7 @@ class CheckList:
                 row.deleteLater()
 
 
-def lines_of(checks: Sequence[Check]) -> list[str]:
+def lines_of(checks: Sequence[CheckedPoint]) -> list[str]:
     """Return checks as lines of text."""
     return [
         f"{one.title(language())}: {one.result(language())}. {one.text(language())}"
@@ -76,7 +76,7 @@ def lines_of(checks: Sequence[Check]) -> list[str]:
     ]
 
 
-def _row(check: Check) -> Card:
+def _row(check: CheckedPoint) -> Card:
     """Show one check: sign, name, result, and what was found."""
     card = Card(inner=GAP)
     sign, role = _MARK[check.state]

@@ -33,7 +33,7 @@ from pura_audit.reports.groups import (
 )
 from pura_audit.reports.text import TextGroup
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.fields import LINE, Field, Words, choice, name_input, pair, spin_box
+from pura_audit.widgets.fields import LINE, LabelledField, Words, choice, name_input, pair, spin_box
 from pura_audit.widgets.fold import Fold
 
 FIRST: Final = "first"
@@ -152,7 +152,7 @@ class ReportForm(QScrollArea):
 
     def point(self) -> None:
         """Bring the first field that has something wrong into view."""
-        for field in self.findChildren(Field):
+        for field in self.findChildren(LabelledField):
             if field.wrong.text():
                 field.widget.setFocus()
                 self.ensureWidgetVisible(field, 0, GRID)
@@ -194,7 +194,7 @@ class ReportGroup(FormGroup):
         self.issued.set_text(base.issued[:10] or today)
         self.version = spin_box(1, 999, base.version)
         self.version.setFixedHeight(LINE)  # as high as the line beside it
-        version = Field(translate("Report", "Version"), self.version)
+        version = LabelledField(translate("Report", "Version"), self.version)
         name_input(self.version, translate("Report", "Version"))
         relation = SUPPLEMENTS if base.supplements else REPLACES if base.replaces else FIRST
         field, self.relation = choice(

@@ -26,7 +26,7 @@ from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import label
 from pura_audit.widgets.elided import ElidedLabel
-from pura_audit.widgets.fields import Field, Words, choice, pair
+from pura_audit.widgets.fields import LabelledField, Words, choice, pair
 from pura_audit.widgets.fold import Fold
 
 _ROW: Final = 27
@@ -272,7 +272,7 @@ class LayoutGroup(FormGroup):
             button.setAutoDefault(False)
             button.clicked.connect(act)
             inside.addWidget(button)
-        self.logo_field = Field(translate("Report", "Logo (PNG or SVG)"), row)
+        self.logo_field = LabelledField(translate("Report", "Logo (PNG or SVG)"), row)
         self.body.addLayout(pair(first, second))
         self.body.addWidget(self.logo_field)
         self._changed()

@@ -15,7 +15,7 @@ from pura.usecases.reports import (
     Built,
     FilesTakenError,
     WriteReport,
-    Written,
+    WrittenReport,
     build_report,
     with_logo,
     write_report,
@@ -69,7 +69,7 @@ class Saved:
 
     path: Path
     built: Built
-    written: Written
+    written: WrittenReport
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from pura.base import numerals
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
-from pura.usecases.reports import Signed, SignReport, is_draft, sign_report
+from pura.usecases.reports import SignedReport, SignReport, is_draft, sign_report
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
@@ -225,7 +225,7 @@ class ReportSignDialog(WorkingDialog):
         return dialog
 
 
-def _signed(done: Signed) -> str:
+def _signed(done: SignedReport) -> str:
     return filled(
         translate(
             "SignReport",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from pura.caselog import Standing
+from pura.caselog import CaseStanding
 from pura.documents import Document
 from pura.record.audit import Audit
 from pura.scheme import Profile
@@ -74,7 +74,7 @@ class Item:
     elsewhere: bool = False
     audit: Audit | None = None
     outline: FindingSummary | None = None
-    standing: Standing | None = None
+    standing: CaseStanding | None = None
     report: Path | None = None
     failure: Failure | None = None
 

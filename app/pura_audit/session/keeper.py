@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
-from pura.caselog import KEEP, LEAVE_OUT, SEAL, Standing
+from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseStanding
 from pura.keys import Secret
 from pura.usecases.audits import Audited
 from pura.usecases.cases import UNFILED, SaveTo, SavingRun, saving_run
@@ -33,7 +33,7 @@ class Kept:
 
     audited: Audited
     outline: FindingSummary
-    standing: Standing | None
+    standing: CaseStanding | None
     failure: Failure | None = None
 
 
@@ -83,7 +83,7 @@ class Keeper:
         except (CaseLogError, KeyFormatError) as error:
             self.close()
             return Kept(audited=audited, outline=row, standing=None, failure=Failure.of(error))
-        standing = Standing(case=item.case, name=UNFILED, mode=item.mode)
+        standing = CaseStanding(case=item.case, name=UNFILED, mode=item.mode)
         return Kept(audited=audited, outline=row, standing=standing)
 
     def fail(self, name: str, error: PuraError) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, QTimer, Signal
 
-from pura.caselog import KEEP, Standing
+from pura.caselog import KEEP, CaseStanding
 from pura.record.audit import Audit
 from pura.usecases.cases import open_saved, standings_of
 from pura_audit.jobs.outcome import Done, Failure, Outcome
@@ -184,13 +184,13 @@ class Record(QObject):
         at = self._cases.environment
         self._cases.ask(lambda _: standings_of(at, audits), self._looked, self)
 
-    def _looked(self, outcome: Outcome[dict[str, Standing]]) -> None:
+    def _looked(self, outcome: Outcome[dict[str, CaseStanding]]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was known before stays
         for item in self._changed_rows(outcome.result):
             self._texts.touch(item)
 
-    def _changed_rows(self, found: dict[str, Standing]) -> Iterable[Item]:
+    def _changed_rows(self, found: dict[str, CaseStanding]) -> Iterable[Item]:
         for item in self._texts.queue.items:
             if item.outline is None:
                 continue

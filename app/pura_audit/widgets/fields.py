@@ -26,7 +26,7 @@ from pura_audit.widgets.card import label
 LINE: Final = 32  # height of a line, as high as a choice beside it
 
 
-class Field(QWidget):
+class LabelledField(QWidget):
     """A name, a field, and a line for what is wrong with it.
 
     Args:
@@ -61,7 +61,7 @@ class Field(QWidget):
         self.widget.setAccessibleDescription(words)
 
 
-class Words(Field):
+class Words(LabelledField):
     """Words to be typed, on one line or on several.
 
     Signals:
@@ -115,7 +115,7 @@ class Words(Field):
 
 def choice(
     caption: str, rows: Sequence[tuple[str, str]], current: str, act: Callable[[], object]
-) -> tuple[Field, QComboBox]:
+) -> tuple[LabelledField, QComboBox]:
     """Return a field with a choice of values, and the box in it."""
     box = QComboBox()
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -124,7 +124,7 @@ def choice(
         box.addItem(words, value)
     box.setCurrentIndex(max(0, box.findData(current)))
     box.currentIndexChanged.connect(lambda _: act())
-    return Field(caption, box), box
+    return LabelledField(caption, box), box
 
 
 def pair(first: QWidget, second: QWidget, *, shares: tuple[int, int] = (1, 1)) -> QLayout:

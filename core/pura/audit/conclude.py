@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pura.audit import assemble, facts
-from pura.audit.decoding import DecodedText
+from pura.audit.decoding import WeighedText
 from pura.audit.key_reading import KeyReading, Strength, strength, strongest
 from pura.audit.prior import limits_facts
 from pura.audit.prompts import prompt_facts, prompt_readings
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def conclude(decoded: DecodedText) -> Audit:
+def conclude(decoded: WeighedText) -> Audit:
     """Walk steps 9 to 12 and return the record.
 
     Raises:
@@ -77,7 +77,7 @@ def conclude(decoded: DecodedText) -> Audit:
     ).record()
 
 
-def _outcome(decoded: DecodedText, log10_e: float, best: KeyReading, tried: int) -> Outcome:
+def _outcome(decoded: WeighedText, log10_e: float, best: KeyReading, tried: int) -> Outcome:
     """Return what the rule makes of evidence, over so many keys and readings."""
     made = _claim(decoded, best, tried)
     return decide_outcome(
@@ -89,7 +89,7 @@ def _outcome(decoded: DecodedText, log10_e: float, best: KeyReading, tried: int)
     )
 
 
-def _claim(decoded: DecodedText, best: KeyReading, tried: int) -> Claim:
+def _claim(decoded: WeighedText, best: KeyReading, tried: int) -> Claim:
     """What may be said of how often texts like this one are found."""
     prepared, basis = decoded.prepared, decoded.prepared.basis
     policy = basis.options.policy
@@ -129,7 +129,7 @@ class _Conclusion:
         marks: Those that are reported, in the order of the text.
     """
 
-    decoded: DecodedText
+    decoded: WeighedText
     found: assemble.Selected
     strong: Strength
     decided: Outcome

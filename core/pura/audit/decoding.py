@@ -32,7 +32,7 @@ FEW_KEYS: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DecodedText:
+class WeighedText:
     """A text after step 8.
 
     Attributes:
@@ -58,7 +58,7 @@ class DecodedText:
 
 def decode_text(
     prepared: PreparedText, readings: list[Reading] | PuraError, seconds: float
-) -> DecodedText:
+) -> WeighedText:
     """Walk steps 5 to 8.
 
     Args:
@@ -80,7 +80,7 @@ def decode_text(
             note.append(sentence("log.memory"))
             prepared.text.notice(Notice.SHORT_OF_MEMORY)
     trials, prior = _try_keys(prepared, readings)
-    return DecodedText(
+    return WeighedText(
         prepared=prepared,
         trials=tuple(trials),
         prior=prior,
@@ -90,12 +90,12 @@ def decode_text(
 
 
 def decode_windows(
-    decoded: DecodedText,
+    decoded: WeighedText,
     again: Windows,
     readings: list[Reading] | PuraError,
     row: int,
     seconds: float,
-) -> DecodedText:
+) -> WeighedText:
     """Weigh windows that were read a second time, as more of step 8.
 
     Args:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pura.audit.conclude import conclude
-from pura.audit.decoding import DecodedText, decode_text, decode_windows
+from pura.audit.decoding import WeighedText, decode_text, decode_windows
 from pura.audit.early_stopping import CHUNK
 from pura.audit.options import AuditText, Options
 from pura.audit.prepare import AuditBasis, PreparedText, prepare
@@ -127,7 +127,7 @@ def audit_documents(
     reader = _Reader(model, profile, tell, check)
     chunk = None if options.policy.stop_at is None else CHUNK
     read = reader.read(5, requests, [key for key, _ in keys], chunk=chunk)
-    decoded: dict[int, DecodedText] = {}
+    decoded: dict[int, WeighedText] = {}
     for (number, ready), (readings, seconds) in zip(prepared.items(), read, strict=True):
         try:
             decoded[number] = decode_text(ready, readings, seconds)
@@ -142,8 +142,8 @@ def audit_documents(
 
 
 def _read_again(
-    reader: _Reader, basis: AuditBasis, decoded: dict[int, DecodedText]
-) -> dict[int, DecodedText | PuraError]:
+    reader: _Reader, basis: AuditBasis, decoded: dict[int, WeighedText]
+) -> dict[int, WeighedText | PuraError]:
     """Read windows of several documents a second time, side by side.
 
     Returns:
@@ -161,7 +161,7 @@ def _read_again(
         [Request(texts=[text], prompts=[basis.beginning]) for _, text in places],
         [basis.keys[number][0] for number in chosen],
     )
-    done: dict[int, DecodedText | PuraError] = dict(decoded)
+    done: dict[int, WeighedText | PuraError] = dict(decoded)
     for number, windows in again.items():
         mine = [one for (owner, _), one in zip(places, read, strict=True) if owner == number]
         error = next((one for one, _ in mine if isinstance(one, PuraError)), None)

@@ -18,8 +18,8 @@ from typing import IO, Any, Final
 from pura.base.errors import InputError, PuraError
 from pura.base.files import open_regular
 from pura.base.visible import visible
-from pura.batch.tables import STREAMS, Columns, Entry, as_refusal, opened
-from pura.batch.values import Chunk, Item, Refusal, Source, Text
+from pura.batch.tables import STREAMS, Columns, TableEntry, as_refusal, opened
+from pura.batch.values import Chunk, Item, Refusal, Text, TextSource
 from pura.documents import Document, choose, endings, read_data, read_document
 from pura.documents.folders import Skipped, WalkOptions, walk
 from pura.documents.formats import FORMATS
@@ -152,7 +152,7 @@ def _file(path: str, number: int, inputs: Inputs) -> Chunk:
     """Return a file that one reader reads whole."""
 
     def read() -> list[Item]:
-        source = Source(input=number, item=1, piece=1, path=_full(path))
+        source = TextSource(input=number, item=1, piece=1, path=_full(path))
         missed: list[Item] = []
 
         def documents() -> tuple[Document, ...]:
@@ -196,7 +196,7 @@ def _table(path: str, number: int, inputs: Inputs) -> Iterator[Chunk]:
             raise InputError("input.no-text", label=label, code="input-empty")
     except Exception as error:  # a stranger's file may do anything; the others are read
         caught = as_refusal(error)
-        source = Source(input=number, item=items + 1, piece=1, path=_full(path))
+        source = TextSource(input=number, item=items + 1, piece=1, path=_full(path))
 
         def read() -> list[Item]:
             return [Refusal(source=source, error=caught)]
@@ -206,9 +206,9 @@ def _table(path: str, number: int, inputs: Inputs) -> Iterator[Chunk]:
             yield Chunk(input=number, slice=slices, mark=mark, weight=0, read=read)
 
 
-def _groups(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+def _groups(entries: Iterator[TableEntry]) -> Iterator[list[TableEntry]]:
     """Put entries together up to a number of rows, and of bytes; the same in every run."""
-    group: list[Entry] = []
+    group: list[TableEntry] = []
     size = 0
     for entry in entries:
         group.append(entry)
@@ -220,7 +220,7 @@ def _groups(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
         yield group
 
 
-def _slice(path: str, number: int, slices: int, entries: list[tuple[int, Entry]]) -> Chunk:
+def _slice(path: str, number: int, slices: int, entries: list[tuple[int, TableEntry]]) -> Chunk:
     """Return some rows of a table, each with its number, as what is read in one go."""
     content = hashlib.sha256()
     for _, entry in entries:
@@ -234,7 +234,7 @@ def _slice(path: str, number: int, slices: int, entries: list[tuple[int, Entry]]
     def read() -> list[Item]:
         found: list[Item] = []
         for item, entry in entries:
-            source = Source(
+            source = TextSource(
                 input=number,
                 item=item,
                 piece=1,
@@ -249,7 +249,7 @@ def _slice(path: str, number: int, slices: int, entries: list[tuple[int, Entry]]
     return Chunk(input=number, slice=slices, mark=content.hexdigest(), weight=weight, read=read)
 
 
-def _items(read: Callable[[], Any], source: Source) -> list[Item]:
+def _items(read: Callable[[], Any], source: TextSource) -> list[Item]:
     """Read documents; what goes wrong is an item as well."""
     try:
         documents = read()

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import InputError
 from pura.batch.rows import Row, failed
-from pura.batch.values import Chunk, Finding, Frame, Item, Refusal, Source, Text
+from pura.batch.values import Chunk, Finding, Frame, Item, Refusal, Text, TextSource
 
 FRAME_TEXTS: Final = 32
 FRAME_CHARACTERS: Final = 65_536
@@ -67,7 +67,7 @@ _EXAMINED: Final = (
 )
 
 
-class Journal(Handle):
+class BatchJournal(Handle):
     """An open journal; close it, or use it in a ``with`` statement. One thread at a time.
 
     Args:
@@ -251,7 +251,7 @@ def _mark(chunk: Chunk) -> str:
     return f"{chunk.input}.{chunk.slice} {chunk.mark}"
 
 
-def _columns(source: Source) -> dict[str, object]:
+def _columns(source: TextSource) -> dict[str, object]:
     return {
         "input": source.input,
         "item": source.item,

@@ -12,7 +12,7 @@ from typing import Final
 from pura.base.progress import Checkpoint, unstopped
 from pura.batch.engine import Engine
 from pura.batch.inputs import Inputs, Passed, chunks
-from pura.batch.journal import Journal
+from pura.batch.journal import BatchJournal
 from pura.batch.values import Chunk, Finding, Frame, Item, Text
 
 READERS: Final = min(4, os.cpu_count() or 1)
@@ -20,7 +20,7 @@ READERS: Final = min(4, os.cpu_count() or 1)
 
 
 @dataclass(kw_only=True)
-class Standing:
+class BatchStanding:
     """How far a batch is; grows while it runs.
 
     Attributes:
@@ -40,21 +40,21 @@ class Standing:
     passed: Passed = field(default_factory=Passed)
 
 
-Tell = Callable[[Standing], None]
+Tell = Callable[[BatchStanding], None]
 Keep = Callable[[str, bytes], None]
 """Keeps a whole record, by the digest of its text."""
 
 
 def work_off(
     inputs: Inputs,
-    journal: Journal,
+    journal: BatchJournal,
     engine: Engine,
     *,
     total: int = 0,
     keep: Keep | None = None,
     tell: Tell = lambda _: None,
     checkpoint: Checkpoint = unstopped,
-) -> Standing:
+) -> BatchStanding:
     """Examine every text of the inputs that the journal holds no finding of.
 
     Args:
@@ -73,7 +73,7 @@ def work_off(
         PuraError: No worker can be had, or the journal cannot be written.
         Cancelled: The checkpoint said so; started again it goes on from there.
     """
-    standing = Standing(total=total)
+    standing = BatchStanding(total=total)
     begun = time.monotonic()
     for frame, findings in engine.results(
         _frames(inputs, journal, standing, checkpoint), checkpoint=checkpoint
@@ -95,7 +95,7 @@ def _keep(frame: Frame, findings: list[Finding], keep: Keep | None) -> None:
 
 
 def _frames(
-    inputs: Inputs, journal: Journal, standing: Standing, checkpoint: Checkpoint
+    inputs: Inputs, journal: BatchJournal, standing: BatchStanding, checkpoint: Checkpoint
 ) -> Iterator[Frame]:
     """Yield texts that are still to be found, frame by frame."""
     number, texts = 0, list[Text]()
@@ -110,7 +110,7 @@ def _frames(
 
 
 def _texts(
-    inputs: Inputs, journal: Journal, standing: Standing, checkpoint: Checkpoint
+    inputs: Inputs, journal: BatchJournal, standing: BatchStanding, checkpoint: Checkpoint
 ) -> Iterator[tuple[int, Text]]:
     pool = ThreadPoolExecutor(READERS, thread_name_prefix="batch-read")
     try:
@@ -131,7 +131,7 @@ def _texts(
 
 
 def _ahead(
-    inputs: Inputs, journal: Journal, pool: ThreadPoolExecutor, passed: Passed
+    inputs: Inputs, journal: BatchJournal, pool: ThreadPoolExecutor, passed: Passed
 ) -> Iterator[tuple[int, Chunk, Future[list[Item]] | None]]:
     """Yield chunks in order, with what reads those that have to be read, some way ahead."""
     waiting: list[tuple[int, Chunk, Future[list[Item]] | None]] = []

@@ -65,7 +65,7 @@ class Columns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class TableEntry:
     """One row, message or entry, not yet read.
 
     Attributes:
@@ -83,10 +83,10 @@ class Entry:
     weight: int = 0
 
 
-Stream = Callable[[IO[bytes], str, Columns], Iterator[Entry]]
+Stream = Callable[[IO[bytes], str, Columns], Iterator[TableEntry]]
 
 
-def json_lines(file: IO[bytes], name: str, columns: Columns) -> Iterator[Entry]:
+def json_lines(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
     """Yield one entry a line that is not blank."""
     for number, line in _lines(file):
         part = f"row {number}"
@@ -96,7 +96,7 @@ def json_lines(file: IO[bytes], name: str, columns: Columns) -> Iterator[Entry]:
             yield _json_entry(line, name, part, number, columns)
 
 
-def _json_entry(line: bytes, name: str, part: str, number: int, columns: Columns) -> Entry:
+def _json_entry(line: bytes, name: str, part: str, number: int, columns: Columns) -> TableEntry:
     try:
         value = json.loads(line.decode(columns.options.encoding or "utf-8-sig"))
     except (ValueError, LookupError, RecursionError):
@@ -118,7 +118,7 @@ def _own(value: dict[str, Any], columns: Columns) -> str | None:
     return _identifier(value[field]) if field in value else None
 
 
-def csv_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[Entry]:
+def csv_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
     """Yield one entry a row of a table whose first row names its columns."""
     csv.field_size_limit(4 * MAX_CHARACTERS)
     head = file.read(_SNIFFED)
@@ -145,7 +145,7 @@ def csv_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[Entry]:
             raise InputError("batch.csv", number=rows.line_num, code="input-damaged") from None
 
 
-def parquet_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[Entry]:
+def parquet_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
     """Yield one entry a row."""
     with arrow().parquet.ParquetFile(file) as table:
         field, id_field = columns.named(table.schema_arrow.names)
@@ -173,7 +173,7 @@ def arrow() -> Any:
     return pyarrow
 
 
-def mailbox(file: IO[bytes], name: str, columns: Columns) -> Iterator[Entry]:
+def mailbox(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
     """Yield one entry a message."""
     options = replace(columns.options, format="eml")
     for number, message in enumerate(_messages(file), 1):
@@ -203,7 +203,7 @@ def _messages(file: IO[bytes]) -> Iterator[bytes | None]:
         yield b"".join(lines) if size <= MAX_FILE_BYTES else None
 
 
-def archive(file: IO[bytes], name: str, columns: Columns) -> Iterator[Entry]:
+def archive(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
     """Yield the entries of a zip file, in its order; tables and mailboxes in it row by row."""
     with zipfile.ZipFile(file) as packed:
         for found in packed.infolist():
@@ -213,7 +213,7 @@ def archive(file: IO[bytes], name: str, columns: Columns) -> Iterator[Entry]:
 
 def _unpacked(
     packed: zipfile.ZipFile, found: zipfile.ZipInfo, name: str, columns: Columns
-) -> Iterator[Entry]:
+) -> Iterator[TableEntry]:
     part = found.filename
     stream = STREAMS.get(PurePosixPath(part).suffix.lower())
     try:
@@ -269,29 +269,31 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
         yield number, None
 
 
-def _text_entry(value: object, name: str, part: str, own: str | None, content: bytes) -> Entry:
+def _text_entry(value: object, name: str, part: str, own: str | None, content: bytes) -> TableEntry:
     def read() -> tuple[Document, ...]:
         if not isinstance(value, str):
             raise InputError("batch.not-text", code="input-field")
         return (from_text(value, name=name),)
 
-    return Entry(part=part, read=read, id=own, content=content, weight=len(content))
+    return TableEntry(part=part, read=read, id=own, content=content, weight=len(content))
 
 
-def _bytes_entry(data: bytes, name: str, part: str, options: ReadOptions) -> Entry:
+def _bytes_entry(data: bytes, name: str, part: str, options: ReadOptions) -> TableEntry:
     def read() -> tuple[Document, ...]:
         title = name if options.format is not None else PurePosixPath(part).name
         found = choose(read_data(data, name=title, options=options), ())
         return tuple(replace(document, name=name) for document in found)
 
-    return Entry(part=part, read=read, content=data, weight=len(data))
+    return TableEntry(part=part, read=read, content=data, weight=len(data))
 
 
-def _refused(part: str, error: PuraError, *, own: str | None = None, content: bytes = b"") -> Entry:
+def _refused(
+    part: str, error: PuraError, *, own: str | None = None, content: bytes = b""
+) -> TableEntry:
     def read() -> tuple[Document, ...]:
         raise error
 
-    return Entry(part=part, read=read, id=own, content=content or error.code.encode())
+    return TableEntry(part=part, read=read, id=own, content=content or error.code.encode())
 
 
 def as_refusal(error: Exception) -> PuraError:

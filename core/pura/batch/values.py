@@ -11,7 +11,7 @@ from pura.documents import Document
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class TextSource:
     """Where a text stands; ``(input, item, piece)`` orders all texts, and names each once.
 
     Attributes:
@@ -41,7 +41,7 @@ class Text:
         digest: SHA-256 of its characters in UTF-8, 64 hex digits.
     """
 
-    source: Source
+    source: TextSource
     document: Document
     digest: str
 
@@ -55,7 +55,7 @@ class Refusal:
         error: Why.
     """
 
-    source: Source
+    source: TextSource
     error: PuraError
 
 

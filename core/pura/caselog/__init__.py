@@ -1,8 +1,8 @@
 """The case log: what was done, by whom, and when; only ever added to (docs/caselog.md)."""
 
-from pura.caselog.case import Case, Item, Note, Review
+from pura.caselog.case import Case, CaseItem, Note, Review
 from pura.caselog.cases import Query, find_case, list_cases, read_case
-from pura.caselog.entries import ACTIONS, Draft, Entry, action_words
+from pura.caselog.entries import ACTIONS, Draft, LogEntry, action_words
 from pura.caselog.erasing import erase, erase_person, move_out
 from pura.caselog.events import CUSTODY, HOUSE, Event, record_event
 from pura.caselog.keeping import (
@@ -14,7 +14,7 @@ from pura.caselog.keeping import (
     sign_off,
     write_note,
 )
-from pura.caselog.log import CaseLog, Head, Person, workstation
+from pura.caselog.log import CaseLog, LogHead, Person, workstation
 from pura.caselog.package import export_case, import_case
 from pura.caselog.saving import (
     KEEP,
@@ -26,7 +26,7 @@ from pura.caselog.saving import (
     record_report,
     save_audit,
 )
-from pura.caselog.standing import Standing, standings
+from pura.caselog.standing import CaseStanding, standings
 from pura.caselog.vault import Vault
 
 __all__ = [
@@ -38,17 +38,17 @@ __all__ = [
     "SEAL",
     "TEXT_MODES",
     "Case",
+    "CaseItem",
     "CaseLog",
+    "CaseStanding",
     "Draft",
-    "Entry",
     "Event",
-    "Head",
-    "Item",
+    "LogEntry",
+    "LogHead",
     "Note",
     "Person",
     "Query",
     "Review",
-    "Standing",
     "Vault",
     "action_words",
     "erase",

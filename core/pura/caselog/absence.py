@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pura.caselog.entries import Entry
+from pura.caselog.entries import LogEntry
 from pura.caselog.log import CaseLog
 
 Place: TypeAlias = tuple[str, int, str]
@@ -34,7 +34,7 @@ class Erasure:
     moved: str = ""
 
 
-def erasures(entries: Iterable[Entry], own: str = "") -> dict[Place, Entry]:
+def erasures(entries: Iterable[LogEntry], own: str = "") -> dict[Place, LogEntry]:
     """Return what was erased, by its place, with the first entry that says so.
 
     An entry speaks of what stood before it in its own case; one of no case, of people's names. What
@@ -44,8 +44,8 @@ def erasures(entries: Iterable[Entry], own: str = "") -> dict[Place, Entry]:
         entries: In the order in which they came in.
         own: Identifier of the log; empty where entries of a file are looked at.
     """
-    before: dict[Place, Entry] = {}
-    found: dict[Place, Entry] = {}
+    before: dict[Place, LogEntry] = {}
+    found: dict[Place, LogEntry] = {}
     for entry in entries:
         if entry.action == "kept-erased":
             for place in _places(entry.facts.get("erased", ())):
@@ -57,7 +57,7 @@ def erasures(entries: Iterable[Entry], own: str = "") -> dict[Place, Entry]:
 
 
 def missing(
-    entries: Iterable[Entry], there: set[Place], erased: Iterable[Place]
+    entries: Iterable[LogEntry], there: set[Place], erased: Iterable[Place]
 ) -> tuple[Place, ...]:
     """Return what entries commit to, and is neither there nor erased; in their order.
 
@@ -75,7 +75,7 @@ def missing(
     )
 
 
-def told_missing(entries: Iterable[Entry]) -> set[Place]:
+def told_missing(entries: Iterable[LogEntry]) -> set[Place]:
     """Return what an export or an import says was missing then; it is no fault of the file."""
     return {
         place
@@ -91,7 +91,7 @@ def rows_of(places: Iterable[Place]) -> list[dict[str, str | int]]:
     return [{"log": log, "seq": seq, "field": field} for log, seq, field in places]
 
 
-def kept_places(log: CaseLog, entries: Iterable[Entry]) -> set[Place]:
+def kept_places(log: CaseLog, entries: Iterable[LogEntry]) -> set[Place]:
     """Return what a log keeps beside some entries."""
     wanted = {(entry.log, entry.seq): entry for entry in entries if entry.kept}
     with log.reading() as db:
@@ -102,13 +102,13 @@ def kept_places(log: CaseLog, entries: Iterable[Entry]) -> set[Place]:
         }
 
 
-def acted(entry: Entry) -> set[str]:
+def acted(entry: LogEntry) -> set[str]:
     """Return the identifiers of the people whom an entry speaks of: who acted, who examined."""
     examiner = entry.facts.get("examiner")
     return {entry.actor, examiner} if isinstance(examiner, str) else {entry.actor}
 
 
-def people_of(log: CaseLog, actors: set[str]) -> tuple[list[Entry], list[Entry]]:
+def people_of(log: CaseLog, actors: set[str]) -> tuple[list[LogEntry], list[LogEntry]]:
     """Return the entries that name people, and those that erased such a name.
 
     Args:
@@ -126,7 +126,7 @@ def people_of(log: CaseLog, actors: set[str]) -> tuple[list[Entry], list[Entry]]
         actors = actors | {one.actor for one in told}
 
 
-def _speaks_of(erasure: Entry, target: Entry, own: str) -> bool:
+def _speaks_of(erasure: LogEntry, target: LogEntry, own: str) -> bool:
     if erasure.case != target.case or (not target.case and target.action != "person-added"):
         return False
     return target.log != own or erasure.log == own

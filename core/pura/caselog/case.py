@@ -8,7 +8,7 @@ from typing import Final
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import CaseLogError
 from pura.caselog.absence import Erasure, Place
-from pura.caselog.entries import Entry
+from pura.caselog.entries import LogEntry
 from pura.words.sentences import title
 
 FINISHED: Final = ("examination-finished", "examination-repeated")
@@ -53,7 +53,7 @@ class Review:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Item:
+class CaseItem:
     """A saved audit.
 
     Attributes:
@@ -81,7 +81,7 @@ class Item:
 
     id: str
     case: str
-    entry: Entry
+    entry: LogEntry
     run: int
     verdict: str
     mode: str
@@ -93,7 +93,7 @@ class Item:
     sha256: str | None
     log10_e: float | None
     payload: str | None
-    record: tuple[Entry, str] | None
+    record: tuple[LogEntry, str] | None
     marks: int = 1
     more_marks: bool = False
     review: Review | None = None
@@ -133,7 +133,7 @@ class Case:
     auditor: str | None
     tags: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
-    items: tuple[Item, ...] = ()
+    items: tuple[CaseItem, ...] = ()
     held: bool = False
     closed: bool = False
     imported: str = ""
@@ -149,7 +149,7 @@ class Case:
         values: dict[str, Value] = {"count": len(self.missing), "what": ", ".join(named)}
         return catalogue("caselog-check").fill("case.incomplete", language, values)
 
-    def item(self, item: str) -> Item:
+    def item(self, item: str) -> CaseItem:
         """Return an audit by its identifier or the beginning of it.
 
         Raises:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from pura.base.errors import CaseLogError
 from pura.caselog.absence import Erasure, Place, erasures, kept_places, missing, people_of
-from pura.caselog.case import FINISHED, RECORD_OF, REVIEWS, Case, Item, Note, Review
-from pura.caselog.entries import Entry
+from pura.caselog.case import FINISHED, RECORD_OF, REVIEWS, Case, CaseItem, Note, Review
+from pura.caselog.entries import LogEntry
 from pura.caselog.log import CaseLog
 
 
@@ -65,7 +65,7 @@ def case_names(log: CaseLog) -> dict[str, str | None]:
     return {e.case: log.kept(e, "name") for e in log.acts("case-opened", "case-renamed")}
 
 
-def item_of(log: CaseLog, entry: Entry) -> Item:
+def item_of(log: CaseLog, entry: LogEntry) -> CaseItem:
     """Return the audit that an entry has saved, as it was then."""
     return _Reader(log).item(entry)
 
@@ -92,15 +92,15 @@ class _Reader:
     def __init__(self, log: CaseLog) -> None:
         self.log = log
         self.names: dict[str, str | None] = {}
-        self.records: dict[str, tuple[Entry, str]] = {}
-        self.items: dict[str, Item] = {}
+        self.records: dict[str, tuple[LogEntry, str]] = {}
+        self.items: dict[str, CaseItem] = {}
         self.notes: list[Note] = []
         self.name: str | None = None
         self.tags: tuple[str, ...] = ()
         self.held = self.closed = False
         self.failures = 0
 
-    def read(self, entries: Sequence[Entry]) -> Case:
+    def read(self, entries: Sequence[LogEntry]) -> Case:
         """Return the case that the entries, oldest first, are those of."""
         opened = entries[0]
         for entry in entries:
@@ -123,7 +123,7 @@ class _Reader:
             missing=gone,
         )
 
-    def _take(self, entry: Entry) -> None:
+    def _take(self, entry: LogEntry) -> None:
         match entry.action:
             case "case-opened":
                 self.name = self.log.kept(entry, "name")
@@ -149,16 +149,16 @@ class _Reader:
                 reviewed = replace(self.items[entry.item], review=self._review(entry))
                 self.items[entry.item] = reviewed
 
-    def _note(self, entry: Entry, field: str, *, always: bool = False) -> None:
+    def _note(self, entry: LogEntry, field: str, *, always: bool = False) -> None:
         text = self.log.kept(entry, field)
         if text or always:
             self.notes.append(Note(time=entry.time, who=self._who(entry.actor), text=text))
 
-    def _tag(self, entry: Entry) -> None:
+    def _tag(self, entry: LogEntry) -> None:
         if "tags" in entry.kept:
             self.tags = tuple(self.log.kept(entry, "tags") or ())
 
-    def _gone(self, entries: Sequence[Entry]) -> tuple[Place, ...]:
+    def _gone(self, entries: Sequence[LogEntry]) -> tuple[Place, ...]:
         """Return what is missing; say of each record that is not there how that came."""
         there = kept_places(self.log, entries)
         around = list(entries)
@@ -178,7 +178,7 @@ class _Reader:
                 )
         return missing(around, there, erased)
 
-    def _erasure(self, entry: Entry) -> Erasure:
+    def _erasure(self, entry: LogEntry) -> Erasure:
         return Erasure(
             time=entry.time,
             who=self._who(entry.actor),
@@ -186,12 +186,12 @@ class _Reader:
             moved=str(entry.facts.get("moved", "")),
         )
 
-    def item(self, entry: Entry) -> Item:
+    def item(self, entry: LogEntry) -> CaseItem:
         """Read the audit that an entry has saved."""
         about = self.log.kept(entry, "item") or {}
         # Earlier versions did not say who had examined a text that another person saved.
         examiner = str(entry.facts.get("examiner") or entry.actor)
-        return Item(
+        return CaseItem(
             id=entry.item,
             case=entry.case,
             entry=entry,
@@ -211,7 +211,7 @@ class _Reader:
             record=self._record(entry, "record"),
         )
 
-    def _record(self, entry: Entry, field: str) -> tuple[Entry, str] | None:
+    def _record(self, entry: LogEntry, field: str) -> tuple[LogEntry, str] | None:
         with self.log.reading() as db:
             there = db.execute(
                 "SELECT 1 FROM kept WHERE log = ? AND seq = ? AND field = ?",
@@ -219,7 +219,7 @@ class _Reader:
             ).fetchone()
         return None if there is None else (entry, field)
 
-    def _review(self, entry: Entry) -> Review:
+    def _review(self, entry: LogEntry) -> Review:
         return Review(
             state=REVIEWS[entry.action],
             time=entry.time,
@@ -235,7 +235,7 @@ class _Reader:
             if entry.case != case and item is not None and item.review is None:
                 self.items[item.id] = replace(item, review=self._review(entry))
 
-    def _move_records(self, entry: Entry) -> None:
+    def _move_records(self, entry: LogEntry) -> None:
         """After a text was erased, the record without it is kept beside the erasure.
 
         An audit that another case has taken is here no more.

@@ -13,18 +13,18 @@ from datetime import datetime
 
 from pura.base.canonical import canonical
 from pura.base.errors import CaseLogError
-from pura.caselog.entries import Draft, Entry
-from pura.caselog.log import CaseLog, Head, Person
-from pura.report.sign.detached import Signed, check_detached, sign_detached
+from pura.caselog.entries import Draft, LogEntry
+from pura.caselog.log import CaseLog, LogHead, Person
+from pura.report.sign.detached import SignatureWord, check_detached, sign_detached
 from pura.report.sign.identity import Identity
 
 
-def statement(head: Head) -> bytes:
+def statement(head: LogHead) -> bytes:
     """Return the bytes that are signed."""
     return canonical({"log": head.log, "seq": head.seq, "hash": head.hash})
 
 
-def parse_head(text: str, log: str) -> Head:
+def parse_head(text: str, log: str) -> LogHead:
     """Read a head as reports print it: number, colon, hash.
 
     Raises:
@@ -34,12 +34,12 @@ def parse_head(text: str, log: str) -> Head:
     seq, _, digest = re.sub(r"[\s\u00ad\u200b\u2060\ufffe]", "", text).lower().partition(":")
     if not seq.isdecimal() or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
         raise CaseLogError("caselog.head", code="case-log-head")
-    return Head(log=log, seq=int(seq), hash=digest)
+    return LogHead(log=log, seq=int(seq), hash=digest)
 
 
 def sign_head(
     log: CaseLog, identity: Identity, actor: Person, *, role: str = "authoriser"
-) -> Entry:
+) -> LogEntry:
     """Sign the log's head with the organisation's certificate; an entry of its own says so.
 
     Raises:
@@ -65,7 +65,9 @@ def sign_head(
         )
 
 
-def check_signature(cms: bytes, head: Head, trust: Sequence[bytes], moment: datetime) -> Signed:
+def check_signature(
+    cms: bytes, head: LogHead, trust: Sequence[bytes], moment: datetime
+) -> SignatureWord:
     """Check the signature of a head.
 
     Args:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from pura.base.errors import CaseLogError
 from pura.base.files import read_bounded, write_atomic
 from pura.base.strict import read_json
-from pura.caselog.log import CaseLog, Head
+from pura.caselog.log import CaseLog, LogHead
 
 FORM: Final = "pura-head/1"
 MAX_BYTES: Final = 1 << 18
@@ -38,8 +38,8 @@ class Deposit:
     """
 
     name: str
-    head: Head
-    signed: Head | None = None
+    head: LogHead
+    signed: LogHead | None = None
     cms: bytes = b""
 
 
@@ -68,7 +68,7 @@ def lay_down(log: CaseLog, folder: Path, *, mail: str = "", now: datetime | None
     return path
 
 
-def _plain(log: CaseLog, head: Head) -> dict[str, Any]:
+def _plain(log: CaseLog, head: LogHead) -> dict[str, Any]:
     plain: dict[str, Any] = {"form": FORM, "log": head.log, "seq": head.seq, "hash": head.hash}
     newest = None
     for entry in log.acts("head-signed"):
@@ -143,7 +143,7 @@ def _parse(name: str, data: bytes) -> Deposit:
     return Deposit(name=name, head=_head(log, found), signed=_head(log, signed), cms=cms)
 
 
-def _head(log: str, found: Mapping[str, Any]) -> Head:
+def _head(log: str, found: Mapping[str, Any]) -> LogHead:
     if type(found["seq"]) is not int or not _HASH.fullmatch(str(found["hash"])):
         raise ValueError("head")
-    return Head(log=log, seq=found["seq"], hash=str(found["hash"]))
+    return LogHead(log=log, seq=found["seq"], hash=str(found["hash"]))

@@ -110,7 +110,7 @@ def action_words(action: str, language: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class LogEntry:
     """An entry as it stands in the log.
 
     Attributes:
@@ -183,13 +183,13 @@ class Entry:
         return written(self.body).decode()
 
 
-def make(values: Mapping[str, Any]) -> Entry:
+def make(values: Mapping[str, Any]) -> LogEntry:
     """Make an entry of the present form."""
     body = {"v": FORM, **values}
-    return Entry(hash=entry_hash(body), body=body)
+    return LogEntry(hash=entry_hash(body), body=body)
 
 
-def parse(stored_hash: str, text: str) -> Entry:
+def parse(stored_hash: str, text: str) -> LogEntry:
     """Read a stored entry; its hash is not yet compared.
 
     Raises:
@@ -205,4 +205,4 @@ def parse(stored_hash: str, text: str) -> Entry:
             raise ValueError("not an entry")
     if not all(isinstance(v, str) for v in body["kept"].values()):
         raise ValueError("not an entry")
-    return Entry(hash=stored_hash, body=body)
+    return LogEntry(hash=stored_hash, body=body)

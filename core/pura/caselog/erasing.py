@@ -7,7 +7,7 @@ from typing import Any
 from pura.base.errors import CaseLogError
 from pura.caselog.canonical import pack
 from pura.caselog.case import FINISHED, RECORD_OF
-from pura.caselog.entries import Draft, Entry
+from pura.caselog.entries import Draft, LogEntry
 from pura.caselog.keeping import held, worded
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import pack_record, unpack_record
@@ -143,11 +143,11 @@ def erase_person(log: CaseLog, name: str, actor: Person, *, reason: str) -> bool
     return bool(gone)
 
 
-def _concerns(entry: Entry, field: str, item: str | None) -> bool:
+def _concerns(entry: LogEntry, field: str, item: str | None) -> bool:
     return item is None or entry.item == item or field == RECORD_OF + item
 
 
-def _without_text(log: CaseLog, entry: Entry) -> bytes | None:
+def _without_text(log: CaseLog, entry: LogEntry) -> bytes | None:
     """Return a kept record without its text; None when it is not there or has none."""
     packed = log.kept_bytes(entry, "record")
     if packed is None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pura.base.errors import CaseLogError
 from pura.caselog.canonical import pack
 from pura.caselog.case import FINISHED
-from pura.caselog.entries import Draft, Entry
+from pura.caselog.entries import Draft, LogEntry
 from pura.caselog.keeping import living, worded
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import REPORT_ACTIONS
@@ -57,7 +57,7 @@ class Event:
     item: str = ""
 
 
-def record_event(log: CaseLog, case: str, event: Event, actor: Person) -> Entry:
+def record_event(log: CaseLog, case: str, event: Event, actor: Person) -> LogEntry:
     """Put an event on record.
 
     Args:
@@ -102,7 +102,7 @@ def record_event(log: CaseLog, case: str, event: Event, actor: Person) -> Entry:
         )
 
 
-def affected_reports(log: CaseLog, key: str) -> list[Entry]:
+def affected_reports(log: CaseLog, key: str) -> list[LogEntry]:
     """Return the entries of all reports with an audit for which this key was tried."""
     items = {
         entry.item

@@ -8,7 +8,7 @@ from typing import Final
 
 from pura.base.errors import CaseLogError
 from pura.caselog.canonical import pack
-from pura.caselog.case import Case, Item
+from pura.caselog.case import Case, CaseItem
 from pura.caselog.cases import read_case
 from pura.caselog.entries import Draft
 from pura.caselog.log import CaseLog, Person
@@ -79,7 +79,7 @@ def set_tags(log: CaseLog, case: str, tags: Sequence[str], actor: Person) -> Non
 
 
 def sign_off(
-    log: CaseLog, item: Item, reviewer: Person, *, agree: bool, recomputed: str, words: str = ""
+    log: CaseLog, item: CaseItem, reviewer: Person, *, agree: bool, recomputed: str, words: str = ""
 ) -> None:
     """Confirm or dispute a finding, as a second person (four eyes).
 

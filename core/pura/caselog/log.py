@@ -22,7 +22,7 @@ from pura.base.database import Handle, transaction
 from pura.base.errors import CaseLogError
 from pura.base.files import make_private, write_atomic
 from pura.caselog.canonical import START, commitment, new_salt, pack, unpack
-from pura.caselog.entries import ACTIONS, CLOCK, ROLES, Draft, Entry, make, parse
+from pura.caselog.entries import ACTIONS, CLOCK, ROLES, Draft, LogEntry, make, parse
 from pura.caselog.schema import CASE_LOG
 from pura.version import __version__
 
@@ -31,7 +31,7 @@ _COLUMNS: Final = "SELECT hash, body FROM entries"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Head:
+class LogHead:
     """The newest entry of the log's own chain.
 
     Attributes:
@@ -126,16 +126,16 @@ class CaseLog(Handle):
                 with transaction(self._db, "DEFERRED"):
                     yield self._db
 
-    def head(self) -> Head:
+    def head(self) -> LogHead:
         """Return the newest entry's number and hash."""
         with CASE_LOG.guard():
             row = self._db.execute(
                 "SELECT seq, hash FROM entries WHERE log = ? ORDER BY seq DESC LIMIT 1", (self.id,)
             ).fetchone()
         seq, digest = (0, START) if row is None else row
-        return Head(log=self.id, seq=seq, hash=digest)
+        return LogHead(log=self.id, seq=seq, hash=digest)
 
-    def entries(self, case: str | None = None, item: str | None = None) -> Iterator[Entry]:
+    def entries(self, case: str | None = None, item: str | None = None) -> Iterator[LogEntry]:
         """Walk over the entries in the order in which they came in."""
         where, values = [], []
         for name, value in (("case_id", case), ("item_id", item)):
@@ -147,14 +147,14 @@ class CaseLog(Handle):
             for digest, body in self._db.execute(f"{query} ORDER BY place", values):
                 yield _parsed(digest, body)
 
-    def acts(self, *actions: str) -> Iterator[Entry]:
+    def acts(self, *actions: str) -> Iterator[LogEntry]:
         """Walk over the entries of some actions, in the order in which they came in."""
         query = f"{_COLUMNS} WHERE action IN ({', '.join('?' * len(actions))}) ORDER BY place"
         with CASE_LOG.guard():
             for digest, body in self._db.execute(query, actions):
                 yield _parsed(digest, body)
 
-    def entry(self, seq: int, log: str | None = None) -> Entry | None:
+    def entry(self, seq: int, log: str | None = None) -> LogEntry | None:
         """Return one entry, or None."""
         with CASE_LOG.guard():
             row = self._db.execute(
@@ -162,7 +162,7 @@ class CaseLog(Handle):
             ).fetchone()
         return None if row is None else _parsed(*row)
 
-    def kept_bytes(self, entry: Entry, field: str) -> bytes | None:
+    def kept_bytes(self, entry: LogEntry, field: str) -> bytes | None:
         """Return what is kept beside an entry, or None: there was nothing, or it was erased.
 
         Raises:
@@ -182,7 +182,7 @@ class CaseLog(Handle):
             )
         return value
 
-    def kept(self, entry: Entry, field: str) -> Any:
+    def kept(self, entry: LogEntry, field: str) -> Any:
         """Return a kept value, or None when it was erased."""
         value = self.kept_bytes(entry, field)
         return None if value is None else unpack(value)
@@ -228,7 +228,7 @@ class CaseLog(Handle):
                 with transaction(self._db):
                     yield Writer(self)
 
-    def append(self, draft: Draft) -> Entry:
+    def append(self, draft: Draft) -> LogEntry:
         """Add one entry."""
         with self.writing() as writer:
             return writer.append(draft)
@@ -266,7 +266,7 @@ class CaseLog(Handle):
             )
         return new
 
-    def compose(self, draft: Draft, kept: Mapping[str, str]) -> Entry:
+    def compose(self, draft: Draft, kept: Mapping[str, str]) -> LogEntry:
         """Return the entry that would come next."""
         if draft.action not in ACTIONS or draft.role not in ROLES:
             raise ValueError("unknown action or role")
@@ -324,7 +324,7 @@ class Writer:
     def __init__(self, log: CaseLog) -> None:
         self._log = log
 
-    def append(self, draft: Draft) -> Entry:
+    def append(self, draft: Draft) -> LogEntry:
         """Add an entry at the end."""
         salts = {field: new_salt() for field in draft.kept}
         commitments = {
@@ -336,7 +336,7 @@ class Writer:
             keep(self._log.db, entry, field, salts[field], value)
         return entry
 
-    def erase(self, entry: Entry, field: str) -> bool:
+    def erase(self, entry: LogEntry, field: str) -> bool:
         """Overwrite what is kept beside an entry; say whether there was anything."""
         gone = self._log.db.execute(
             "DELETE FROM kept WHERE log = ? AND seq = ? AND field = ?",
@@ -349,7 +349,7 @@ class Writer:
         self._log.db.execute("INSERT OR IGNORE INTO signatures VALUES (?, ?)", (digest, cms))
 
 
-def insert(db: sqlite3.Connection, entry: Entry) -> None:
+def insert(db: sqlite3.Connection, entry: LogEntry) -> None:
     """Write an entry to the table."""
     db.execute(
         "INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -366,7 +366,7 @@ def insert(db: sqlite3.Connection, entry: Entry) -> None:
     )
 
 
-def keep(db: sqlite3.Connection, entry: Entry, field: str, salt: bytes, value: bytes) -> None:
+def keep(db: sqlite3.Connection, entry: LogEntry, field: str, salt: bytes, value: bytes) -> None:
     """Write what is kept beside an entry."""
     db.execute(
         "INSERT INTO kept VALUES (?, ?, ?, ?, ?)", (entry.log, entry.seq, field, salt, value)
@@ -385,7 +385,7 @@ def workstation(path: Path) -> str:
     return new
 
 
-def _parsed(digest: str, body: str) -> Entry:
+def _parsed(digest: str, body: str) -> LogEntry:
     try:
         return parse(digest, body)
     except ValueError:

@@ -38,7 +38,7 @@ from pura.caselog.absence import (
 from pura.caselog.canonical import SALT_BYTES, START, commitment, entry_hash, pack
 from pura.caselog.case import RECORD_OF, Case
 from pura.caselog.cases import read_case
-from pura.caselog.entries import Draft, Entry, parse
+from pura.caselog.entries import Draft, LogEntry, parse
 from pura.caselog.log import CaseLog, Person, insert, keep
 from pura.caselog.saving import unpack_record
 from pura.caselog.shape import check_entry, check_kept
@@ -58,7 +58,7 @@ _DATE: Final = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, kw_only=True)
 class _Kept:
-    entry: Entry
+    entry: LogEntry
     field: str
     salt: bytes
     value: bytes
@@ -78,9 +78,9 @@ class Package:
     """
 
     case: str
-    people: list[Entry]
-    erasures: list[Entry]
-    entries: list[Entry]
+    people: list[LogEntry]
+    erasures: list[LogEntry]
+    entries: list[LogEntry]
     kept: list[_Kept]
     missing: tuple[Place, ...]
 
@@ -269,11 +269,11 @@ def _taken_in() -> Iterator[None]:
         raise error if error.key.startswith("caselog.not") else _not_a_case(error.key) from None
 
 
-def _row(entry: Entry) -> dict[str, str]:
+def _row(entry: LogEntry) -> dict[str, str]:
     return {"hash": entry.hash, "body": entry.line()}
 
 
-def _rows(log: CaseLog, entry: Entry) -> list[_Kept]:
+def _rows(log: CaseLog, entry: LogEntry) -> list[_Kept]:
     with log.reading() as db:
         rows = db.execute(
             "SELECT field, salt, value FROM kept WHERE log = ? AND seq = ? ORDER BY field",
@@ -314,7 +314,7 @@ def _index(archive: zipfile.ZipFile) -> dict[str, Any]:
     return found
 
 
-def _kept(archive: zipfile.ZipFile, index: dict[str, Any], entries: list[Entry]) -> list[_Kept]:
+def _kept(archive: zipfile.ZipFile, index: dict[str, Any], entries: list[LogEntry]) -> list[_Kept]:
     places = {(entry.log, entry.seq): entry for entry in entries}
     kept = [
         _Kept(
@@ -356,7 +356,7 @@ def _check_form(index: object) -> None:
         raise _not_a_case(phrase("case.form"))
 
 
-def _entry(row: Any) -> Entry:
+def _entry(row: Any) -> LogEntry:
     entry = parse(str(row["hash"]), str(row["body"]))
     if not 1 <= entry.seq < 1 << 63:
         raise ValueError("number")
@@ -364,7 +364,7 @@ def _entry(row: Any) -> Entry:
 
 
 def _check_entries(
-    case: str, people: list[Entry], erased: list[Entry], entries: list[Entry]
+    case: str, people: list[LogEntry], erased: list[LogEntry], entries: list[LogEntry]
 ) -> None:
     """Walk over the case's own chain, and over those whom it names."""
     previous, seen = START, set()
@@ -389,7 +389,7 @@ def _check_entries(
             raise CaseLogError("case.nobody", seq=entry.seq, code="case-log-altered")
 
 
-def _check_end(head: Mapping[str, Any], entries: list[Entry]) -> None:
+def _check_end(head: Mapping[str, Any], entries: list[LogEntry]) -> None:
     """Require the entry of the export itself, and that the head which the file states is that."""
     end = entries[-1]
     if end.action != "case-exported":
@@ -398,7 +398,7 @@ def _check_end(head: Mapping[str, Any], entries: list[Entry]) -> None:
         raise CaseLogError("case.head", seq=end.seq, code="case-log-altered")
 
 
-def _check_kept(entries: list[Entry], kept: list[_Kept]) -> None:
+def _check_kept(entries: list[LogEntry], kept: list[_Kept]) -> None:
     places = {(entry.log, entry.seq) for entry in entries}
     for row in kept:
         fits = commitment(row.salt, row.value) == row.entry.kept.get(row.field)
@@ -406,7 +406,9 @@ def _check_kept(entries: list[Entry], kept: list[_Kept]) -> None:
             raise _altered(row.entry, row.field)
 
 
-def _check_whole(people: list[Entry], around: list[Entry], kept: list[_Kept]) -> tuple[Place, ...]:
+def _check_whole(
+    people: list[LogEntry], around: list[LogEntry], kept: list[_Kept]
+) -> tuple[Place, ...]:
     """Require what entries commit to, or an entry that it was erased, or was missing already.
 
     Returns:
@@ -447,7 +449,7 @@ def _check_record(row: _Kept) -> None:
         ) from None
 
 
-def _check_shapes(entries: list[Entry], kept: list[_Kept]) -> None:
+def _check_shapes(entries: list[LogEntry], kept: list[_Kept]) -> None:
     try:
         for entry in entries:
             check_entry(entry)
@@ -457,7 +459,7 @@ def _check_shapes(entries: list[Entry], kept: list[_Kept]) -> None:
         raise _not_a_case(phrase("case.unknown")) from None
 
 
-def _altered(entry: Entry, field: str = "") -> CaseLogError:
+def _altered(entry: LogEntry, field: str = "") -> CaseLogError:
     key = "case.altered-field" if field else "case.altered"
     return CaseLogError(key, seq=entry.seq, field=field, code="case-log-altered")
 

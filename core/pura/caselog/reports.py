@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pura.base import numerals
-from pura.caselog.case import Case, Item
+from pura.caselog.case import Case, CaseItem
 from pura.caselog.cases import read_case
-from pura.caselog.entries import Draft, Entry
+from pura.caselog.entries import Draft, LogEntry
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import REPORT_ACTIONS, record_report
 from pura.report.labels import Labels
@@ -18,7 +18,7 @@ from pura.report.sign import Identity
 
 
 def request_of_case(
-    log: CaseLog, case: Case, items: Sequence[Item], base: ReportRequest
+    log: CaseLog, case: Case, items: Sequence[CaseItem], base: ReportRequest
 ) -> ReportRequest:
     """Fill what the log knows into the fields of a request that were left empty.
 
@@ -78,7 +78,7 @@ def note_report(
     actor: Person,
     *,
     recipient: str = "",
-) -> Entry:
+) -> LogEntry:
     """Say in the log what became of a report.
 
     A draft is drafted, a final one issued; one that replaces or supplements another amends it.
@@ -113,7 +113,7 @@ def note_report(
 
 def note_signed(
     log: CaseLog, before: bytes, after: bytes, identity: Identity, actor: Person
-) -> Entry:
+) -> LogEntry:
     """Say in the log that a report was signed, and sign the head of the log with it.
 
     Args:

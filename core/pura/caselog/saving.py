@@ -9,9 +9,9 @@ from typing import Any, Final
 from pura.base.catalogue import phrase
 from pura.base.errors import CaseLogError, PuraError
 from pura.caselog.canonical import pack
-from pura.caselog.case import FINISHED, Item
+from pura.caselog.case import FINISHED, CaseItem
 from pura.caselog.cases import item_of
-from pura.caselog.entries import Draft, Entry
+from pura.caselog.entries import Draft, LogEntry
 from pura.caselog.keeping import MAX_NAME, living, worded
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.vault import Vault, unlock
@@ -38,7 +38,7 @@ def save_audit(
     sealed: bytes | None = None,
     purpose: str = "",
     examiner: str = "",
-) -> Item:
+) -> CaseItem:
     """Save an audit to a case.
 
     Args:
@@ -130,7 +130,11 @@ def record_failure(log: CaseLog, case: str, name: str, error: PuraError, actor: 
 
 
 def load_audit(
-    log: CaseLog, item: Item, *, passphrase: bytearray | None = None, actor: Person | None = None
+    log: CaseLog,
+    item: CaseItem,
+    *,
+    passphrase: bytearray | None = None,
+    actor: Person | None = None,
 ) -> Audit:
     """Open a saved audit, without a model or a key.
 
@@ -155,7 +159,7 @@ def load_audit(
     return audit
 
 
-def gone_record(item: Item) -> CaseLogError:
+def gone_record(item: CaseItem) -> CaseLogError:
     """Return the error of an audit whose record is not there: erased, or missing.
 
     Args:
@@ -185,7 +189,7 @@ def record_report(
     final: bool,
     reason: str = "",
     recipient: str = "",
-) -> Entry:
+) -> LogEntry:
     """Say in the log that a report was drafted, issued, amended or withdrawn.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pura.caselog.canonical import unpack
 from pura.caselog.case import FINISHED, RECORD_OF
-from pura.caselog.entries import ACTIONS, ROLES, Entry
+from pura.caselog.entries import ACTIONS, ROLES, LogEntry
 from pura.caselog.saving import REPORT_ACTIONS, TEXT_MODES
 from pura.verdict.outcome import VERDICTS
 
@@ -26,7 +26,7 @@ _ITEM: Final = {
 MAX_WORDS: Final = 200_000
 
 
-def check_entry(entry: Entry) -> None:
+def check_entry(entry: LogEntry) -> None:
     """Refuse an entry of a shape that this program does not write.
 
     Raises:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from pura.caselog.case import FINISHED, REVIEWS
-from pura.caselog.entries import Entry
+from pura.caselog.entries import LogEntry
 from pura.caselog.log import CaseLog
 from pura.caselog.saving import REPORT_ACTIONS
 
@@ -26,7 +26,7 @@ _TELLING: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class CaseStanding:
     """Where a saved finding stands.
 
     Attributes:
@@ -48,7 +48,7 @@ class Standing:
     signed: bool = False
 
 
-def standings(log: CaseLog, audits: Collection[str]) -> dict[str, Standing]:
+def standings(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStanding]:
     """Return where findings stand, by the identifiers of their audits; unknown ones are left out.
 
     Args:
@@ -56,7 +56,7 @@ def standings(log: CaseLog, audits: Collection[str]) -> dict[str, Standing]:
         audits: Which.
     """
     wanted = frozenset(audits)
-    found: dict[str, Standing] = {}
+    found: dict[str, CaseStanding] = {}
     names: dict[str, str | None] = {}
     reports: dict[str, tuple[str, ...]] = {}
     with log.reading():
@@ -77,10 +77,10 @@ def standings(log: CaseLog, audits: Collection[str]) -> dict[str, Standing]:
     return {audit: replace(one, name=names.get(one.case)) for audit, one in found.items()}
 
 
-def _follow(log: CaseLog, entry: Entry, found: dict[str, Standing]) -> None:
+def _follow(log: CaseLog, entry: LogEntry, found: dict[str, CaseStanding]) -> None:
     before = found.get(entry.item)
     if entry.action in FINISHED:
-        new = Standing(case=entry.case, name=None, mode=str(entry.facts["text"]))
+        new = CaseStanding(case=entry.case, name=None, mode=str(entry.facts["text"]))
         # A later case takes over what was said of it; a case that is not moved to changes nothing.
         found[entry.item] = new if before is None else replace(before, case=new.case, mode=new.mode)
     elif before is not None and entry.action in REVIEWS:

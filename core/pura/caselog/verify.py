@@ -14,8 +14,8 @@ from pura.caselog.absence import erasures, told_missing
 from pura.caselog.canonical import START, commitment, entry_hash
 from pura.caselog.checkpoints import check_signature
 from pura.caselog.deposit import Deposit
-from pura.caselog.entries import Draft, Entry, parse
-from pura.caselog.log import CaseLog, Head, Person
+from pura.caselog.entries import Draft, LogEntry, parse
+from pura.caselog.log import CaseLog, LogHead, Person
 from pura.caselog.schema import CASE_LOG
 from pura.report.check import BAD, GOOD, NOTICE
 
@@ -51,7 +51,7 @@ class LogCheck:
 def verify_log(
     log: CaseLog,
     *,
-    head: Head | None = None,
+    head: LogHead | None = None,
     trust: Sequence[bytes] = (),
     deposits: Sequence[Deposit] | None = None,
     moment: datetime | None = None,
@@ -215,7 +215,7 @@ class _Check:
                 return LogCheck(
                     name="signatures", state=BAD, key="signatures.missing", values=values
                 )
-            head = Head(
+            head = LogHead(
                 log=self._log.id, seq=int(entry.facts["seq"]), hash=str(entry.facts["hash"])
             )
             signed = check_signature(bytes(row[0]), head, trust, moment)
@@ -232,7 +232,7 @@ class _Check:
             values={"count": count, "seq": head.seq, "who": signed.subject},
         )
 
-    def head(self, head: Head | None) -> LogCheck:
+    def head(self, head: LogHead | None) -> LogCheck:
         """Hold the chain against a head from elsewhere."""
         if head is None:
             return LogCheck(name="head", state=NOTICE, key="head.none")
@@ -285,7 +285,7 @@ class _Check:
         rows = self._rows("SELECT hash FROM entries WHERE log = ? AND seq = ?", (self._log.id, seq))
         return next((str(row[0]) for row in rows), None)
 
-    def _entries(self, where: str, values: tuple[object, ...]) -> Iterator[Entry]:
+    def _entries(self, where: str, values: tuple[object, ...]) -> Iterator[LogEntry]:
         """Walk over entries that can be read; :meth:`chain` names those that cannot."""
         query = f"SELECT hash, body FROM entries WHERE {where} ORDER BY place"  # noqa: S608  (constants of this module)
         for digest, body in self._rows(query, values):

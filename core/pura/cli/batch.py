@@ -18,7 +18,7 @@ from pura.cli.terminal import Language, RowsInto, err, language, out, say, write
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
-    from pura.batch.run import Standing
+    from pura.batch.run import BatchStanding
     from pura.usecases.batch import BatchDone
 
 MARKED: Final = 3
@@ -202,7 +202,7 @@ def _lists(names: list[str]) -> Iterator[tuple[Path, ...]]:
 
 
 @contextmanager
-def _shown() -> Iterator[Callable[[Standing], None]]:
+def _shown() -> Iterator[Callable[[BatchStanding], None]]:
     """Lend what says how far a batch is: a bar on a terminal, a line now and then in a pipe."""
     from rich.progress import BarColumn, Progress, TextColumn
 
@@ -217,7 +217,7 @@ def _shown() -> Iterator[Callable[[Standing], None]]:
     with bar:
         task = bar.add_task("", total=None)
 
-        def tell(standing: Standing) -> None:
+        def tell(standing: BatchStanding) -> None:
             nonlocal said
             words = _words_of(standing)
             total = max(standing.total, 1)
@@ -229,7 +229,7 @@ def _shown() -> Iterator[Callable[[Standing], None]]:
         yield tell
 
 
-def _words_of(standing: Standing) -> str:
+def _words_of(standing: BatchStanding) -> str:
     rate = standing.found / standing.seconds if standing.seconds else 0.0
     share = min(1.0, standing.weight / standing.total) if standing.total else 0.0
     left = standing.seconds * (1 - share) / share if share else 0.0

@@ -17,7 +17,7 @@ from pura.cli.terminal import Language, RowsInto, language, out, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
-    from pura.caselog import Case, CaseLog, Item
+    from pura.caselog import Case, CaseItem, CaseLog
 
 app = App()
 caselog_acts.register(app)
@@ -231,7 +231,7 @@ def case_row(case: Case) -> dict[str, Any]:
     }
 
 
-def _item_row(item: Item) -> dict[str, Any]:
+def _item_row(item: CaseItem) -> dict[str, Any]:
     return {
         "id": item.id,
         "name": item.name,
@@ -313,7 +313,7 @@ def _gone(case: Case) -> str:
     return say("absent" if case.missing else "erased")
 
 
-def _mode(item: Item) -> str:
+def _mode(item: CaseItem) -> str:
     """Return what became of the text, or of the whole record."""
     if item.record is None:
         return "missing" if item.missing else "erased"

@@ -97,11 +97,11 @@ def state(
 
 def kind(entry: KeyEntry) -> str:
     """Say what a key is for."""
-    from pura.keys import Role
+    from pura.keys import KeyRole
 
-    if entry.role is Role.DERIVED:
+    if entry.role is KeyRole.DERIVED:
         return say("key.derived", deployment=entry.deployment)
-    return say("key.master") if entry.role is Role.MASTER else ""
+    return say("key.master") if entry.role is KeyRole.MASTER else ""
 
 
 def _tell(entry: KeyEntry, found: State, error: KeyStoreError | None, *, as_json: bool) -> None:

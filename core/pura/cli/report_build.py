@@ -17,7 +17,7 @@ from pura.cli.passphrases import read_passphrase
 from pura.cli.terminal import out, say
 
 if TYPE_CHECKING:
-    from pura.caselog import Case, Item
+    from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
     from pura.report import ReportRequest
     from pura.usecases.reports import WriteReport
@@ -83,7 +83,7 @@ def build(
 
     audits = [audit for path in records or [] for audit in read_records(path)]
     at = environment()
-    saved: tuple[Case, tuple[Item, ...]] | None = None
+    saved: tuple[Case, tuple[CaseItem, ...]] | None = None
     if case is not None:
         saved = items_of(at, case, item or [])
         audits += open_audits(at, items=saved[1], auditor=auditor)

@@ -214,7 +214,7 @@ def _strongest_issued(phi: F64, issued: Issued, profile: Profile) -> list[Bits]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class MarkExtent:
     """Where one mark stands; attributes as of :class:`Mark`."""
 
     marked: F64
@@ -229,7 +229,7 @@ def limits_of(
     member: int,
     profile: Profile,
     checkpoint: Callable[[], None],
-) -> list[Limits]:
+) -> list[MarkExtent]:
     """Return where marks begin and end, token by token.
 
     One chain runs over the text; around the passages of a mark it reads the mark's payload, up to
@@ -262,7 +262,7 @@ def limits_of(
         for first, last in stated or own:
             inside[first : last + 1] = True
         out.append(
-            Limits(
+            MarkExtent(
                 marked=np.where(inside | (marked <= 0.5), marked, 0.0),
                 log_ratio=np.where(there, found.log_ratio[0], 0.0),
                 ranges=tuple(stated or own),

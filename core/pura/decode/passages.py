@@ -52,19 +52,19 @@ _LOOKED_AT: Final = 4  # windows of a passage whose e-value is worked out
 DECODED_AT_MOST: Final = 8192
 
 
-class Window(NamedTuple):
+class StepWindow(NamedTuple):
     """Steps ``first`` to ``after - 1``."""
 
     first: int
     after: int
 
 
-def fixed_windows(steps: int) -> list[Window]:
+def fixed_windows(steps: int) -> list[StepWindow]:
     """Return the windows of a text with so many carrying steps.
 
     A text of no more than one window has one, itself.
     """
-    return [Window(*row) for row in _windows(SCALES, steps).tolist()]
+    return [StepWindow(*row) for row in _windows(SCALES, steps).tolist()]
 
 
 def _windows(scales: Sequence[tuple[int, int]], steps: int) -> I64:
@@ -187,9 +187,9 @@ class _Search:
         self._alive: list[list[tuple[int, int, F64]]] = []
         self._decoded: set[int] = set()
         self._decodings = 0
-        self._asked: set[Window] = set()
-        self._looked_at: dict[_Segment, list[tuple[Window, float]]] = {}
-        self._weighed: dict[Window, float] = {}
+        self._asked: set[StepWindow] = set()
+        self._looked_at: dict[_Segment, list[tuple[StepWindow, float]]] = {}
+        self._weighed: dict[StepWindow, float] = {}
 
     def _looks(self) -> Iterator[F64]:
         """Yield an upper bound of each window's evidence: the ring may end in another state."""
@@ -336,7 +336,7 @@ class _Search:
         self._decodings += 1
         return self._prior.k_best(self._potentials(np.arange(first, after)), 1)[0]
 
-    def _log_e(self, window: Window) -> float:
+    def _log_e(self, window: StepWindow) -> float:
         """Return the natural log of the e-value of a window."""
         if window not in self._weighed:
             self._weighed[window] = self._log_e_of(np.arange(*window))
@@ -397,7 +397,7 @@ class _Search:
     def _reaching(self, path: Sequence[_Segment], least: float) -> list[tuple[_Segment, float]]:
         """Return the passages whose own statement reaches a level, and its e-value."""
         by_window = {segment: self._statement(segment, path, least) for segment in path}
-        named: dict[int, list[Window]] = {}
+        named: dict[int, list[StepWindow]] = {}
         for segment, found in by_window.items():
             if found is not None:
                 named.setdefault(segment.number, []).append(found[1])
@@ -408,7 +408,7 @@ class _Search:
                 out.append((segment, log_e))
         return out
 
-    def _repeated(self, segment: _Segment, named: dict[int, list[Window]]) -> float | None:
+    def _repeated(self, segment: _Segment, named: dict[int, list[StepWindow]]) -> float | None:
         """Return the e-value of a payload on the steps of a passage that repeats it.
 
         The payload must be the best one of a window that shares no step with the passage.
@@ -425,7 +425,7 @@ class _Search:
 
     def _statement(
         self, segment: _Segment, path: Sequence[_Segment], least: float
-    ) -> tuple[float, Window] | None:
+    ) -> tuple[float, StepWindow] | None:
         """Return the e-value of a window inside that reaches a level; None if none does.
 
         It must do so by the payload of the passage, and without the steps of other passages.
@@ -443,7 +443,7 @@ class _Search:
                 return log_e - self._statements, window
         return None
 
-    def _best_windows(self, segment: _Segment) -> list[tuple[Window, float]]:
+    def _best_windows(self, segment: _Segment) -> list[tuple[StepWindow, float]]:
         """Return windows that a passage holds more than half of, the best ones, best first.
 
         Returns:
@@ -460,7 +460,7 @@ class _Search:
             own += self._weights[segment.number]
             best = np.argsort(-own, kind="stable")[:_LOOKED_AT]
             self._looked_at[segment] = [
-                (Window(*map(int, inside[at])), float(own[at])) for at in best
+                (StepWindow(*map(int, inside[at])), float(own[at])) for at in best
             ]
         return self._looked_at[segment]
 

@@ -20,7 +20,7 @@ from pura.documents import cage, limits
 from pura.documents.encodings import preload
 from pura.documents.formats import FORMATS, Format
 from pura.documents.refusals import check, damaged, deep, memory, outside
-from pura.documents.values import Reader, ReadOptions
+from pura.documents.values import FormatReader, ReadOptions
 
 
 def main() -> None:
@@ -40,15 +40,17 @@ def main() -> None:
     _send(answer)
 
 
-def _load(form: Format) -> Reader:
+def _load(form: Format) -> FormatReader:
     for name in form.preload:
         importlib.import_module(name)
     preload()
-    reader: Reader = importlib.import_module(f"pura.documents.readers.{form.module}").read
+    reader: FormatReader = importlib.import_module(f"pura.documents.readers.{form.module}").read
     return reader
 
 
-def _answer(reader: Reader, data: bytes, options: ReadOptions, form: Format) -> dict[str, Any]:
+def _answer(
+    reader: FormatReader, data: bytes, options: ReadOptions, form: Format
+) -> dict[str, Any]:
     try:
         extracts = reader(data, options)
         check(extracts)

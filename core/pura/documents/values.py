@@ -69,7 +69,7 @@ class ReadOptions:
             raise InputError("input.format", known=", ".join(FORMATS), code="usage")
 
 
-class Reader(Protocol):
+class FormatReader(Protocol):
     """What every module of :mod:`.readers` offers under the name ``read``."""
 
     def __call__(self, data: bytes, options: ReadOptions) -> list[Extract]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.embed.rows import Row
+from pura.embed.rows import MarkedRow
 from pura.embed.sampler import extend_order, lay_out, pick
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -49,7 +49,7 @@ class MarkingEngine:
     """
 
     def __init__(self) -> None:
-        self._rows: dict[int, Row] = {}
+        self._rows: dict[int, MarkedRow] = {}
         self._next = 0
         self._orders: dict[tuple[str | None, int, int, torch.device], torch.Tensor] = {}
         self._room: torch.Tensor | None = None
@@ -83,7 +83,7 @@ class MarkingEngine:
             PayloadError: The payload does not fit the profile.
             GenerationError: A payload without a key.
         """
-        row = Row(key, payload, profile, dice or np.random.default_rng())
+        row = MarkedRow(key, payload, profile, dice or np.random.default_rng())
         if len(tokens):
             row.resume(tokens)
         self._rows[self._next] = row
@@ -129,7 +129,7 @@ class MarkingEngine:
             entropy_bits=np.zeros(len(rows)),
             arity=np.zeros(len(rows), dtype=np.int64),
         )
-        alike: dict[int, list[tuple[int, Row]]] = {}  # by profile
+        alike: dict[int, list[tuple[int, MarkedRow]]] = {}  # by profile
         for line, number in enumerate(rows):
             if number is not None:
                 row = self._rows[number]
@@ -142,7 +142,7 @@ class MarkingEngine:
                 self._draw(logits, together[at : at + most], drawn)
         return drawn
 
-    def _draw(self, logits: torch.Tensor, some: list[tuple[int, Row]], drawn: Drawn) -> None:
+    def _draw(self, logits: torch.Tensor, some: list[tuple[int, MarkedRow]], drawn: Drawn) -> None:
         """Draw for rows of one profile."""
         import torch
 
@@ -178,7 +178,7 @@ class MarkingEngine:
             self._room = torch.empty(2 * logits.numel(), dtype=torch.float64)
         return self._room[: 2 * logits.numel()].view(2, *logits.shape)
 
-    def _order(self, row: Row, width: int, device: torch.device) -> torch.Tensor:
+    def _order(self, row: MarkedRow, width: int, device: torch.device) -> torch.Tensor:
         """Return the secret order of a row, and where it is not known yet, work it out."""
         import torch
 

@@ -18,7 +18,7 @@ from pura.scheme.gray import sector_of
 Seed = int | Sequence[int] | None
 
 
-class Row:
+class MarkedRow:
     """One text on its way: decides which point of the circle picks its next token.
 
     Args:

@@ -2,7 +2,7 @@
 
 from pura.keys.backends import MAX_ENTRY, SERVICE, Backend, find_backend
 from pura.keys.derive import derive_key
-from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, Place, Role
+from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, KeyRole, Place
 from pura.keys.exposure import exposures
 from pura.keys.faults import State, words
 from pura.keys.folder import KeyFolder
@@ -10,7 +10,7 @@ from pura.keys.keyfile import KeyFile, load_key, parse_key, write_key_file
 from pura.keys.sealed import MIN_PASSPHRASE, SUFFIX, passphrase_bytes
 from pura.keys.secret import Secret
 from pura.keys.session import KeyRef, SessionKeys
-from pura.keys.store import KeyStore, Standing
+from pura.keys.store import KeyStore, KeyStoreState
 
 __all__ = [
     "MAX_ENTRY",
@@ -24,12 +24,12 @@ __all__ = [
     "KeyFile",
     "KeyFolder",
     "KeyRef",
+    "KeyRole",
     "KeyStore",
+    "KeyStoreState",
     "Place",
-    "Role",
     "Secret",
     "SessionKeys",
-    "Standing",
     "State",
     "derive_key",
     "exposures",

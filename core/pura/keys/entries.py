@@ -25,7 +25,7 @@ _MAX_INDEX: Final = 4 << 20
 _PATIENCE: Final = 10.0  # a change takes milliseconds; no prompt stands open while one is made
 
 
-class Role(StrEnum):
+class KeyRole(StrEnum):
     """What a key is for."""
 
     SINGLE = "single"
@@ -60,7 +60,7 @@ class KeyEntry:
     fingerprint: str
     created: str
     note: str = ""
-    role: Role = Role.SINGLE
+    role: KeyRole = KeyRole.SINGLE
     master: str = ""
     deployment: str = ""
     place: Place = Place.KEYRING
@@ -155,7 +155,10 @@ def _entry(row: dict[str, Any]) -> KeyEntry:
     known = {field.name for field in fields(KeyEntry)}
     if row.keys() - known or not all(isinstance(value, str) for value in row.values()):
         raise ValueError
-    typed = {"role": Role(row.get("role", "single")), "place": Place(row.get("place", "keyring"))}
+    typed = {
+        "role": KeyRole(row.get("role", "single")),
+        "place": Place(row.get("place", "keyring")),
+    }
     return KeyEntry(**(row | typed))
 
 

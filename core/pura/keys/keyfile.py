@@ -12,7 +12,7 @@ from typing import Any, Final
 from pura.base.errors import KeyFormatError, naming
 from pura.base.files import open_regular
 from pura.base.strict import read_json
-from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, Role
+from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, KeyRole
 from pura.keys.sealed import MAX_FILE, USUAL, Cost, is_sealed, seal, unseal
 from pura.scheme import SecretKey
 from pura.scheme.keys import KEY_BYTES, wipe_buffer
@@ -41,7 +41,7 @@ class KeyFile:
     name: str = ""
     created: str = ""
     note: str = ""
-    role: Role = Role.SINGLE
+    role: KeyRole = KeyRole.SINGLE
     master: str = ""
     deployment: str = ""
     verifier: bool = False
@@ -121,7 +121,7 @@ def _facts(found: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(value, str) or len(value) > limit or not value.isprintable():
             raise ValueError
         facts[name] = value
-    return facts | {"role": Role(found.get("role", "single"))}
+    return facts | {"role": KeyRole(found.get("role", "single"))}
 
 
 def parse_key(data: bytes, ask: Callable[[], bytearray] | None = None) -> KeyFile:

@@ -17,7 +17,7 @@ from pura.base.catalogue import phrase
 from pura.base.errors import KeyStoreError
 from pura.keys.backends import Backend, Keyring, find_backend
 from pura.keys.derive import deployment_label, derive_key
-from pura.keys.entries import Index, KeyEntry, Place, Role, check_name, check_note, refuse_secret
+from pura.keys.entries import Index, KeyEntry, KeyRole, Place, check_name, check_note, refuse_secret
 from pura.keys.epochs import epoch_key, first_day
 from pura.keys.exposure import exposures
 from pura.keys.faults import CODES, State, fault
@@ -34,7 +34,7 @@ def _utc_now() -> dt.datetime:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class KeyStoreState:
     """How the store stands.
 
     Attributes:
@@ -100,10 +100,12 @@ class KeyStore:
         """Say what state the store is in; nobody is asked for anything."""
         return self._keyring.state() if self._keyring is not None else self.files.state()
 
-    def standing(self) -> Standing:
+    def standing(self) -> KeyStoreState:
         """Say where new keys go, and the states of both places."""
         place = Place.KEYRING if self._keyring else Place.FILES if self.files.exists else None
-        return Standing(place=place, title=self.title, state=self.state(), files=self.files.state())
+        return KeyStoreState(
+            place=place, title=self.title, state=self.state(), files=self.files.state()
+        )
 
     def list(self) -> tuple[KeyEntry, ...]:
         """Return the known keys by name; the secrets are not touched.
@@ -181,7 +183,7 @@ class KeyStore:
         key: SecretKey,
         note: str = "",
         *,
-        role: Role = Role.SINGLE,
+        role: KeyRole = KeyRole.SINGLE,
         master: str = "",
         deployment: str = "",
         created: str = "",
@@ -281,7 +283,7 @@ class KeyStore:
             KeyFormatError: The label is unusable.
         """
         parent = self.entry(master)
-        if parent.role is Role.DERIVED:
+        if parent.role is KeyRole.DERIVED:
             raise KeyStoreError("key.role", master=master, code="key-role")
         label = deployment_label(label)
         make = epoch_key if epoch else derive_key
@@ -292,7 +294,7 @@ class KeyStore:
                 name or f"{master}/{label}",
                 key,
                 note,
-                role=Role.DERIVED,
+                role=KeyRole.DERIVED,
                 master=parent.fingerprint,
                 deployment=label,
                 place=place,
@@ -300,7 +302,7 @@ class KeyStore:
         # By fingerprint: another program may have renamed the master, or deleted it.
         self._index.change(
             lambda entries: tuple(
-                replace(e, role=Role.MASTER) if e.fingerprint == parent.fingerprint else e
+                replace(e, role=KeyRole.MASTER) if e.fingerprint == parent.fingerprint else e
                 for e in entries
             )
         )

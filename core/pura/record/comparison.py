@@ -14,7 +14,7 @@ batch size moves it by less (docs/evidence.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class ComparisonLine:
     """One thing that is compared.
 
     Attributes:
@@ -48,7 +48,7 @@ _PARTS: Final[tuple[tuple[str, Callable[[Audit], str]], ...]] = (
 )
 
 
-def compare_audits(first: Audit, second: Audit) -> tuple[Line, ...]:
+def compare_audits(first: Audit, second: Audit) -> tuple[ComparisonLine, ...]:
     """Compare two audits, of the same text or of two.
 
     Args:
@@ -59,11 +59,15 @@ def compare_audits(first: Audit, second: Audit) -> tuple[Line, ...]:
         A line for each thing, the evidence last.
     """
     lines = [
-        Line(name=name, first=read(first), second=read(second), same=read(first) == read(second))
+        ComparisonLine(
+            name=name, first=read(first), second=read(second), same=read(first) == read(second)
+        )
         for name, read in _PARTS
     ]
     a, b = first.evidence.log10_e, second.evidence.log10_e
     lines.append(
-        Line(name="evidence", first=f"{a:.3f}", second=f"{b:.3f}", same=abs(a - b) <= TOLERANCE)
+        ComparisonLine(
+            name="evidence", first=f"{a:.3f}", second=f"{b:.3f}", same=abs(a - b) <= TOLERANCE
+        )
     )
     return tuple(lines)

@@ -44,7 +44,7 @@ class Issue:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class RegisterEntry:
     """One row of the register.
 
     Attributes:
@@ -101,7 +101,7 @@ def digest_of(row: Iterable[object]) -> int:
     return int.from_bytes(hashlib.blake2b(framed, digest_size=DIGEST_BYTES).digest(), "little")
 
 
-def entry_of(row: tuple[Any, ...]) -> Entry:
+def entry_of(row: tuple[Any, ...]) -> RegisterEntry:
     """Read a stored row ``number, bits, payload, who, issued, model``.
 
     Raises:
@@ -116,4 +116,4 @@ def entry_of(row: tuple[Any, ...]) -> Entry:
         issue = Issue(payload=payload, who=who, when=issued, model=model)
     except (TypeError, ValueError, AttributeError, RegisterError):
         raise sqlite3.DatabaseError("a row is not one of this program") from None
-    return Entry(number=number, issue=issue)
+    return RegisterEntry(number=number, issue=issue)

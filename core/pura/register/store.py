@@ -29,9 +29,9 @@ from pura.record.naming import RegisterMatch
 from pura.register.register_schema import connect, guard, transaction
 from pura.register.rows import (
     DIGEST_BYTES,
-    Entry,
     Issue,
     Problems,
+    RegisterEntry,
     blob_of,
     digest_of,
     entry_of,
@@ -107,7 +107,7 @@ class Register(Handle):
         with guard(), transaction(self._db, "DEFERRED"):
             yield
 
-    def add(self, issue: Issue) -> Entry:
+    def add(self, issue: Issue) -> RegisterEntry:
         """Add one issued payload.
 
         Raises:
@@ -165,15 +165,15 @@ class Register(Handle):
             if gone:  # else another program was quicker
                 self._touch(-digest_of(row_of(entry.issue)))
 
-    def find(self, payload: Payload) -> Entry | None:
+    def find(self, payload: Payload) -> RegisterEntry | None:
         """Return the entry of a payload, or None."""
         return self._one("payload = ? AND bits = ?", (blob_of(payload), len(payload)))
 
-    def entry(self, number: int) -> Entry | None:
+    def entry(self, number: int) -> RegisterEntry | None:
         """Return an entry by its number, or None."""
         return self._one("number = ?", (number,))
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[RegisterEntry]:
         """Walk over all entries in the order of their numbers."""
         with guard():
             rows = self._db.execute(
@@ -361,7 +361,7 @@ class Register(Handle):
         for row, number in before:
             problems.add(row, phrase("register.known", number=number))
 
-    def _one(self, where: str, values: tuple[object, ...]) -> Entry | None:
+    def _one(self, where: str, values: tuple[object, ...]) -> RegisterEntry | None:
         with guard():
             row = self._db.execute(
                 f"SELECT number, bits, payload, who, issued, model FROM entries WHERE {where}",  # noqa: S608  (one of two constants above)
@@ -413,4 +413,4 @@ def _chance(size: int, payload_bits: int) -> float:
     return max(math.ldexp(size, -payload_bits), 5e-324) if size else 0.0
 
 
-__all__ = ["CHUNK", "Entry", "Issue", "Problems", "Register"]
+__all__ = ["CHUNK", "Issue", "Problems", "Register", "RegisterEntry"]

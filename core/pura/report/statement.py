@@ -25,7 +25,7 @@ from pura.base.errors import RecordError, ReportFileError, ServeError
 from pura.base.files import read_bounded, write_atomic
 from pura.base.strict import read_json
 from pura.report.check.dissect import drive
-from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check
+from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, CheckedPoint
 from pura.report.sign.identity import Identity, describe
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill, findings
@@ -239,7 +239,7 @@ class StatementCheck:
         fingerprint: SHA-256 of the key or certificate that signed, hexadecimal; empty for none.
     """
 
-    checks: tuple[Check, ...]
+    checks: tuple[CheckedPoint, ...]
     statement: Statement | None = None
     fingerprint: str = ""
 
@@ -290,13 +290,13 @@ def check_statement(
         header, public, certificates = _signer(statement)
         said = _said(statement, str(header["alg"]), public)
     except Exception:  # libraries have many ways of not understanding what a stranger sends
-        broken = Check(name="integrity", state=BAD, key="statement.broken")
+        broken = CheckedPoint(name="integrity", state=BAD, key="statement.broken")
         return StatementCheck(checks=(broken,))
-    checks = [Check(name="integrity", state=GOOD, key="statement.intact")]
+    checks = [CheckedPoint(name="integrity", state=GOOD, key="statement.intact")]
     if certificates:
         facts = describe(certificates[0])
         checks.append(
-            Check(
+            CheckedPoint(
                 name="signer",
                 state=NOTICE if facts.self_signed else GOOD,
                 key="statement.certificate",
@@ -307,17 +307,17 @@ def check_statement(
     else:
         fingerprint, until = hashlib.sha256(public).hexdigest(), None
         checks.append(
-            Check(
+            CheckedPoint(
                 name="signer", state=GOOD, key="statement.signer-key", values={"sha": fingerprint}
             )
         )
     checks.append(_trusted(trust, public, certificates, moment, until))
     if not sha256:
-        checks.append(Check(name="text", state=OPEN, key="statement.no-text"))
+        checks.append(CheckedPoint(name="text", state=OPEN, key="statement.no-text"))
     else:
         same = sha256 == said.sha256
         key = "statement.text-same" if same else "statement.text-other"
-        checks.append(Check(name="text", state=GOOD if same else BAD, key=key))
+        checks.append(CheckedPoint(name="text", state=GOOD if same else BAD, key=key))
     return StatementCheck(checks=tuple(checks), statement=said, fingerprint=fingerprint)
 
 
@@ -369,15 +369,15 @@ def _trusted(
     certificates: Sequence[x509.Certificate],
     moment: datetime,
     until: datetime | None,
-) -> Check:
+) -> CheckedPoint:
     if not trust:
-        return Check(name="trust", state=OPEN, key="statement.trust-none")
+        return CheckedPoint(name="trust", state=OPEN, key="statement.trust-none")
     if until is not None and moment > until:
         values = {"when": until.astimezone(UTC).date().isoformat()}
-        return Check(name="trust", state=BAD, key="trust.expired", values=values)
+        return CheckedPoint(name="trust", state=BAD, key="trust.expired", values=values)
     if public in trust.keys or _vouched(trust, certificates, moment):
-        return Check(name="trust", state=GOOD, key="statement.trust-good")
-    return Check(name="trust", state=BAD, key="statement.trust-other")
+        return CheckedPoint(name="trust", state=GOOD, key="statement.trust-good")
+    return CheckedPoint(name="trust", state=BAD, key="statement.trust-other")
 
 
 def _vouched(trust: Trust, certificates: Sequence[x509.Certificate], moment: datetime) -> bool:

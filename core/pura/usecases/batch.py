@@ -20,10 +20,10 @@ from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_
 from pura.base.progress import Checkpoint, unstopped
 from pura.batch.engine import Engine, Here, Read, Workers, failure
 from pura.batch.inputs import Inputs, files, weight_of
-from pura.batch.journal import Journal
+from pura.batch.journal import BatchJournal
 from pura.batch.results import merged, packed, read_rows, record_path
 from pura.batch.rows import Row, finding_of
-from pura.batch.run import Standing, Tell, work_off
+from pura.batch.run import BatchStanding, Tell, work_off
 from pura.batch.values import Finding
 from pura.batch.write import format_of, write_rows
 from pura.documents import Document
@@ -120,7 +120,7 @@ def run_batch(
     place = request.journal or journal_of(environment, request.output)
     _make_room(request, place)
     request = replace(request, setup=resolved(environment, request.setup))
-    with Journal(place, _settings(environment, request.setup)) as journal:
+    with BatchJournal(place, _settings(environment, request.setup)) as journal:
         with _engine(environment, request) as engine:
             standing = work_off(
                 request.inputs,
@@ -388,4 +388,4 @@ def _finding(found: Audited | PuraError, seconds: float, *, records: bool) -> Fi
     return Finding(row=finding_of(found.audit, found.error), seconds=seconds, record=record)
 
 
-__all__ = ["BatchDone", "RunBatch", "Standing", "merge_batch", "run_batch", "summary_of"]
+__all__ = ["BatchDone", "BatchStanding", "RunBatch", "merge_batch", "run_batch", "summary_of"]

@@ -19,11 +19,11 @@ from pura.caselog import (
     KEEP,
     SEAL,
     Case,
+    CaseItem,
     CaseLog,
-    Head,
-    Item,
+    CaseStanding,
+    LogHead,
     Person,
-    Standing,
     Vault,
     export_case,
     find_case,
@@ -179,7 +179,7 @@ class SaveTo:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saved:
+class SavedAudits:
     """Audits that were saved.
 
     Attributes:
@@ -205,7 +205,7 @@ class ReviewFinding:
         words: What else there is to say.
     """
 
-    item: Item
+    item: CaseItem
     reviewer: str | None
     agree: bool
     recomputed: str
@@ -279,7 +279,7 @@ class SavingRun:
         with open_log(self._at) as log:
             record_start(log, self.case.id, name, self.actor)
 
-    def save(self, audit: Audit) -> Item:
+    def save(self, audit: Audit) -> CaseItem:
         """Save a finding.
 
         Raises:
@@ -346,7 +346,7 @@ def save_audits(
     *,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
-) -> Saved:
+) -> SavedAudits:
     """Save finished audits to a case, all or none.
 
     Args:
@@ -376,7 +376,7 @@ def save_audits(
             progress(Stage(name="save", done=done, total=len(new)))
             audit = _unfiled(log, one) if isinstance(one, str) else one
             _save_or_move(log, case, audit, actor, to, vault)
-        return Saved(case=case_named(log, case.id), count=len(new), opened=opened)
+        return SavedAudits(case=case_named(log, case.id), count=len(new), opened=opened)
 
 
 def _unfiled(log: CaseLog, audit: str) -> Audit:
@@ -411,7 +411,7 @@ def _save_or_move(
         move_out(log, before.case, audit.id, actor, to=case.id)
 
 
-def unfiled_item(log: CaseLog, audit: str) -> Item | None:
+def unfiled_item(log: CaseLog, audit: str) -> CaseItem | None:
     """Return an audit as the unfiled case keeps it, or None."""
     for case, name in case_names(log).items():
         if name == UNFILED:
@@ -422,7 +422,7 @@ def unfiled_item(log: CaseLog, audit: str) -> Item | None:
     return None
 
 
-def standings_of(environment: Environment, audits: Collection[str]) -> dict[str, Standing]:
+def standings_of(environment: Environment, audits: Collection[str]) -> dict[str, CaseStanding]:
     """Return where findings stand, by the identifiers of their audits.
 
     Raises:
@@ -434,7 +434,7 @@ def standings_of(environment: Environment, audits: Collection[str]) -> dict[str,
         return standings(log, audits)
 
 
-def case_of(environment: Environment, audit: str) -> tuple[Case, Item]:
+def case_of(environment: Environment, audit: str) -> tuple[Case, CaseItem]:
     """Return the case that has an audit now, and the audit in it.
 
     Raises:
@@ -444,7 +444,7 @@ def case_of(environment: Environment, audit: str) -> tuple[Case, Item]:
         return _standing_in(log, audit)
 
 
-def _standing_in(log: CaseLog, audit: str) -> tuple[Case, Item]:
+def _standing_in(log: CaseLog, audit: str) -> tuple[Case, CaseItem]:
     cases = [entry.case for entry in log.acts(*FINISHED) if entry.item == audit]
     for name in reversed(cases):
         case = read_case(log, name)
@@ -520,7 +520,7 @@ def import_from_file(environment: Environment, *, path: Path, auditor: str | Non
 
 def items_of(
     environment: Environment, name: str, items: Sequence[str] = ()
-) -> tuple[Case, tuple[Item, ...]]:
+) -> tuple[Case, tuple[CaseItem, ...]]:
     """Return a case, and audits of it.
 
     Args:
@@ -541,7 +541,7 @@ def items_of(
 def open_audits(
     environment: Environment,
     *,
-    items: tuple[Item, ...],
+    items: tuple[CaseItem, ...],
     auditor: str | None = None,
     passphrase: Secret | None = None,
     checkpoint: Checkpoint = unstopped,
@@ -608,7 +608,7 @@ def check_log(
 
 def sign_head_of_log(
     environment: Environment, *, certificate: Path, passphrase: Secret, auditor: str | None = None
-) -> Head:
+) -> LogHead:
     """Sign the head of the log; returns it.
 
     Args:

@@ -60,7 +60,7 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remark:
+class DoctorRemark:
     """What was seen, as a text of the volume ``doctor``."""
 
     key: str
@@ -86,7 +86,7 @@ class Examined:
 
     name: str
     grade: Grade
-    remark: Remark | PuraError
+    remark: DoctorRemark | PuraError
 
 
 def examine(environment: Environment, *, hashes: bool = False) -> Iterator[Examined]:
@@ -118,7 +118,7 @@ def examine(environment: Environment, *, hashes: bool = False) -> Iterator[Exami
 
 
 def _seen(name: str, key: str, grade: Grade = "ok", /, **values: Value) -> Examined:
-    return Examined(name=name, grade=grade, remark=Remark(key=key, values=values))
+    return Examined(name=name, grade=grade, remark=DoctorRemark(key=key, values=values))
 
 
 def _fault(name: str, error: PuraError) -> Examined:
@@ -249,7 +249,7 @@ def _keys(environment: Environment) -> Iterator[Examined]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _KeyStore(Remark):
+class _KeyStore(DoctorRemark):
     """The state of the key store, in the words that it has itself."""
 
     key: str = ""

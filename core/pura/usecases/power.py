@@ -22,7 +22,7 @@ from pura.verdict.power_file import SHORT, PowerFile, read_power_file, seal, sta
 
 if TYPE_CHECKING:
     from pura.measure.power.plan import PowerPlan
-    from pura.report.sign.detached import Signed
+    from pura.report.sign.detached import SignatureWord
 
 MAX_PROMPTS: Final = 1 << 22
 MAX_CERTIFICATE: Final = 1 << 20
@@ -79,7 +79,7 @@ class PowerFound:
     """
 
     sealed: PowerFile
-    signed: Signed | None
+    signed: SignatureWord | None
     relied_on: bool
 
 
@@ -355,7 +355,7 @@ def _named(environment: Environment, policy: Policy, name: str) -> str:
     return found[0] if len(found) == 1 else environment.power.get(name).fingerprint
 
 
-def _check(sealed: PowerFile, trust: tuple[Path, ...]) -> Signed | None:
+def _check(sealed: PowerFile, trust: tuple[Path, ...]) -> SignatureWord | None:
     """Refuse a table whose signature is not of it."""
     if sealed.signature is None:
         return None

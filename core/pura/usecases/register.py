@@ -11,7 +11,7 @@ from pura.base.errors import RegisterError, naming
 from pura.base.progress import Checkpoint, unstopped
 from pura.register.issue_log import import_log, is_log
 from pura.register.register_csv import export_csv, import_csv
-from pura.register.rows import Entry, Issue
+from pura.register.rows import Issue, RegisterEntry
 from pura.register.store import Register
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
@@ -64,7 +64,7 @@ def export_register(environment: Environment, *, path: Path) -> RegisterDone:
         return RegisterDone(rows=rows, entries=len(register), version=register.version())
 
 
-def add_issue(environment: Environment, *, issue: Issue) -> Entry:
+def add_issue(environment: Environment, *, issue: Issue) -> RegisterEntry:
     """Add one issued payload.
 
     Raises:
@@ -74,7 +74,7 @@ def add_issue(environment: Environment, *, issue: Issue) -> Entry:
         return register.add(issue)
 
 
-def find_payload(environment: Environment, *, payload: Payload) -> Entry | None:
+def find_payload(environment: Environment, *, payload: Payload) -> RegisterEntry | None:
     """Look a payload up; None when it was never issued.
 
     Raises:

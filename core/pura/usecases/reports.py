@@ -12,7 +12,7 @@ from pura.base.catalogue import quoted
 from pura.base.errors import InputError, ReportFileError, SigningError
 from pura.base.files import read_bounded, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
-from pura.caselog import Case, Item
+from pura.caselog import Case, CaseItem
 from pura.caselog.cases import read_case
 from pura.caselog.reports import note_report, note_signed, request_of_case
 from pura.keys import Secret
@@ -104,7 +104,7 @@ class WrittenFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class WrittenReport:
     """A report that is written.
 
     Attributes:
@@ -161,7 +161,7 @@ class SignReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Signed:
+class SignedReport:
     """A signed report, and with which certificate."""
 
     path: Path
@@ -197,7 +197,7 @@ def with_logo(request: BuildReport) -> BuildReport:
 
 def write_report(
     request: WriteReport, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped
-) -> Written:
+) -> WrittenReport:
     """Write the files of a report.
 
     Raises:
@@ -222,7 +222,7 @@ def write_report(
             ) from None
         written.append(WrittenFile(path=path, size=len(data)))
     annex = request.annex if request.built.report.annex is not None else None
-    return Written(files=tuple(written), annex=annex)
+    return WrittenReport(files=tuple(written), annex=annex)
 
 
 def refuse_replacing(
@@ -285,7 +285,7 @@ def sign_report(
     *,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
-) -> Signed:
+) -> SignedReport:
     """Sign a report, and note it in the case log where that is wanted.
 
     Raises:
@@ -306,7 +306,7 @@ def sign_report(
     if request.note:
         with open_log(environment) as log:
             note_signed(log, before, after, identity, acting(log, request.auditor))
-    return Signed(path=request.to, certificate=identity.certificate)
+    return SignedReport(path=request.to, certificate=identity.certificate)
 
 
 def check_report(
@@ -372,7 +372,7 @@ def is_draft(path: Path) -> bool:
 
 
 def filled_request(
-    environment: Environment, case: Case, items: Sequence[Item], base: ReportRequest
+    environment: Environment, case: Case, items: Sequence[CaseItem], base: ReportRequest
 ) -> ReportRequest:
     """Fill what the case log knows into the fields of a request that were left empty.
 

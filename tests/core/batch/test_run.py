@@ -22,7 +22,7 @@ from pura.base.resources import resource
 from pura.batch import journal as journals
 from pura.batch.engine import Here
 from pura.batch.inputs import Inputs
-from pura.batch.journal import Journal
+from pura.batch.journal import BatchJournal
 from pura.batch.local import local
 from pura.batch.results import merged, read_rows
 from pura.batch.rows import Row, json_schema
@@ -123,13 +123,13 @@ def test_shards_merge_into_what_one_run_gives(fast: Any, tmp_path: Path) -> None
 
 
 def test_a_journal_belongs_to_its_settings_and_to_one_program(tmp_path: Path) -> None:
-    with Journal(tmp_path / "j", {"key": 1}), pytest.raises(InputError, match="in use"):
-        Journal(tmp_path / "j", {"key": 1})
+    with BatchJournal(tmp_path / "j", {"key": 1}), pytest.raises(InputError, match="in use"):
+        BatchJournal(tmp_path / "j", {"key": 1})
     with pytest.raises(InputError, match="another key"):
-        Journal(tmp_path / "j", {"key": 2})
+        BatchJournal(tmp_path / "j", {"key": 2})
     (tmp_path / "bad").write_bytes(b"no database at all, but long enough to be looked at" * 40)
     with pytest.raises(InputError, match="--force"):
-        Journal(tmp_path / "bad", {"key": 1})
+        BatchJournal(tmp_path / "bad", {"key": 1})
 
 
 def test_frames_are_the_same_after_a_stop_at_any_place(
@@ -214,7 +214,7 @@ def test_who_stops_waits_for_no_worker_that_gets_ready(fast: Any, tmp_path: Path
 
     engine = local(fast.FastPlan(opening=600.0), fast.lend, 2)  # longer than a test may take
     inputs = Inputs(names=(str(tmp_path / "one.txt"),))
-    with Journal(tmp_path / "j", {}) as book, pytest.raises(Cancelled):
+    with BatchJournal(tmp_path / "j", {}) as book, pytest.raises(Cancelled):
         work_off(inputs, book, engine, checkpoint=stop)
     assert not running()
 

@@ -23,7 +23,7 @@ from cryptography.x509.oid import NameOID
 
 from pura.base.canonical import canonical
 from pura.base.errors import CaseLogError
-from pura.caselog import CaseLog, Head, Person, open_case, save_audit, workstation, write_note
+from pura.caselog import CaseLog, LogHead, Person, open_case, save_audit, workstation, write_note
 from pura.caselog.canonical import commitment, entry_hash, written
 from pura.caselog.checkpoints import parse_head, sign_head
 from pura.caselog.deposit import deposits_in, lay_down
@@ -240,7 +240,7 @@ def test_a_cut_tail_shows_against_a_head_that_was_printed(filled: CaseLog) -> No
     )
     assert bad(filled) == []  # the chain itself cannot know
     assert bad(filled, head=head) == ["head.cut"]
-    other = Head(log=head.log, seq=last - 3, hash="a" * 64)
+    other = LogHead(log=head.log, seq=last - 3, hash="a" * 64)
     assert bad(filled, head=other) == ["head.other"]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.embed.rows import Row
+from pura.embed.rows import MarkedRow
 from pura.embed.sampler import entropy_bits, inverse_transform
 from pura.scheme import Payload, Profile, SecretKey
 from pura.scheme.keys import LABEL_SEED
@@ -74,7 +74,7 @@ def next_tokens(
     tokens: tuple[int, ...], key: EveryKey, payload: Payload, profile: Profile, *, forget: bool
 ) -> list[tuple[int, Fraction]]:
     """Walk the real row along ``tokens``; return what can follow, with probabilities."""
-    row = Row(key, payload, profile, NoDice())  # type: ignore[arg-type]
+    row = MarkedRow(key, payload, profile, NoDice())  # type: ignore[arg-type]
     if forget:
         row._schedule._history = Forgetful()
     for t in range(len(tokens)):

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pura.base.errors import KeyFormatError
-from pura.keys import KeyFile, Role, load_key, parse_key, passphrase_bytes, write_key_file
+from pura.keys import KeyFile, KeyRole, load_key, parse_key, passphrase_bytes, write_key_file
 from pura.keys.derive import derive_key
 from pura.keys.epochs import epoch_key, epochs, latest
 from pura.keys.keyfile import read_key_file
@@ -37,7 +37,7 @@ def made(**changes: object) -> bytes:
         name="Häuser",
         created="2026-11-21T00:00:00+00:00",
         note="n",
-        role=Role.DERIVED,
+        role=KeyRole.DERIVED,
         master="0" * 16,
         deployment="newsroom",
     )
@@ -71,7 +71,7 @@ def armoured(data: bytes, *, mend: bool = True) -> bytes:
 def test_a_key_comes_back_with_all_that_is_known_of_it() -> None:
     found = opened(made())
     assert found.key == KEY
-    assert (found.name, found.note, found.role) == ("Häuser", "n", Role.DERIVED)
+    assert (found.name, found.note, found.role) == ("Häuser", "n", KeyRole.DERIVED)
     assert (found.master, found.deployment) == ("0" * 16, "newsroom")
     assert not found.verifier
 

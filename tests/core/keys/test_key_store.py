@@ -13,7 +13,7 @@ import pytest
 
 from pura.base.errors import KeyFormatError, KeyStoreError, PuraError
 from pura.cli.passphrases import read_passphrase
-from pura.keys import KeyFolder, KeyStore, Place, Role, State, passphrase_bytes, words
+from pura.keys import KeyFolder, KeyRole, KeyStore, Place, State, passphrase_bytes, words
 from pura.keys.backends import MAX_ENTRY, Keyring
 from pura.keys.faults import classify
 from pura.scheme import SecretKey
@@ -99,7 +99,7 @@ def test_a_key_comes_back_and_only_its_fingerprint_is_listed(
     assert store.get("Newsroom 2026") == key
     assert store.list() == (entry,)
     assert entry.fingerprint == key.fingerprint
-    assert entry.role is Role.SINGLE
+    assert entry.role is KeyRole.SINGLE
     assert entry.place is Place.KEYRING
     text = (tmp_path / "keys.json").read_text()
     assert key.to_hex() not in text
@@ -391,9 +391,9 @@ def test_a_derived_key_is_stored_and_its_master_marked(store: KeyStore) -> None:
     store.add("House", master)
     entry = store.derive("House", "newsroom-2026")
     assert entry.name == "House/newsroom-2026"
-    assert entry.role is Role.DERIVED
+    assert entry.role is KeyRole.DERIVED
     assert entry.master == master.fingerprint
-    assert store.entry("House").role is Role.MASTER
+    assert store.entry("House").role is KeyRole.MASTER
     assert store.get(entry.name).fingerprint != master.fingerprint
     assert code_of(store.derive, "House", "newsroom-2026") == "key-exists"
     assert code_of(store.derive, entry.name, "x") == "key-role"

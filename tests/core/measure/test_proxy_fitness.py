@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pura.base.errors import Cancelled, GenerationError, InputError, ProfileError
-from pura.measure.fitness.measure import Sample, measure
+from pura.measure.fitness.measure import FitnessSample, measure
 from pura.measure.fitness.samples import MAX_SAMPLES, make_samples, read_samples
 from pura.measure.fitness.statistics import mean, share, word_for
 from pura.measure.fitness.words import plain_sentence
@@ -52,7 +52,7 @@ def test_samples_are_read_line_by_line(tmp_path: Path) -> None:
     path = tmp_path / "samples.jsonl"
     path.write_text('{"text": "Ein Text.", "payload": "0110"}\n\n{"text": "b", "payload": "1"}\n')
     first, second = read_samples(path)
-    assert first == Sample(text="Ein Text.", payload=Payload(text="0110"))
+    assert first == FitnessSample(text="Ein Text.", payload=Payload(text="0110"))
     assert second.text == "b"
 
 
@@ -86,10 +86,11 @@ def test_too_many_samples_are_refused(tmp_path: Path) -> None:
         read_samples(tmp_path / "none.jsonl")
 
 
-def given(samples: dict[str, Any], count: int) -> tuple[Profile, list[Sample]]:
+def given(samples: dict[str, Any], count: int) -> tuple[Profile, list[FitnessSample]]:
     data = samples["marked-tbcc"]
     return Profile.from_dict(data["profile"]), [
-        Sample(text=t["text"], payload=Payload(text=t["payload"])) for t in data["texts"][:count]
+        FitnessSample(text=t["text"], payload=Payload(text=t["payload"]))
+        for t in data["texts"][:count]
     ]
 
 
@@ -124,7 +125,7 @@ def test_the_wrong_payload_is_not_matched(
 ) -> None:
     profile, marked = given(samples, 1)
     flipped = "".join("10"[int(bit)] for bit in marked[0].payload.text)
-    wrong = [Sample(text=marked[0].text, payload=Payload(text=flipped))]
+    wrong = [FitnessSample(text=marked[0].text, payload=Payload(text=flipped))]
     found = measure(builtin_model, wrong, profile, sample_key)
     assert found.matched.value == 0.0
     assert found.bits_right.value == 0.0
@@ -138,7 +139,12 @@ def test_what_does_not_fit_is_found_before_any_reading(
     with pytest.raises(InputError, match="no marked text"):
         measure(builtin_model, [], profile, sample_key)
     with pytest.raises(InputError, match="payload of 3 bits"):
-        measure(builtin_model, [Sample(text="a", payload=Payload(text="010"))], profile, sample_key)
+        measure(
+            builtin_model,
+            [FitnessSample(text="a", payload=Payload(text="010"))],
+            profile,
+            sample_key,
+        )
     with pytest.raises(ProfileError, match="tokenizer"):
         measure(builtin_model, marked, profile.with_(tokenizer="0" * 16), sample_key)
 

@@ -20,8 +20,7 @@ from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.workbench.actions import shortcut_rows
 
 if TYPE_CHECKING:
-    from pura.caselog import Case
-    from pura.caselog import Item as CaseItem
+    from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
     from pura.report import ReportRequest
     from pura.usecases.reports import Built

@@ -29,7 +29,7 @@ _MOVES: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_P
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class PaletteEntry:
     """One thing that can be gone to or done.
 
     Attributes:
@@ -74,7 +74,7 @@ class Palette(PlainDialog):
         self._entries = [*_commands(host.actions_by_name.values()), *_texts(host, show)]
         self._cases_from = len(self._entries)
         self._entries += [*_settings(host), *_pages(host)]
-        self.found: list[Entry] = []
+        self.found: list[PaletteEntry] = []
         self.setWindowTitle(translate("Palette", "Find everything"))
         self.resize(720, 520)
         self.table = make_table(translate("Palette", "Found"))
@@ -105,7 +105,7 @@ class Palette(PlainDialog):
         if isinstance(outcome, Done):
             kind = translate("Palette", "Case")
             self._entries[self._cases_from : self._cases_from] = [
-                Entry(
+                PaletteEntry(
                     words=case.name or "",
                     kind=kind,
                     act=partial(openers.show_cases, self._host, case.id),
@@ -171,10 +171,10 @@ def _folded(words: str) -> str:
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
-def _commands(actions: Iterable[QAction]) -> list[Entry]:
+def _commands(actions: Iterable[QAction]) -> list[PaletteEntry]:
     kind, native = translate("Palette", "Command"), QKeySequence.SequenceFormat.NativeText
     return [
-        Entry(
+        PaletteEntry(
             words=action.text().replace("&", ""),
             kind=kind,
             act=action.trigger,
@@ -185,28 +185,28 @@ def _commands(actions: Iterable[QAction]) -> list[Entry]:
     ]
 
 
-def _texts(host: Host, show: Callable[[Item], object]) -> list[Entry]:
+def _texts(host: Host, show: Callable[[Item], object]) -> list[PaletteEntry]:
     kind = translate("Palette", "Text")
     return [
-        Entry(words=item.name, kind=kind, act=partial(show, item))
+        PaletteEntry(words=item.name, kind=kind, act=partial(show, item))
         for item in host.session.texts.queue.items
     ]
 
 
-def _settings(host: Host) -> list[Entry]:
+def _settings(host: Host) -> list[PaletteEntry]:
     kind, dialog = translate("Palette", "Setting"), SettingsDialog(host)
     names = tuple(dialog.fields())
     dialog.deleteLater()
     return [
-        Entry(words=name, kind=kind, act=partial(openers.show_settings, host, name))
+        PaletteEntry(words=name, kind=kind, act=partial(openers.show_settings, host, name))
         for name in names
     ]
 
 
-def _pages(host: Host) -> list[Entry]:
+def _pages(host: Host) -> list[PaletteEntry]:
     kind = translate("Palette", "Guide")
     return [
-        Entry(words=title, kind=kind, act=partial(openers.show_guide, host, path))
+        PaletteEntry(words=title, kind=kind, act=partial(openers.show_guide, host, path))
         for title, path in guide_pages()
     ]
 

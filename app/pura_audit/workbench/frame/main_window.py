@@ -58,7 +58,7 @@ from pura_audit.workbench.frame.status_line import StatusLine
 from pura_audit.workbench.frame.work_view import WorkView
 from pura_audit.workbench.lists.queue_view import QueueView
 from pura_audit.workbench.lists.results_view import PileView
-from pura_audit.workbench.states.setup import Setup
+from pura_audit.workbench.states.setup import SetupActs
 from pura_audit.workbench.states.state_views import EmptyView
 
 
@@ -159,7 +159,7 @@ class MainWindow(QMainWindow):
     def _listen(self) -> None:
         """Follow the session, as long as there is the window."""
         session = self.session
-        self.setup = Setup(self.empty.setup, session, self)
+        self.setup = SetupActs(self.empty.setup, session, self)
         self.setup.keys_wanted.connect(lambda act: openers.show_keys(self, act))
         self.theme.changed.connect(self._dress)
         session.texts.current_changed.connect(self._show_current)

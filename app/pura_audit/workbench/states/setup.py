@@ -21,7 +21,7 @@ from pura_audit.workbench.states.setup_view import SetupView
 T = TypeVar("T")
 
 
-class Setup(QObject):
+class SetupActs(QObject):
     """Between the first-run page and the session.
 
     Signals:

@@ -9,7 +9,7 @@ from pura.record.transform import Transform
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class TextBlock:
     """One paragraph, list item or table row.
 
     Attributes:
@@ -22,7 +22,7 @@ class Block:
     tight: bool = False
 
 
-def join(blocks: Sequence[Block]) -> tuple[str, tuple[Transform, ...]]:
+def join(blocks: Sequence[TextBlock]) -> tuple[str, tuple[Transform, ...]]:
     """Join blocks as a plain-text writer would.
 
     Office formats do not say whether a paragraph break was one line end or two. Where the writer
@@ -48,6 +48,6 @@ def join(blocks: Sequence[Block]) -> tuple[str, tuple[Transform, ...]]:
     return "".join(pieces), (Transform(name="paragraph-breaks", count=blank),)
 
 
-def _strip_ends(blocks: Sequence[Block]) -> list[Block]:
+def _strip_ends(blocks: Sequence[TextBlock]) -> list[TextBlock]:
     full = [i for i, b in enumerate(blocks) if b.text.strip()]
     return list(blocks[full[0] : full[-1] + 1]) if full else []

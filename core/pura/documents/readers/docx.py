@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pura.documents.readers.blocks import Block, join
+from pura.documents.readers.blocks import TextBlock, join
 from pura.documents.readers.packed import ZipContainer, local_name
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
 from pura.record.transform import Transform
@@ -117,15 +117,15 @@ class _Walk:
             return ()
         return (Transform(name="hidden-removed", count=self._hidden),)
 
-    def blocks(self, element: Any) -> list[Block]:
+    def blocks(self, element: Any) -> list[TextBlock]:
         """Return the blocks below an element, in order."""
         found = list(self._blocks(element))
         if self._pending:
-            found.append(Block(text=self._pending))
+            found.append(TextBlock(text=self._pending))
             self._pending = ""
         return found
 
-    def _blocks(self, element: Any) -> Iterator[Block]:
+    def _blocks(self, element: Any) -> Iterator[TextBlock]:
         for child in element:
             tag = local_name(child)
             if tag == "p":
@@ -133,9 +133,9 @@ class _Walk:
                 joined = _child(child, "pPr", "rPr", self._mark) is not None
                 self._pending = text if joined else ""
                 if not joined:
-                    yield Block(text=text, tight=_child(child, "pPr", "numPr") is not None)
+                    yield TextBlock(text=text, tight=_child(child, "pPr", "numPr") is not None)
             elif tag == "tr":
-                yield Block(text=self._row(child), tight=True)
+                yield TextBlock(text=self._row(child), tight=True)
             elif tag not in self._skip and tag not in _APART and tag != "footnotePr":
                 yield from self._blocks(child)
 

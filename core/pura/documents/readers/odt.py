@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pura.documents.readers.blocks import Block, join
+from pura.documents.readers.blocks import TextBlock, join
 from pura.documents.readers.packed import ZipContainer, attribute, local_name, locked
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
 
@@ -85,25 +85,25 @@ class _Walk:
         self._added, self._removed = added, removed
         self._inside: set[str] = set()
 
-    def blocks(self, element: Any) -> list[Block]:
+    def blocks(self, element: Any) -> list[TextBlock]:
         """Return the blocks below an element, in order."""
         return list(self._blocks(element, tight=False))
 
-    def _blocks(self, element: Any, *, tight: bool) -> Iterator[Block]:
+    def _blocks(self, element: Any, *, tight: bool) -> Iterator[TextBlock]:
         for child in element:
             tag = local_name(child)
             if tag in ("p", "h"):
-                yield Block(text=self._paragraph(child), tight=tight)
+                yield TextBlock(text=self._paragraph(child), tight=tight)
             elif tag == "table-row":
                 cells = [
                     "\n".join(b.text for b in self._blocks(cell, tight=True))
                     for cell in child
                     if local_name(cell) == "table-cell"
                 ]
-                yield Block(text="\t".join(cells), tight=True)
+                yield TextBlock(text="\t".join(cells), tight=True)
             elif tag in ("change-start", "change-end", "change"):
                 if text := self._change(child):
-                    yield Block(text=text, tight=tight)
+                    yield TextBlock(text=text, tight=tight)
             elif tag not in _APART:
                 yield from self._blocks(child, tight=tight or tag == "list")
 

@@ -15,7 +15,7 @@ import pypdfium2.raw as raw
 from pura.documents.limits import MAX_PAGES, MAX_TOTAL_CHARACTERS, over
 from pura.documents.readers.packed import locked
 from pura.documents.readers.pdf_columns import in_order
-from pura.documents.readers.pdf_lines import Line, assemble
+from pura.documents.readers.pdf_lines import PdfLine, assemble
 from pura.documents.values import Extract, ReadOptions
 from pura.record.transform import Transform
 from pura.words.sentence import sentence
@@ -45,7 +45,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         raise
     if len(document) > MAX_PAGES:
         raise over("limit.pages", most=MAX_PAGES)
-    pages: list[list[Line]] = []
+    pages: list[list[PdfLine]] = []
     characters = unreadable = columns = 0
     for number in range(len(document)):
         try:
@@ -79,13 +79,13 @@ def _expand(text: str) -> tuple[str, int]:
     return text.translate(_TABLE) if count else text, count
 
 
-def _rows(page: pdfium.PdfPage) -> list[list[Line]]:
+def _rows(page: pdfium.PdfPage) -> list[list[PdfLine]]:
     """Return the lines of a page in the order of the page, cut where they leave a wide gap."""
     height = page.get_height()
     text = page.get_textpage()
     count = raw.FPDFText_CountChars(text.raw)
-    rows: list[list[Line]] = []
-    row: list[Line] = []
+    rows: list[list[PdfLine]] = []
+    row: list[PdfLine] = []
     signs: list[str] = []
     where: list[int] = []
     for index in range(max(0, count) + 1):
@@ -129,14 +129,14 @@ def _gap(text: pdfium.PdfTextPage, before: int, space: int, count: int) -> bool:
 
 def _line(
     text: pdfium.PdfTextPage, words: str, where: list[int], height: float, *, hyphen: bool
-) -> Line:
+) -> PdfLine:
     left, _, bottom, top = _box(text, where[0])
     _, right, last_bottom, last_top = _box(text, where[-1])
     size = raw.FPDFText_GetFontSize(text.raw, where[0]) or 0.0
     # The end of the first word, to know what would have fitted on the line before.
     first = min(len(words.split(maxsplit=1)[0]), len(where)) - 1
     word_right = _box(text, where[first])[1]
-    return Line(
+    return PdfLine(
         text=" ".join(words.split()) if "\t" in words else words.strip(),
         left=left,
         right=right,

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from pura.documents.readers.pdf_lines import Line
+from pura.documents.readers.pdf_lines import PdfLine
 
 _ROWS: Final = 3  # fewer rows side by side are a heading or a form
 _WORDS: Final = 3.0  # a piece, on average; tables of figures and labels have less
 
-Row = Sequence[Line]
+Row = Sequence[PdfLine]
 
 
-def in_order(rows: Sequence[Row]) -> tuple[list[Line], int]:
+def in_order(rows: Sequence[Row]) -> tuple[list[PdfLine], int]:
     """Return the lines of a page in reading order.
 
     Args:
@@ -27,7 +27,7 @@ def in_order(rows: Sequence[Row]) -> tuple[list[Line], int]:
     Returns:
         The lines, and how many rows were taken apart.
     """
-    out: list[Line] = []
+    out: list[PdfLine] = []
     moved = at = 0
     while at < len(rows):
         end = _run(rows, at)
@@ -35,7 +35,7 @@ def in_order(rows: Sequence[Row]) -> tuple[list[Line], int]:
         split = [row for row in block if len(row) > 1]
         if len(split) >= _ROWS and _wordy(split):
             lefts = [line.left for line in split[0]]
-            columns: list[list[Line]] = [[] for _ in lefts]
+            columns: list[list[PdfLine]] = [[] for _ in lefts]
             for row in block:
                 for line in row:
                     columns[_nearest(lefts, line.left)].append(line)
@@ -77,7 +77,7 @@ def _wordy(rows: Sequence[Row]) -> bool:
     return sum(pieces) / len(pieces) >= _WORDS
 
 
-def _merged(row: Row) -> Line:
+def _merged(row: Row) -> PdfLine:
     """Return a row as one line, as it stands on the page."""
     if len(row) == 1:
         return row[0]

@@ -24,7 +24,7 @@ _WORD_START: Final = re.compile(r"^[^\W\d_]+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class PdfLine:
     """One line of a page; lengths in points, from the lower left.
 
     Attributes:
@@ -50,7 +50,7 @@ class Line:
     hyphen: bool
 
 
-def assemble(pages: list[list[Line]]) -> tuple[str, list[Transform]]:
+def assemble(pages: list[list[PdfLine]]) -> tuple[str, list[Transform]]:
     """Return the text of all pages, and what was done to it."""
     pages, dropped = _without_running(pages)
     lines = [line for page in pages for line in page]
@@ -65,7 +65,7 @@ def assemble(pages: list[list[Line]]) -> tuple[str, list[Transform]]:
     return text, [one for one in done if one.count]
 
 
-def _without_running(pages: list[list[Line]]) -> tuple[list[list[Line]], int]:
+def _without_running(pages: list[list[PdfLine]]) -> tuple[list[list[PdfLine]], int]:
     """Drop lines that stand at the same height of many pages with the same words."""
     seen: Counter[tuple[str, int]] = Counter()
     for page in pages:
@@ -83,14 +83,14 @@ def _without_running(pages: list[list[Line]]) -> tuple[list[list[Line]], int]:
     return kept, dropped
 
 
-def _edges(page: list[Line]) -> list[Line]:
+def _edges(page: list[PdfLine]) -> list[PdfLine]:
     ordered = sorted(page, key=lambda line: -line.top)
     if len(ordered) <= 2 * _EDGE:
         return ordered
     return ordered[:_EDGE] + ordered[-_EDGE:]
 
 
-def _in_margin(page: list[Line]) -> list[Line]:
+def _in_margin(page: list[PdfLine]) -> list[PdfLine]:
     """Return a first or last line that stands alone in the margin, also on a single page.
 
     Titles are larger than the text and stay.
@@ -111,11 +111,11 @@ def _in_margin(page: list[Line]) -> list[Line]:
     return found
 
 
-def _signature(line: Line) -> tuple[str, int]:
+def _signature(line: PdfLine) -> tuple[str, int]:
     return re.sub(r"\d+", "#", line.text), round(line.bottom / 3)
 
 
-def _is_number(line: Line) -> bool:
+def _is_number(line: PdfLine) -> bool:
     middle = (line.bottom + line.top) / 2
     outside = middle < 0.12 * line.page_height or middle > 0.9 * line.page_height
     return outside and not line.hyphen and _NUMBER.fullmatch(line.text) is not None
@@ -124,15 +124,15 @@ def _is_number(line: Line) -> bool:
 class _Joiner:
     """Joins lines; counts what it did."""
 
-    def __init__(self, lines: list[Line]) -> None:
+    def __init__(self, lines: list[PdfLine]) -> None:
         self.joined = self.hyphens = self.ambiguous = 0
         words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", " ".join(x.text for x in lines))
         self._words = {word.lower() for word in words}
 
-    def join(self, pages: list[list[Line]]) -> str:
+    def join(self, pages: list[list[PdfLine]]) -> str:
         """Return the text of pages that all hold lines."""
         out: list[str] = []
-        before: Line | None = None
+        before: PdfLine | None = None
         for page in pages:
             step = _usual_step(page)
             right = _right_edges(page)
@@ -146,7 +146,7 @@ class _Joiner:
             out.append("-")
         return "".join(out)
 
-    def _between(self, before: Line, line: Line, step: float, right: dict[int, float]) -> str:
+    def _between(self, before: PdfLine, line: PdfLine, step: float, right: dict[int, float]) -> str:
         if before.hyphen:
             return ""
         edge = right.get(_column(before), before.right)
@@ -170,7 +170,7 @@ class _Joiner:
         self.joined += 1
         return " "
 
-    def _hyphen(self, before: Line, line: Line) -> str:
+    def _hyphen(self, before: PdfLine, line: PdfLine) -> str:
         """Decide whether a hyphen at a line end belongs to the word.
 
         A form that stands elsewhere in the text decides. Without one, small letters on both sides
@@ -192,11 +192,11 @@ class _Joiner:
         return ""
 
 
-def _column(line: Line) -> int:
+def _column(line: PdfLine) -> int:
     return round(line.left / 24)
 
 
-def _right_edges(page: list[Line]) -> dict[int, float]:
+def _right_edges(page: list[PdfLine]) -> dict[int, float]:
     """Return how far the lines of each column reach; columns by where lines begin."""
     edges: dict[int, float] = {}
     for line in page:
@@ -204,7 +204,7 @@ def _right_edges(page: list[Line]) -> dict[int, float]:
     return edges
 
 
-def _usual_step(page: list[Line]) -> float:
+def _usual_step(page: list[PdfLine]) -> float:
     """Return the usual distance from line to line."""
     steps = [
         a.bottom - b.bottom

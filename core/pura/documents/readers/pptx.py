@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from pura.documents.readers.blocks import Block, join
+from pura.documents.readers.blocks import TextBlock, join
 from pura.documents.readers.packed import ZipContainer, attribute, local_name
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
 from pura.words.sentence import sentence
@@ -26,8 +26,8 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     show = "ppt/presentation.xml"
     related = package.related(show)
     order = [e for e in package.xml(show).iter() if local_name(e) == "sldId"]
-    slides: list[Block] = []
-    notes: list[Block] = []
+    slides: list[TextBlock] = []
+    notes: list[TextBlock] = []
     apart: list[Extract] = []
     hidden: list[str] = []
     for number, element in enumerate(order, start=1):
@@ -41,8 +41,8 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         if root.get("show") in ("0", "false"):
             hidden.append(part)
             part += " (hidden)"
-            mine: list[Block] = []
-            beside: list[Block] = []
+            mine: list[TextBlock] = []
+            beside: list[TextBlock] = []
         else:
             mine, beside = slides, notes
         blocks = list(_blocks(root))
@@ -60,12 +60,12 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     return extracts
 
 
-def _extract(blocks: list[Block], part: str, role: str) -> list[Extract]:
+def _extract(blocks: list[TextBlock], part: str, role: str) -> list[Extract]:
     text, transforms = join(blocks)
     return [Extract(text=text, part=part, role=role, transforms=transforms)] if text else []
 
 
-def _blocks(element: Any) -> Iterator[Block]:
+def _blocks(element: Any) -> Iterator[TextBlock]:
     """Yield the paragraphs of shapes and the rows of tables, in the order of the file."""
     for child in element:
         match local_name(child):
@@ -73,14 +73,14 @@ def _blocks(element: Any) -> Iterator[Block]:
                 continue
             case "p":
                 if text := "".join(_inline(child)):
-                    yield Block(text=text)
+                    yield TextBlock(text=text)
             case "tr":
                 cells = (
                     "\n".join(block.text for block in _blocks(cell))
                     for cell in child
                     if local_name(cell) == "tc"
                 )
-                yield Block(text="\t".join(cells), tight=True)
+                yield TextBlock(text="\t".join(cells), tight=True)
             case "Fallback":  # the same once more, for older programs
                 continue
             case _:

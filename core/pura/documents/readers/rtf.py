@@ -8,7 +8,7 @@ from typing import Final
 from striprtf.striprtf import rtf_to_text
 
 from pura.documents.limits import over
-from pura.documents.readers.blocks import Block, join
+from pura.documents.readers.blocks import TextBlock, join
 from pura.documents.values import Extract, ReadOptions
 from pura.words.sentence import sentence
 
@@ -29,7 +29,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     )
     damaged = text.count("\ufffd")
     notes = (sentence("left-out.characters", n=damaged),) if damaged else ()
-    joined, transforms = join([Block(text=line) for line in text.split("\n")])
+    joined, transforms = join([TextBlock(text=line) for line in text.split("\n")])
     return [Extract(text=joined.replace("\x00", ""), transforms=transforms, notes=notes)]
 
 

@@ -42,7 +42,7 @@ class Deployment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mark:
+class MarkOrder:
     """What one request asks for.
 
     Attributes:
@@ -66,7 +66,7 @@ class Deployments:
     named: Mapping[str, Deployment]
     required: bool = False
 
-    def mark(self, arguments: Mapping[str, Any] | None) -> Mark | None:
+    def mark(self, arguments: Mapping[str, Any] | None) -> MarkOrder | None:
         """Read what a request asks for.
 
         Args:
@@ -96,7 +96,7 @@ class Deployments:
         deployment = self.named[name]
         payload = parse_payload(wanted, deployment.profile.payload_bits)
         encode(payload, deployment.profile)
-        return Mark(deployment=deployment, payload=payload)
+        return MarkOrder(deployment=deployment, payload=payload)
 
     @classmethod
     def load(cls, path: Path) -> Deployments:

@@ -27,7 +27,7 @@ Checkpoint = Callable[[], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sample:
+class FitnessSample:
     """A marked text whose payload is known.
 
     Attributes:
@@ -103,7 +103,7 @@ class ProxyFitness:
 
 def measure(
     model: LanguageModel,
-    samples: Sequence[Sample],
+    samples: Sequence[FitnessSample],
     profile: Profile,
     key: SecretKey,
     *,
@@ -153,7 +153,7 @@ def measure(
     )
 
 
-def _check_samples(samples: Sequence[Sample], profile: Profile) -> None:
+def _check_samples(samples: Sequence[FitnessSample], profile: Profile) -> None:
     if not samples:
         raise InputError("fitness.no-texts")
     for number, sample in enumerate(samples, start=1):
@@ -167,7 +167,7 @@ def _check_samples(samples: Sequence[Sample], profile: Profile) -> None:
 
 
 def _one(
-    model: LanguageModel, sample: Sample, profile: Profile, key: SecretKey, check: Checkpoint
+    model: LanguageModel, sample: FitnessSample, profile: Profile, key: SecretKey, check: Checkpoint
 ) -> tuple[TextResult, np.ndarray[Any, Any]]:
     from pura.model.evidence import read
     from pura.model.tokenise import tokenise

@@ -11,7 +11,7 @@ import numpy as np
 
 from pura.base.errors import GenerationError, InputError, PayloadError
 from pura.base.files import open_regular
-from pura.measure.fitness.measure import Sample
+from pura.measure.fitness.measure import FitnessSample
 from pura.scheme import Payload, Profile, SecretKey
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ OPENINGS: Final = (
 )
 
 
-def read_samples(path: Path) -> tuple[Sample, ...]:
+def read_samples(path: Path) -> tuple[FitnessSample, ...]:
     """Read a JSON Lines file: one object a line with ``text`` and ``payload`` (digits 0 and 1).
 
     Raises:
@@ -54,7 +54,7 @@ def read_samples(path: Path) -> tuple[Sample, ...]:
     return tuple(_sample(line, number) for number, line in enumerate(lines, start=1))
 
 
-def _sample(line: bytes, number: int) -> Sample:
+def _sample(line: bytes, number: int) -> FitnessSample:
     try:
         entry = json.loads(line)
         if not isinstance(entry, dict):
@@ -62,7 +62,7 @@ def _sample(line: bytes, number: int) -> Sample:
         text, payload = entry["text"], entry["payload"]
         if not isinstance(text, str) or not isinstance(payload, str) or not text.strip():
             raise TypeError
-        return Sample(text=text, payload=Payload(text=payload))
+        return FitnessSample(text=text, payload=Payload(text=payload))
     except (ValueError, TypeError, KeyError, RecursionError, PayloadError):
         raise InputError("fitness.sample", number=number) from None
 
@@ -77,7 +77,7 @@ def make_samples(
     seed: int = 1,
     progress: Callable[[int, int], None] | None = None,
     checkpoint: Callable[[], None] | None = None,
-) -> tuple[Sample, ...]:
+) -> tuple[FitnessSample, ...]:
     """Make marked texts with a model, each with a payload of its own.
 
     Args:
@@ -115,5 +115,6 @@ def make_samples(
         checkpoint=checkpoint,
     )
     return tuple(
-        Sample(text=one.text, payload=payload) for one, payload in zip(made, payloads, strict=True)
+        FitnessSample(text=one.text, payload=payload)
+        for one, payload in zip(made, payloads, strict=True)
     )

@@ -11,7 +11,7 @@ from pura.base.lazily import lazily
 
 if TYPE_CHECKING:
     from pura.report.check.checking import check_report, load_trust
-    from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck
+    from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
     from pura.report.check.repeating import Again, compare, repeat
 
 __getattr__ = lazily(
@@ -22,7 +22,7 @@ __getattr__ = lazily(
         "NOTICE": "pura.report.check.judge",
         "OPEN": "pura.report.check.judge",
         "Again": "pura.report.check.repeating",
-        "Check": "pura.report.check.judge",
+        "CheckedPoint": "pura.report.check.judge",
         "ReportCheck": "pura.report.check.judge",
         "check_report": "pura.report.check.checking",
         "compare": "pura.report.check.repeating",
@@ -37,7 +37,7 @@ __all__ = [
     "NOTICE",
     "OPEN",
     "Again",
-    "Check",
+    "CheckedPoint",
     "ReportCheck",
     "check_report",
     "compare",

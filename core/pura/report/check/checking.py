@@ -9,7 +9,7 @@ from typing import Final
 
 from pura.base.errors import ReportFileError
 from pura.report.check.caged import take_apart
-from pura.report.check.judge import OPEN, Check, ReportCheck, judge
+from pura.report.check.judge import OPEN, CheckedPoint, ReportCheck, judge
 from pura.report.check.pages import same_pages
 from pura.report.check.repeating import Again, repeat
 
@@ -44,7 +44,7 @@ def check_report(
         return found
     last = [same_pages(data, facts, beat)]
     if again is None:
-        last.append(Check(name="repeat", state=OPEN, key="repeat.not-asked"))
+        last.append(CheckedPoint(name="repeat", state=OPEN, key="repeat.not-asked"))
     else:
         last += repeat(found.audits, again)
     return replace(found, checks=(*found.checks, *last))

@@ -29,7 +29,7 @@ STATES: Final = (GOOD, NOTICE, BAD, OPEN)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class CheckedPoint:
     """One thing that was examined.
 
     Attributes:
@@ -82,7 +82,7 @@ class ReportCheck:
     """
 
     facts: FileFacts
-    checks: tuple[Check, ...]
+    checks: tuple[CheckedPoint, ...]
     audits: tuple[Audit, ...] = ()
 
     def count(self, state: str) -> int:
@@ -137,44 +137,46 @@ def judge(
         policy: Whether the policy in force here asks for signatures; the record's own may too.
     """
     if facts.problem:
-        bad = Check(name="file", state=BAD, key=f"file.{facts.problem}")
+        bad = CheckedPoint(name="file", state=BAD, key=f"file.{facts.problem}")
         return ReportCheck(facts=facts, checks=(bad,))
     recorded, audits = _record(facts)
     signatures = _signatures(facts, trusted, moment)
     asked = policy or any(audit.policy.get("signed") is True for audit in audits)
     if not facts.signatures and (trusted or asked):
         key = "integrity.missing" if trusted else "integrity.policy"
-        signatures = [Check(name="integrity", state=BAD, key=key)]
+        signatures = [CheckedPoint(name="integrity", state=BAD, key=key)]
     checks = (_file(facts), *recorded, *_added(facts), *signatures)
     return ReportCheck(facts=facts, checks=checks, audits=audits)
 
 
-def _file(facts: FileFacts) -> Check:
+def _file(facts: FileFacts) -> CheckedPoint:
     if facts.tail:
-        return Check(name="file", state=BAD, key="file.tail", values={"bytes": facts.tail})
+        return CheckedPoint(name="file", state=BAD, key="file.tail", values={"bytes": facts.tail})
     if facts.saves > 1 + len(facts.signatures):
-        return Check(name="file", state=BAD, key="file.saved")
+        return CheckedPoint(name="file", state=BAD, key="file.saved")
     values: dict[str, Value] = {"pages": len(facts.pages), "sha": facts.sha256}
-    return Check(name="file", state=GOOD, key="file.sound", values=values)
+    return CheckedPoint(name="file", state=GOOD, key="file.sound", values=values)
 
 
-def _added(facts: FileFacts) -> list[Check]:
+def _added(facts: FileFacts) -> list[CheckedPoint]:
     if not facts.extras:
         return []
     what = listed([phrase(f"extra.{name}") for name in facts.extras])
-    return [Check(name="added", state=BAD, key="added.some", values={"what": what})]
+    return [CheckedPoint(name="added", state=BAD, key="added.some", values={"what": what})]
 
 
-def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
+def _record(facts: FileFacts) -> tuple[list[CheckedPoint], tuple[Audit, ...]]:
     found = records(facts)
     if not found:
-        return [Check(name="record", state=BAD, key="record.none")], ()
+        return [CheckedPoint(name="record", state=BAD, key="record.none")], ()
     if len(found) > 1:
         names = ", ".join(one.name for one in found)
-        return [Check(name="record", state=BAD, key="record.several", values={"names": names})], ()
+        return [
+            CheckedPoint(name="record", state=BAD, key="record.several", values={"names": names})
+        ], ()
     one = found[0]
     checks = [
-        Check(
+        CheckedPoint(
             name="record",
             state=GOOD,
             key="record.found",
@@ -191,7 +193,7 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
         why = error if isinstance(error, RecordError) else RecordError("report.not-json")
         return [
             *checks,
-            Check(
+            CheckedPoint(
                 name="schema",
                 state=BAD,
                 key="schema.invalid",
@@ -199,20 +201,22 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
             ),
         ], ()
     values: dict[str, Value] = {"count": len(audits), "schema": record.SCHEMA}
-    checks.append(Check(name="schema", state=GOOD, key="schema.valid", values=values))
+    checks.append(CheckedPoint(name="schema", state=GOOD, key="schema.valid", values=values))
     checks += [_agrees(audits), _printed(facts, audits), _findings(facts, audits)]
     return checks, audits
 
 
-def _agrees(audits: Sequence[Audit]) -> Check:
+def _agrees(audits: Sequence[Audit]) -> CheckedPoint:
     """Hold each record against itself; the first that does not agree is named."""
     for audit in audits:
         try:
             check_agreement(audit)
         except RecordError as error:
             values: dict[str, Value] = {"name": audit.input.name}
-            return Check(name="agrees", state=BAD, key="agrees.other", values=values, error=error)
-    return Check(name="agrees", state=GOOD, key="agrees.same")
+            return CheckedPoint(
+                name="agrees", state=BAD, key="agrees.other", values=values, error=error
+            )
+    return CheckedPoint(name="agrees", state=GOOD, key="agrees.same")
 
 
 def records(facts: FileFacts) -> list[AttachmentFacts]:
@@ -220,10 +224,10 @@ def records(facts: FileFacts) -> list[AttachmentFacts]:
     return [one for one in facts.attachments if one.data and one.name != particulars.NAME]
 
 
-def _digest(facts: FileFacts, one: AttachmentFacts) -> Check:
+def _digest(facts: FileFacts, one: AttachmentFacts) -> CheckedPoint:
     text = _squeezed(" ".join((*facts.pages, *facts.metadata.values())))
     same = one.sha256 in text.lower()
-    return Check(
+    return CheckedPoint(
         name="digest",
         state=GOOD if same else BAD,
         key="digest.same" if same else "digest.other",
@@ -237,7 +241,7 @@ def listed(parts: Sequence[Phrase]) -> Phrase:
     return phrase("and", first=first, rest=listed(rest)) if rest else first
 
 
-def _printed(facts: FileFacts, audits: Sequence[Audit]) -> Check:
+def _printed(facts: FileFacts, audits: Sequence[Audit]) -> CheckedPoint:
     text = _squeezed(" ".join(facts.pages)).lower()
     missing = []
     for audit in audits:
@@ -250,14 +254,14 @@ def _printed(facts: FileFacts, audits: Sequence[Audit]) -> Check:
         missing += [what for what, value in wanted if _squeezed(value).lower() not in text]
     if missing:
         values = {"what": listed(missing)}
-        return Check(name="printed", state=BAD, key="printed.other", values=values)
-    return Check(name="printed", state=GOOD, key="printed.same")
+        return CheckedPoint(name="printed", state=BAD, key="printed.other", values=values)
+    return CheckedPoint(name="printed", state=GOOD, key="printed.same")
 
 
-def _findings(facts: FileFacts, audits: Sequence[Audit]) -> Check:
+def _findings(facts: FileFacts, audits: Sequence[Audit]) -> CheckedPoint:
     text = _squeezed(" ".join(facts.pages)).lower()
     same = all(any(findings_digest(audit, form) in text for form in FORMS) for audit in audits)
-    return Check(
+    return CheckedPoint(
         name="findings",
         state=GOOD if same else BAD,
         key="findings.same" if same else "findings.other",
@@ -269,10 +273,10 @@ def _squeezed(text: str) -> str:
     return re.sub(r"[\s\u00ad\u200b\u2060\ufffe\u0002·-]+", "", text)
 
 
-def _signatures(facts: FileFacts, trusted: bool, moment: datetime) -> list[Check]:
+def _signatures(facts: FileFacts, trusted: bool, moment: datetime) -> list[CheckedPoint]:
     if not facts.signatures:
-        return [Check(name="integrity", state=NOTICE, key="integrity.none")]
-    found: list[Check] = []
+        return [CheckedPoint(name="integrity", state=NOTICE, key="integrity.none")]
+    found: list[CheckedPoint] = []
     for one in facts.signatures:
         found += _one_signature(facts, one, trusted, moment)
     return found
@@ -280,22 +284,22 @@ def _signatures(facts: FileFacts, trusted: bool, moment: datetime) -> list[Check
 
 def _one_signature(
     facts: FileFacts, one: SignatureFacts, trusted: bool, moment: datetime
-) -> list[Check]:
+) -> list[CheckedPoint]:
     if one.problem:
         return [
-            Check(
+            CheckedPoint(
                 name="integrity", state=BAD, key="integrity.unreadable", values={"why": one.problem}
             )
         ]
     if not one.intact:
-        integrity = Check(name="integrity", state=BAD, key="integrity.broken")
+        integrity = CheckedPoint(name="integrity", state=BAD, key="integrity.broken")
     elif not one.padded:
-        integrity = Check(name="integrity", state=BAD, key="integrity.padding")
+        integrity = CheckedPoint(name="integrity", state=BAD, key="integrity.padding")
     elif not one.valid:
-        integrity = Check(name="integrity", state=BAD, key="integrity.invalid")
+        integrity = CheckedPoint(name="integrity", state=BAD, key="integrity.invalid")
     else:
-        integrity = Check(name="integrity", state=GOOD, key="integrity.intact")
-    who = Check(
+        integrity = CheckedPoint(name="integrity", state=GOOD, key="integrity.intact")
+    who = CheckedPoint(
         name="signer",
         state=NOTICE if integrity.state == GOOD else OPEN,
         key="signer.who",
@@ -309,11 +313,11 @@ def _one_signature(
     return [integrity, who, _time(one), _trust(one, trusted, moment), *_coverage(facts, one)]
 
 
-def _time(one: SignatureFacts) -> Check:
+def _time(one: SignatureFacts) -> CheckedPoint:
     if not one.stamped_at:
-        return Check(name="time", state=NOTICE, key="time.clock")
+        return CheckedPoint(name="time", state=NOTICE, key="time.clock")
     known = one.stamp_trusted
-    return Check(
+    return CheckedPoint(
         name="time",
         state=GOOD if known else NOTICE,
         key="time.stamped" if known else "time.unknown-authority",
@@ -321,27 +325,27 @@ def _time(one: SignatureFacts) -> Check:
     )
 
 
-def _trust(one: SignatureFacts, trusted: bool, moment: datetime) -> Check:
+def _trust(one: SignatureFacts, trusted: bool, moment: datetime) -> CheckedPoint:
     until = datetime.fromisoformat(one.not_after)
     if one.trusted:
-        return Check(name="trust", state=GOOD, key="trust.trusted")
+        return CheckedPoint(name="trust", state=GOOD, key="trust.trusted")
     if moment > until:
         when = until.date().isoformat()
-        return Check(name="trust", state=BAD, key="trust.expired", values={"when": when})
+        return CheckedPoint(name="trust", state=BAD, key="trust.expired", values={"when": when})
     if not trusted:
-        return Check(name="trust", state=OPEN, key="trust.none-given")
-    return Check(name="trust", state=BAD, key="trust.unknown")
+        return CheckedPoint(name="trust", state=OPEN, key="trust.none-given")
+    return CheckedPoint(name="trust", state=BAD, key="trust.unknown")
 
 
-def _coverage(facts: FileFacts, one: SignatureFacts) -> list[Check]:
+def _coverage(facts: FileFacts, one: SignatureFacts) -> list[CheckedPoint]:
     if one.whole:
         return [
-            Check(name="coverage", state=GOOD, key="coverage.whole"),
-            Check(name="changes", state=GOOD, key="changes.none"),
+            CheckedPoint(name="coverage", state=GOOD, key="coverage.whole"),
+            CheckedPoint(name="changes", state=GOOD, key="changes.none"),
         ]
     later = facts.size - one.end
     found = [
-        Check(
+        CheckedPoint(
             name="coverage",
             state=BAD,
             key="coverage.part",
@@ -350,15 +354,19 @@ def _coverage(facts: FileFacts, one: SignatureFacts) -> list[Check]:
     ]
     if one.revision_pages:
         pages = ", ".join(map(str, one.revision_pages))
-        found.append(Check(name="changes", state=BAD, key="changes.pages", values={"pages": pages}))
+        found.append(
+            CheckedPoint(name="changes", state=BAD, key="changes.pages", values={"pages": pages})
+        )
     if one.revision_attachments:
         names = ", ".join(one.revision_attachments)
         found.append(
-            Check(name="changes", state=BAD, key="changes.attachments", values={"names": names})
+            CheckedPoint(
+                name="changes", state=BAD, key="changes.attachments", values={"names": names}
+            )
         )
     if facts.tail or len(found) == 1:
         key = "changes.tail" if facts.tail and len(found) == 1 else "changes.saved"
-        found.append(Check(name="changes", state=BAD, key=key, values={"bytes": later}))
+        found.append(CheckedPoint(name="changes", state=BAD, key=key, values={"bytes": later}))
     return found
 
 

@@ -8,10 +8,12 @@ from pura.base.catalogue import Value
 from pura.report import particulars
 from pura.report.check.caged import look_different, made_again
 from pura.report.check.facts import FileFacts
-from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check, records
+from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, CheckedPoint, records
 
 
-def same_pages(data: bytes, facts: FileFacts, beat: Callable[[], None] | None = None) -> Check:
+def same_pages(
+    data: bytes, facts: FileFacts, beat: Callable[[], None] | None = None
+) -> CheckedPoint:
     """Hold a report against the one that its own record and particulars make.
 
     A report is made with the same bytes each time, so the one holds for all that is in the file:
@@ -47,6 +49,6 @@ def same_pages(data: bytes, facts: FileFacts, beat: Callable[[], None] | None = 
     return _check(BAD, "pages.other" if differing else "pages.unseen", pages)
 
 
-def _check(state: str, key: str, pages: str = "") -> Check:
+def _check(state: str, key: str, pages: str = "") -> CheckedPoint:
     values: dict[str, Value] = {"pages": pages} if pages else {}
-    return Check(name="pages", state=state, key=key, values=values)
+    return CheckedPoint(name="pages", state=state, key=key, values=values)

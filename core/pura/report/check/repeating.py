@@ -9,14 +9,14 @@ from pura.base.errors import PuraError, ReportFileError
 from pura.record.audit import Audit
 from pura.record.comparison import TOLERANCE
 from pura.record.findings_digest import findings_digest
-from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check, listed
+from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, CheckedPoint, listed
 
 """In powers of ten: another device or batch size moves the evidence by less (docs/evidence.md)."""
 
 Again = Callable[[Audit], Audit]
 
 
-def repeat(audits: Sequence[Audit], again: Again) -> list[Check]:
+def repeat(audits: Sequence[Audit], again: Again) -> list[CheckedPoint]:
     """Audit each embedded text again.
 
     Args:
@@ -27,7 +27,7 @@ def repeat(audits: Sequence[Audit], again: Again) -> list[Check]:
     return [_one(audit, again) for audit in audits]
 
 
-def _one(audit: Audit, again: Again) -> Check:
+def _one(audit: Audit, again: Again) -> CheckedPoint:
     if audit.text is None:
         return _not_possible(ReportFileError("repeat.left-out"))
     try:
@@ -37,10 +37,10 @@ def _one(audit: Audit, again: Again) -> Check:
     return compare(audit, fresh)
 
 
-def compare(audit: Audit, fresh: Audit) -> Check:
+def compare(audit: Audit, fresh: Audit) -> CheckedPoint:
     """Hold a fresh audit against a recorded one: payload, outcome, evidence within tolerance."""
     if findings_digest(audit) == findings_digest(fresh):
-        return Check(name="repeat", state=GOOD, key="repeat.identical")
+        return CheckedPoint(name="repeat", state=GOOD, key="repeat.identical")
     delta = abs(audit.evidence.log10_e - fresh.evidence.log10_e)
     differing = [
         name
@@ -54,11 +54,13 @@ def compare(audit: Audit, fresh: Audit) -> Check:
     ]
     if differing == ["differs.evidence"] and _weighed_by(audit) != _weighed_by(fresh):
         values = {"delta": f"{delta:.3f}"}
-        return Check(name="repeat", state=NOTICE, key="repeat.weighed", values=values)
+        return CheckedPoint(name="repeat", state=NOTICE, key="repeat.weighed", values=values)
     if differing:
         what = listed([phrase(key) for key in differing])
-        return Check(name="repeat", state=BAD, key="repeat.other", values={"what": what})
-    return Check(name="repeat", state=GOOD, key="repeat.same", values={"delta": f"{delta:.3f}"})
+        return CheckedPoint(name="repeat", state=BAD, key="repeat.other", values={"what": what})
+    return CheckedPoint(
+        name="repeat", state=GOOD, key="repeat.same", values={"delta": f"{delta:.3f}"}
+    )
 
 
 def _weighed_by(audit: Audit) -> str:
@@ -66,8 +68,8 @@ def _weighed_by(audit: Audit) -> str:
     return next((step.words("en") for step in audit.log if step.name == "decoding"), "")
 
 
-def _not_possible(why: PuraError) -> Check:
-    return Check(
+def _not_possible(why: PuraError) -> CheckedPoint:
+    return CheckedPoint(
         name="repeat",
         state=OPEN,
         key="repeat.not-possible",

@@ -16,7 +16,7 @@ from pura.report.sign.identity import Identity
 
 
 @dataclass(frozen=True, kw_only=True)
-class Signed:
+class SignatureWord:
     """What a signature says.
 
     Attributes:
@@ -50,7 +50,7 @@ def sign_detached(data: bytes, identity: Identity) -> bytes:
 
 def check_detached(
     signature: bytes, data: bytes, trust: Sequence[bytes], moment: datetime
-) -> Signed:
+) -> SignatureWord:
     """Check a signature.
 
     Args:
@@ -84,8 +84,8 @@ def check_detached(
         )
         subject = status.signing_cert.subject.native.get("common_name", "")
     except Exception:  # a signature that cannot even be read is not one
-        return Signed(intact=False, trusted=False, subject="")
-    return Signed(
+        return SignatureWord(intact=False, trusted=False, subject="")
+    return SignatureWord(
         intact=bool(status.intact and status.valid),
         trusted=bool(status.trusted),
         subject=str(subject),

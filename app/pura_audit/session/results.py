@@ -254,6 +254,8 @@ class PileModel(QAbstractTableModel):
         self._shown: list[PileRow | Heading] = []
         self._folded: set[str] = set()
         self._places: dict[int, int] = {}
+        self._at: dict[int, int] = {}
+        self._kinds: dict[int, str] = {}  # of the rows, when they were arranged
         self._column, self._falling, self._grouped = "", False, False
         self._kind, self._words = "", ""
         queue.rowsInserted.connect(self._inserted)
@@ -327,6 +329,12 @@ class PileModel(QAbstractTableModel):
         """Say whether no row has anything in a column."""
         return not any(row.cell(column) for row in (*self._rows, *self._opened))
 
+    def place(self, row: PileRow | Heading | None) -> int:
+        """Return where a row is shown, -1 where it is not; a heading is the one of its group."""
+        if isinstance(row, Heading):
+            return next((n for n, one in self.headings.items() if one.kind == row.kind), -1)
+        return self._at.get(id(row), -1)
+
     def place_of(self, item: Item) -> int | None:
         """Return where the row of a text is shown; None where it is not."""
         return self._places.get(id(item))
@@ -376,6 +384,8 @@ class PileModel(QAbstractTableModel):
             for place, row in enumerate(self._shown)
             if isinstance(row, PileRow) and row.item
         }
+        self._at = {id(row): place for place, row in enumerate(self._shown)}
+        self._kinds = {id(row): row.kind for row in rows}
         self.endResetModel()
         self.counted.emit()
 
@@ -429,7 +439,10 @@ class PileModel(QAbstractTableModel):
         self._later.start()
 
     def _changed(self, first: QModelIndex, last: QModelIndex) -> None:
-        """Draw what has changed; rows keep their places until somebody sorts or filters."""
+        """Draw what has changed; rows keep their places until somebody sorts or filters.
+
+        Below headings a row goes where it belongs.
+        """
         for place in range(first.row(), last.row() + 1):
             item = self._queue.item(place)
             if item is None:
@@ -437,6 +450,8 @@ class PileModel(QAbstractTableModel):
             row = self._rows[place]
             row.name = item.name
             row.part = item.document.part if item.document is not None else row.part
+            if self._grouped and self._kinds.get(id(row), row.kind) != row.kind:
+                self._later.start()
             shown = self._places.get(id(item))
             if shown is not None:
                 self.dataChanged.emit(self.index(shown, 0), self.index(shown, len(COLUMNS) - 1))

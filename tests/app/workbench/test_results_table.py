@@ -77,6 +77,24 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     assert all(queue.row(item) == place for place, item in enumerate(items[::2]))
 
 
+def test_a_text_goes_under_its_heading_when_it_is_audited(
+    window: Any, qtbot: Any, text: str
+) -> None:
+    for words in (text, text[:300]):
+        window.session.texts.add_text(words)
+    window.toggle_pile()
+    pile, model = window.pile, window.pile.model
+    pile.grouped.setChecked(True)
+    qtbot.waitUntil(lambda: model.rowCount() == 3)
+    chosen = model.rows[1]
+    pile.show_item(chosen.item)
+    window.session.audits.audit([chosen.item])
+    said = ["Mark found   1", "Still to audit   1"]
+    qtbot.waitUntil(lambda: [one.words for one in model.headings.values()] == said, timeout=30_000)
+    assert pile.table.currentIndex().row() == 1
+    assert [index.row() for index in pile.table.selectionModel().selectedRows()] == [1]
+
+
 def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:

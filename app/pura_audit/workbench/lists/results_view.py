@@ -7,6 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import (
     QEvent,
+    QItemSelection,
     QItemSelectionModel,
     QModelIndex,
     QObject,
@@ -72,6 +73,8 @@ SPARSE: Final = ("part", "error")
 """Columns that are not shown while there is nothing in them."""
 FULL: Final = 20.0  # log10 of the evidence at which the short bar is full
 BAR: Final = 56
+LAST: Final = len(COLUMNS) - 1
+HELD: Final = 200  # chosen rows that stay chosen when rows take another order
 
 
 class _Bars(QStyledItemDelegate):
@@ -216,6 +219,7 @@ class PileView(QWidget):
         self.table.activated.connect(self._activated)
         self.table.clicked.connect(self._clicked)
         self.table.installEventFilter(self)
+        self.model.modelAboutToBeReset.connect(self._remember)
         self.model.modelReset.connect(self._arranged)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._buttons())
         self.rest.clicked.connect(self.audit_rest)
@@ -264,10 +268,27 @@ class PileView(QWidget):
                 self._go_to(place)
 
     def _arranged(self) -> None:
-        """Let headings reach over the whole row."""
+        """Let headings reach over the whole row, and keep what was chosen and seen."""
         self.table.clearSpans()
         for place in self.model.headings:
             self.table.setSpan(place, 0, 1, len(COLUMNS))
+        current, chosen, top = self._held
+        flags, selection = QItemSelectionModel.SelectionFlag, self.table.selectionModel()
+        if (place := self.model.place(current)) >= 0:
+            selection.setCurrentIndex(self.model.index(place, 0), flags.NoUpdate)
+        picked = QItemSelection()
+        for row in chosen:
+            if (place := self.model.place(row)) >= 0:
+                picked.select(self.model.index(place, 0), self.model.index(place, LAST))
+        selection.select(picked, flags.ClearAndSelect)
+        self.table.verticalScrollBar().setValue(top)
+
+    def _remember(self) -> None:
+        """Note what is chosen before the rows take another order; of very many, the current."""
+        picked = self.table.selectionModel().selectedRows()
+        rows = [index.data(ROW_ROLE) for index in picked] if len(picked) <= HELD else []
+        top = self.table.verticalScrollBar().value()
+        self._held = (self.table.currentIndex().data(ROW_ROLE), rows, top)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Fold and unfold the group whose heading is the current row."""

@@ -12,8 +12,6 @@ from pura.register.store import Register
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import PowerTable
 
-"""How the record's log says it."""
-
 
 class Notice(StrEnum):
     """What a person should hear of at once, not only from the record's log."""

@@ -89,18 +89,10 @@ def audit_documents(
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> list[Audit | PuraError]:
-    """Audit documents that the model reads side by side; see :func:`audit_text`.
+    """Audit documents that the model reads side by side; arguments as of :func:`audit_text`.
 
-    Everything before and after the reading is done for one after the other.
-
-    Args:
-        texts: The documents; a few thousand tokens together fill a pass.
-        model: As there.
-        keys: As there.
-        profile: As there.
-        options: As there.
-        progress: As there; the tokens are those of all documents.
-        checkpoint: As there.
+    A few thousand tokens together fill a pass. Everything before and after the reading is done for
+    one after the other.
 
     Returns:
         In the order of ``texts``: the record, or why there is none. What is wrong with one costs

@@ -262,15 +262,9 @@ def weigh(
     named_each: int = NAMED,
     checkpoint: Callable[[], None],
 ) -> EvidenceSums:
-    """Add up the evidence of a text; arguments as :func:`pura.decode.exact.decide`.
+    """Add up the evidence of a text; arguments as of :func:`pura.decode.exact.decide`.
 
-    Args:
-        seen: As there.
-        issuable: As there.
-        issued: As there.
-        one_of_many: As there.
-        named_each: Payloads that each strong member of the grid names.
-        checkpoint: As there.
+    Each strong member of the grid names ``named_each`` payloads.
     """
     profile, count = seen.profile, len(seen.schedule)
     grid = seen.model.grids[seen.prompt_known]

@@ -144,16 +144,8 @@ def read_documents(
 ) -> list[list[Reading] | PuraError]:
     """Read many documents, the windows of all of them side by side.
 
-    Args:
-        model: As for :func:`read`, and so are the others that it has.
-        requests: The documents.
-        keys: Tried on all of them.
-        profile: Of all of them.
-        progress: Gets steps done and steps in all, of all documents.
-        checkpoint: As there.
-        tiling: As there.
-        window: As there.
-        chunk: Tokens at most between two looks.
+    Arguments are those of :func:`read`, for all documents; ``chunk`` is how many tokens there are
+    at most between two looks.
 
     Returns:
         In the order of ``requests``: the readings, or why this document could not be read. Beside

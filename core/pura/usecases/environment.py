@@ -186,16 +186,7 @@ class Environment:
         return self.held.get(path if path.exists() and not known else store.get(name), device)
 
     def bare_model(self, name: str | None = None, *, profile: Profile | None = None) -> BareModel:
-        """Return a model for its tokens; no weights are loaded where it is installed.
-
-        Args:
-            name: As :meth:`model` takes it.
-            profile: As there.
-
-        Raises:
-            ModelError: As there.
-            DeviceError: As there.
-        """
+        """Return a model as :meth:`model` does, for its tokens; an installed one has no weights."""
         from pura.model.load import bare, load_bare
 
         loaded = self.lent_model is not None or self.held.name == name is not None
@@ -206,11 +197,7 @@ class Environment:
     def installed(
         self, name: str | None = None, *, profile: Profile | None = None
     ) -> InstalledModel:
-        """Return what is known of an installed model without loading it.
-
-        Args:
-            name: Of the model; None takes one as :meth:`model` does.
-            profile: As there.
+        """Return what is known of an installed model, chosen as by :meth:`model`; loads nothing.
 
         Raises:
             ModelError: There is none of that name, or none, or several.

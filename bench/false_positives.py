@@ -141,7 +141,7 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -
 
     All keys are decided first; then each window is read once, for the keys that name it.
     """
-    from pura.audit.key_reading import Intervals, KeyReading, decode, evidence, make_schedule, weigh
+    from pura.audit.key_reading import KeyReading, decode, evidence, weigh
     from pura.audit.rereading import SIZE, Weights, windows_of
 
     profile = CODES["tbcc"].profile(model.vocab_size)
@@ -157,13 +157,9 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -
         key = key_of(name, number)
         wanted = 1 + np.flatnonzero(entropy[1:] >= profile.entropy_thresholds_bits[0])
         lo, hi = intervals(table, text, key, wanted)
-        part = Intervals(
-            ids=text, entropy_bits=entropy, probability=own, lo=lo, hi=hi,
-            prompt_known=False, text_tokens=text.size,
-        )  # fmt: skip
-        plan = make_schedule(part, key, profile, lambda: None)
-        local = weigh(plan, part, profile)
-        return decode(0, plan, local, part, profile, 1, log10_weight=weight, begin=begin)
+        steps = schedule(text, entropy, key, profile)
+        part = Intervals.of(steps, entropy, lo, hi, profile, probability=own)
+        return decode(0, text, part, weigh(part), 1, log10_weight=weight, begin=begin)
 
     whole = read(ids)
     trials = {number: [tried(whole, number, weights.first, None)] for number in numbers}

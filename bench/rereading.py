@@ -22,34 +22,29 @@ import numpy as np
 import _common
 import long_documents as documents
 from pura.audit.key_reading import (
-    Intervals,
     KeyReading,
     decode,
     evidence,
     intervals_of,
-    make_schedule,
     strongest,
     weigh,
 )
 from pura.audit.rereading import SIZE, Weights, decisive, placed, windows_of
-from pura.decode import default_model
+from pura.decode import Intervals, default_model
 from pura.measure.cache import Cache
 from pura.measure.documents import finding
 from pura.measure.evaluate import TextReading
+from pura.measure.evaluate import intervals_of as intervals_seen
 from pura.model.evidence import Request, read, read_documents
-from pura.scheme import Profile, SecretKey
+from pura.scheme import Profile, SecretKey, schedule
 
 FOUND = 6.0
 COSTS = (2_500, 5_000, 10_000)
 
 
-def tried(
-    seen: Intervals, key: SecretKey, profile: Profile, log10_weight: float, begin: int | None = None
-) -> KeyReading:
+def tried(ids: Any, seen: Intervals, log10_weight: float, begin: int | None = None) -> KeyReading:
     """Decode a reading as an audit does."""
-    plan = make_schedule(seen, key, profile, lambda: None)
-    local = weigh(plan, seen, profile)
-    return decode(0, plan, local, seen, profile, 1, log10_weight=log10_weight, begin=begin)
+    return decode(0, ids, seen, weigh(seen), 1, log10_weight=log10_weight, begin=begin)
 
 
 def audited(
@@ -63,10 +58,11 @@ def audited(
         key: The only key.
         profile: The profile.
     """
-    seen = Intervals(**vars(reading), prompt_known=False, text_tokens=reading.ids.size)
+    steps = schedule(reading.ids, reading.entropy_bits, key, profile)
+    seen = intervals_seen(reading, steps, profile)
     weights = Weights(keys=1, readings=1, forms=(reading.ids.size,))
     clock = time.process_time()
-    trials = [tried(seen, key, profile, weights.first)]
+    trials = [tried(reading.ids, seen, weights.first)]
     again = windows_of(trials, weights, FOUND)
     first, clock = time.process_time() - clock, time.process_time()
     if again is None:
@@ -76,8 +72,8 @@ def audited(
     passed, clock = time.process_time() - clock, time.process_time()
     for begin, found in zip(again.begins, windows, strict=True):
         assert isinstance(found, list)
-        (own,) = intervals_of(found[0], prompt_known=False, text_tokens=len(found[0]))
-        trials.append(tried(own, key, profile, weights.second(0), begin))
+        own = intervals_of(found[0], 0, key, profile, lambda: None)
+        trials.append(tried(found[0].ids, own, weights.second(0), begin))
     return trials, {"decoder": first, "pass": passed, "again": time.process_time() - clock}
 
 
@@ -92,8 +88,8 @@ def entry_of(
             continue
         trials, seconds = audited(model, document.reading, key, profile)
         window = decisive(trials, FOUND)
-        best = strongest(trials) if window is None else placed(window, trials, profile)
-        found = finding(document, best.schedule.token, best.exact, cell.payload(place))
+        best = strongest(trials) if window is None else placed(window, trials)
+        found = finding(document, best.seen.schedule.token, best.exact, cell.payload(place))
         return {
             "likelihood": default_model().fingerprint,
             "cell": name,

@@ -96,7 +96,9 @@ class ReportMaker:
         request = with_logo(request)
         if self._last is not None and _same(self._last[0], request):
             return self._last[1]
-        built = build_report(request, progress=context.progress, checkpoint=context.checkpoint)
+        built = build_report(
+            request, apart=True, progress=context.progress, checkpoint=context.checkpoint
+        )
         self._last = (request, built)
         return built
 

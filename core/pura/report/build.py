@@ -16,7 +16,7 @@ from pura.record.audit import SCHEMA as RECORD_SCHEMA
 from pura.record.audit import Audit
 from pura.report import particulars
 from pura.report.blocks import Content, Section, facts, note
-from pura.report.compile import compile_pdf
+from pura.report.compile import Typeset, compile_pdf, typeset
 from pura.report.content import Seals, content_of, report_number
 from pura.report.glyphs import printable
 from pura.report.hiding import names, public_audits
@@ -51,12 +51,15 @@ class Report:
     annex: bytes | None
 
 
-def build_report(audits: Sequence[Audit], request: ReportRequest) -> Report:
+def build_report(
+    audits: Sequence[Audit], request: ReportRequest, *, typeset: Typeset = typeset
+) -> Report:
     """Make a report.
 
     Args:
         audits: One, or several that go into one report with a summary.
         request: What it is told beside them.
+        typeset: Makes the PDF, in this process or apart.
 
     Returns:
         The same bytes for the same audits and request.
@@ -75,7 +78,7 @@ def build_report(audits: Sequence[Audit], request: ReportRequest) -> Report:
     _lint(request)
     shown = public_audits(audits, request)
     record = record_json(shown)
-    annex = _annex(audits, request)
+    annex = _annex(audits, request, typeset)
     seals = Seals(
         name=RECORD,
         record=hashlib.sha256(record).hexdigest(),
@@ -85,7 +88,7 @@ def build_report(audits: Sequence[Audit], request: ReportRequest) -> Report:
     content = content_of(shown, request, seals)
     return Report(
         number=report_number(audits, request),
-        pdf=_compile(content, record, request, seals.annex),
+        pdf=_compile(content, record, request, seals.annex, typeset=typeset),
         json=record,
         digest=seals.record,
         content=content,
@@ -134,13 +137,19 @@ def audits_in(data: Any) -> Iterator[dict[str, Any]]:
 
 
 def _compile(
-    content: Content, record: bytes, request: ReportRequest, annex: str, told: bytes = b""
+    content: Content,
+    record: bytes,
+    request: ReportRequest,
+    annex: str,
+    told: bytes = b"",
+    typeset: Typeset = typeset,
 ) -> bytes:
     return compile_pdf(
         content,
         attached={RECORD: record, particulars.NAME: told or particulars.write(request, annex)},
         logo=request.logo,
         logo_words=Labels(request.language)("alt.logo"),
+        typeset=typeset,
     )
 
 
@@ -171,7 +180,7 @@ def _lint(request: ReportRequest) -> None:
             )
 
 
-def _annex(audits: Sequence[Audit], request: ReportRequest) -> bytes | None:
+def _annex(audits: Sequence[Audit], request: ReportRequest, typeset: Typeset) -> bytes | None:
     """Return the sealed annex: names to whom payloads were issued, in a file of their own."""
     rows = [row for row in names(audits) if row[2].strip()]
     if not rows:
@@ -199,4 +208,4 @@ def _annex(audits: Sequence[Audit], request: ReportRequest) -> bytes | None:
     title = labels("sealed.title", number=number)
     section = Section(number=1, title=labels("annex.sealed"), blocks=tuple(blocks))
     content = replace(whole, title=title, sections=(section,), summary=(), foot="")
-    return compile_pdf(content)
+    return compile_pdf(content, typeset=typeset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -17,34 +17,26 @@ from pura.report.request import logo_format
 STANDARDS: Final = ("a-3a", "ua-1")
 
 
-def compile_pdf(
-    content: Content,
-    *,
-    attached: Mapping[str, bytes] = MappingProxyType({}),
-    logo: bytes | None = None,
-    logo_words: str = "",
-) -> bytes:
-    """Return the PDF of a report.
+Typeset = Callable[[dict[str, str], bytes | None], bytes]
+"""Makes a PDF of what typst gets as inputs, and of a logo."""
+
+
+def typeset(inputs: dict[str, str], logo: bytes | None) -> bytes:
+    """Make a PDF in this process.
 
     Args:
-        content: What it says. Texts go in as data and are never read as markup.
-        attached: JSON files inside it, by name.
+        inputs: What the template is given.
         logo: PNG or SVG.
-        logo_words: What the logo shows, for those who do not see it.
 
     Raises:
         ReportError: typst refused.
     """
     import typst
 
-    inputs = {"data": json_text(content.plain())}
-    files = {name: data.decode("utf-8") for name, data in attached.items()}
-    inputs |= {"attached": json_text(files)}
     with tempfile.TemporaryDirectory(prefix="pura-report-") as folder:
         root = Path(folder)
-        if logo is not None and (kind := logo_format(logo)) is not None:
-            (root / f"logo.{kind}").write_bytes(logo)
-            inputs |= {"logo": kind, "logo-alt": logo_words}
+        if logo is not None:
+            (root / f"logo.{inputs['logo']}").write_bytes(logo)
         source = root / "report.typ"
         source.write_bytes(resource("report", "report.typ").read_bytes())
         try:
@@ -62,6 +54,35 @@ def compile_pdf(
     if not isinstance(made, bytes):
         raise ReportError("report.no-file")
     return made
+
+
+def compile_pdf(
+    content: Content,
+    *,
+    attached: Mapping[str, bytes] = MappingProxyType({}),
+    logo: bytes | None = None,
+    logo_words: str = "",
+    typeset: Typeset = typeset,
+) -> bytes:
+    """Return the PDF of a report.
+
+    Args:
+        content: What it says. Texts go in as data and are never read as markup.
+        attached: JSON files inside it, by name.
+        logo: PNG or SVG.
+        logo_words: What the logo shows, for those who do not see it.
+        typeset: Does it, in this process or apart.
+
+    Raises:
+        ReportError: It could not be made.
+    """
+    inputs = {"data": json_text(content.plain())}
+    files = {name: data.decode("utf-8") for name, data in attached.items()}
+    inputs |= {"attached": json_text(files)}
+    kind = None if logo is None else logo_format(logo)
+    if kind is not None:
+        inputs |= {"logo": kind, "logo-alt": logo_words}
+    return typeset(inputs, logo if kind is not None else None)
 
 
 def render_pages(pdf: bytes, *, dpi: int = 90, pages: range | None = None) -> list[bytes]:

@@ -17,11 +17,12 @@ from pura.caselog.cases import read_case
 from pura.caselog.reports import note_report, note_signed, request_of_case
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report import Report, ReportRequest, html_page, page_count, table_files
+from pura.report import Report, ReportRequest, html_page, page_count, table_files, typesetter
 from pura.report import build_report as make_report
 from pura.report.build import RECORD
 from pura.report.check import ReportCheck, load_trust
 from pura.report.check import check_report as examine
+from pura.report.compile import typeset
 from pura.report.request import MAX_LOGO
 from pura.report.sign import SignOptions, load_identity
 from pura.report.sign import sign_report as put_signature
@@ -169,9 +170,19 @@ class SignedReport:
 
 
 def build_report(
-    request: BuildReport, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped
+    request: BuildReport,
+    *,
+    apart: bool = False,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
 ) -> Built:
     """Make a report: the same bytes for the same audits and request.
+
+    Args:
+        request: What is wanted.
+        apart: Typeset in a process of its own: this one stands still for nobody.
+        progress: Told of the one step.
+        checkpoint: Called before it, and while it is typeset apart.
 
     Raises:
         InputError: No audit, too many, a bad choice, words that are not allowed, or no logo.
@@ -179,7 +190,8 @@ def build_report(
     progress(Stage(name="report"))
     checkpoint()
     wanted = with_logo(request).request
-    report = make_report(request.audits, wanted)
+    typesetting = typesetter.apart(checkpoint) if apart else typeset
+    report = make_report(request.audits, wanted, typeset=typesetting)
     return Built(report=report, audits=request.audits, request=wanted, pages=page_count(report.pdf))
 
 

@@ -1,0 +1,72 @@
+"""Typesetting in a process of its own: the same bytes, and an end of it that loses nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pura.base.errors import Cancelled, ReportError
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.report import ReportRequest, build_report
+from pura.report.compile import typeset
+from pura.report.typesetter import apart
+
+RECORD = Path(__file__).parents[2] / "data/v0.1.0/record.json"
+LOGO = b'<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="2"/></svg>'
+
+
+@pytest.fixture(scope="module")
+def audit() -> Audit:
+    return json_io.from_json(RECORD.read_text(encoding="utf-8"))
+
+
+def children() -> list[psutil.Process]:
+    return [one for one in psutil.Process().children() if "pura.report.typesetter" in one.cmdline()]
+
+
+def test_apart_or_not_the_bytes_are_the_same(audit: Audit) -> None:
+    beats: list[int] = []
+    request = ReportRequest(logo=LOGO)
+    made = build_report([audit], request, typeset=apart(lambda: beats.append(1)))
+    assert made.pdf == build_report([audit], request).pdf
+    assert beats
+    assert children() == []
+
+
+def test_what_typst_refuses_is_one_error_with_its_kind() -> None:
+    with pytest.raises(ReportError) as here:
+        typeset({"data": "{", "attached": "{}"}, None)
+    with pytest.raises(ReportError) as there:
+        apart(lambda: None)({"data": "{", "attached": "{}"}, None)
+    assert here.value.message == there.value.message
+
+
+def test_one_that_is_killed_has_another_try_and_then_an_end(audit: Audit) -> None:
+    killed: list[int] = []
+
+    def kill(most: int) -> None:
+        for child in children():
+            if child.pid not in killed and len(killed) < most:
+                killed.append(child.pid)
+                os.kill(child.pid, signal.SIGKILL)
+
+    assert build_report([audit], ReportRequest(), typeset=apart(lambda: kill(1))).pdf
+    killed.clear()
+    with pytest.raises(ReportError, match="could not be typeset"):
+        build_report([audit], ReportRequest(), typeset=apart(lambda: kill(9)))
+    assert len(killed) == 2
+
+
+def test_whoever_stops_it_stops_the_process(audit: Audit) -> None:
+    def stop() -> None:
+        if children():
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        build_report([audit], ReportRequest(), typeset=apart(stop))
+    assert children() == []

@@ -42,7 +42,7 @@ class Chip(QToolButton):
     ) -> None:
         super().__init__(parent)
         self._kind, self._several = kind, several
-        self._value = ""
+        self._value, self._lacks = "", False
         self.setProperty("role", "chip")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
@@ -80,7 +80,7 @@ class Chip(QToolButton):
         used = [choices[place] for place in ticked if 0 <= place < len(choices)]
         lines = [f"{title}\t{remark}" if remark else title for title, remark in choices]
         self._menu.fill(lines, ticked, hint, several=bool(self._several) and not one)
-        self._value = missing
+        self._value, self._lacks = missing, not used
         if used:
             self._value = used[0][0]
         if len(used) > 1:
@@ -118,10 +118,13 @@ class Chip(QToolButton):
     def _fit(self) -> None:
         metrics = QFontMetrics(self.font())
         kind = f"{self._kind}  "
-        if self.width() - FRAME - metrics.horizontalAdvance(f"{kind}  ▾") < LEAST_VALUE:
-            kind = ""  # what is chosen says more; the tool tip has both
+        least = min(LEAST_VALUE, metrics.horizontalAdvance(self._value))
+        if self.width() - FRAME - metrics.horizontalAdvance(f"{kind}  ▾") < least:
+            kind = ""  # the tool tip has both
         room = self.width() - FRAME - metrics.horizontalAdvance(f"{kind}  ▾")
-        value = metrics.elidedText(self._value, Qt.TextElideMode.ElideRight, max(0, room))
+        # What is chosen says more than of what kind it is; that nothing is chosen says less.
+        words = self._kind if self._lacks and not kind else self._value
+        value = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(0, room))
         self.setText(f"{kind}{value}  ▾".replace("&", "&&"))
         self.updateGeometry()
 

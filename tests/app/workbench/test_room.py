@@ -30,6 +30,7 @@ from pura_audit.jobs.outcome import Failure, Progress
 from pura_audit.platform.i18n import set_language
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.items import ItemState
+from pura_audit.widgets.chips import Chip
 from pura_audit.widgets.elided import ElidedLabel
 
 DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
@@ -158,3 +159,17 @@ def test_nothing_is_cut_and_nothing_overlaps(
     window.toggle_pile()
     found += at_every_size(window, "table")
     assert not found, "\n".join(found)
+
+
+def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot: Any) -> None:
+    chip = Chip("Schlüssel")
+    qtbot.addWidget(chip)
+    chip.show()
+    choices = [("Newsroom 2026", "")]
+    chip.set_choices(choices, 0, "fehlt", "")
+    chip.resize(chip.sizeHint())
+    assert chip.text() == "Schlüssel  Newsroom 2026  ▾"
+    chip.resize(chip.minimumSizeHint())
+    assert chip.text().startswith("New")
+    chip.set_choices(choices, -1, "fehlt", "")
+    assert chip.text().startswith("Sch")

@@ -141,7 +141,7 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -
 
     All keys are decided first; then each window is read once, for the keys that name it.
     """
-    from pura.audit.key_reading import KeyReading, decode, evidence, weigh
+    from pura.audit.key_reading import KeyReading, Tried, decode, evidence, weigh
     from pura.audit.rereading import SIZE, Weights, windows_of
 
     profile = CODES["tbcc"].profile(model.vocab_size)
@@ -159,7 +159,7 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -
         lo, hi = intervals(table, text, key, wanted)
         steps = schedule(text, entropy, key, profile)
         part = Intervals.of(steps, entropy, lo, hi, profile, probability=own)
-        return decode(0, text, part, weigh(part), 1, log10_weight=weight, begin=begin)
+        return decode(Tried(log10_weight=weight, begin=begin), text, part, weigh(part))
 
     whole = read(ids)
     trials = {number: [tried(whole, number, weights.first, None)] for number in numbers}

@@ -23,6 +23,7 @@ import _common
 import long_documents as documents
 from pura.audit.key_reading import (
     KeyReading,
+    Tried,
     decode,
     evidence,
     intervals_of,
@@ -44,7 +45,7 @@ COSTS = (2_500, 5_000, 10_000)
 
 def tried(ids: Any, seen: Intervals, log10_weight: float, begin: int | None = None) -> KeyReading:
     """Decode a reading as an audit does."""
-    return decode(0, ids, seen, weigh(seen), 1, log10_weight=log10_weight, begin=begin)
+    return decode(Tried(log10_weight=log10_weight, begin=begin), ids, seen, weigh(seen))
 
 
 def audited(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pura.audit.handling import unlike_written
-from pura.audit.key_reading import KeyReading, decode, intervals_of, weigh
+from pura.audit.key_reading import KeyReading, Tried, decode, intervals_of, weigh
 from pura.audit.options import Notice
 from pura.audit.prepare import PreparedText, signs_noted
 from pura.audit.prior import RegisterPrior, register_prior
@@ -119,14 +119,16 @@ def decode_windows(
                 _decoded(
                     prepared,
                     decoded.prior,
-                    first.number,
+                    Tried(
+                        number=first.number,
+                        variant=first.variant,
+                        reading=first.reading,
+                        log10_weight=prepared.weights.second(first.variant),
+                        begin=begin,
+                    ),
                     reading.ids,
                     seen,
                     weigh(seen),
-                    variant=first.variant,
-                    reading=first.reading,
-                    log10_weight=prepared.weights.second(first.variant),
-                    begin=begin,
                 )
             )
         note.append(again.note)
@@ -189,15 +191,30 @@ def _try_keys(
     """Try every key on every reading."""
     basis, log, weights = prepared.basis, prepared.log, prepared.weights
     options, profile, keys = basis.options, basis.profile, basis.keys
-    tried = [(place, n) for place in range(len(readings)) for n in range(len(keys))]
+    tried = [
+        Tried(
+            number=number,
+            variant=prepared.openings[place].variant,
+            reading=place,
+            log10_weight=weights.first,
+        )
+        for place in range(len(readings))
+        for number in range(len(keys))
+    ]
     with log.step(6) as note:
         seen = [
-            _seen(prepared, readings[place], number, number, prepared.openings[place])
-            for place, number in tried
+            _seen(
+                prepared,
+                readings[one.reading],
+                one.number,
+                one.number,
+                prepared.openings[one.reading],
+            )
+            for one in tried
         ]
-        note.append(sentence("log.carrying", n=max(len(one.schedule) for one in seen)))
+        note.append(sentence("log.carrying", n=max(len(intervals.schedule) for intervals in seen)))
     with log.step(7) as note:
-        local = [weigh(one) for one in seen]
+        local = [weigh(intervals) for intervals in seen]
         note.append(sentence("log.kernel", name=profile.kernel))
     with log.step(8) as note:
         prior = register_prior(options.register, profile, options.policy, basis.checkpoint)
@@ -211,7 +228,7 @@ def _try_keys(
         # The marks of the strongest reading are told; those of other keys on it, and around a
         # window that is read again, as well.
         only_one = len(keys) == 1 and not weights.again
-        for (place, number), one, evidence in reversed(list(zip(tried, seen, local, strict=True))):
+        for one, intervals, evidence in reversed(list(zip(tried, seen, local, strict=True))):
             basis.checkpoint()
             known = max((trial.exact.log_e for trial in trials), default=-math.inf)
             trials.insert(
@@ -219,13 +236,10 @@ def _try_keys(
                 _decoded(
                     prepared,
                     prior,
-                    number,
-                    readings[place].ids,
                     one,
+                    readings[one.reading].ids,
+                    intervals,
                     evidence,
-                    variant=prepared.openings[place].variant,
-                    reading=place,
-                    log10_weight=weights.first,
                     least=known if only_one else -math.inf,
                 ),
             )
@@ -260,28 +274,20 @@ def _seen(
 def _decoded(
     prepared: PreparedText,
     prior: RegisterPrior | None,
-    number: int,
+    tried: Tried,
     ids: npt.NDArray[np.int64],
     seen: Intervals,
     local: LocalEvidence,
     *,
-    variant: int,
-    reading: int,
-    log10_weight: float,
-    begin: int | None = None,
     least: float = -math.inf,
 ) -> KeyReading:
     basis = prepared.basis
     return decode(
-        number,
+        tried,
         ids,
         seen,
         local,
-        basis.options.candidates,
-        log10_weight=log10_weight,
-        variant=variant,
-        reading=reading,
-        begin=begin,
+        candidates=basis.options.candidates,
         issuable=basis.issuable,
         issued=None if prior is None else prior.issued,
         one_of_many=len(basis.keys) > FEW_KEYS,

@@ -31,27 +31,36 @@ F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyReading:
-    """What one key makes of a text.
+class Tried:
+    """Which key is tried on which reading, and what it counts.
 
     Attributes:
         number: Which of the keys.
         variant: Which form of the text.
         reading: Which reading: a form of the text after a beginning.
+        log10_weight: log10 of what its e-value counts in the evidence of the text.
+        begin: The first token of a window that was read again; None for the text.
+    """
+
+    number: int = 0
+    variant: int = 0
+    reading: int = 0
+    log10_weight: float
+    begin: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyReading(Tried):
+    """What one key makes of a text.
+
+    Attributes:
         ids: int64 [L], the tokens.
         seen: What it saw.
         local: Their local evidence.
         paper: The published decoder's word.
         exact: The exact decoder's word.
-        log10_weight: log10 of what its e-value counts in the evidence of the text.
-        begin: The first token of a window that was read again; None for the text.
     """
 
-    number: int
-    variant: int = 0
-    reading: int = 0
-    log10_weight: float
-    begin: int | None = None
     ids: npt.NDArray[np.int64]
     seen: Intervals
     local: LocalEvidence
@@ -132,16 +141,12 @@ def weigh(seen: Intervals) -> LocalEvidence:
 
 
 def decode(
-    number: int,
+    tried: Tried,
     ids: npt.NDArray[np.int64],
     seen: Intervals,
     local: LocalEvidence,
-    candidates: int,
     *,
-    log10_weight: float,
-    variant: int = 0,
-    reading: int = 0,
-    begin: int | None = None,
+    candidates: int = 1,
     issuable: Issuable | None = None,
     issued: Issued | None = None,
     one_of_many: bool = False,
@@ -160,16 +165,12 @@ def decode(
         issuable=issuable,
         issued=issued,
         one_of_many=one_of_many,
-        level=(threshold - log10_weight) * math.log(10),
+        level=(threshold - tried.log10_weight) * math.log(10),
         least=least,
         checkpoint=checkpoint,
     )
     return KeyReading(
-        number=number,
-        variant=variant,
-        reading=reading,
-        log10_weight=log10_weight,
-        begin=begin,
+        **vars(tried),
         ids=ids,
         seen=seen,
         local=local,

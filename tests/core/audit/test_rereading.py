@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pura.audit import rereading
-from pura.audit.key_reading import KeyReading, decode, evidence, weigh
+from pura.audit.key_reading import KeyReading, Tried, decode, evidence, weigh
 from pura.audit.options import AuditText, Options
 from pura.audit.rereading import Weights, most_read, windows, windows_near
 from pura.audit.run import audit_documents, audit_text
@@ -81,7 +81,7 @@ def test_mean_e_is_one_with_every_window_and_at_most_one_with_the_best(
             schedule(ids[there], entropy[there], key, profile),
             entropy[there], lo[row, there], hi[row, there], profile,
         )  # fmt: skip
-        return decode(0, ids[there], part, weigh(part), 1, log10_weight=weight, begin=begin)
+        return decode(Tried(log10_weight=weight, begin=begin), ids[there], part, weigh(part))
 
     every, best = [], []
     for _ in range(40):

@@ -95,7 +95,7 @@ reproduce: install ## The same with every cell, 128 texts each; a device is used
 	@$(BIN)/pura model install
 	@$(BIN)/pura lab run all --output build/reproduction --full
 
-screenshots: install ## Take the pictures of the user guide
+screenshots: install ## Take the pictures of README and guide (a test of `make test-all` names those that are too old)
 	@$(BIN)/python -m pura_audit.tools.pictures
 
 translations: install ## Collect the window's texts into the catalogues and compile them

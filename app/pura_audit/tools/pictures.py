@@ -1,27 +1,35 @@
 """``make screenshots``: the pictures of the user guide, of real audits in the real window.
 
-Taken offscreen with the built-in model and the sample texts, so that they never go stale.
+Taken offscreen with the built-in model and the sample texts. Each holds a digest of what it shows,
+so that ``--check`` names those that are older than the program.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+import pypdfium2
+from PySide6.QtGui import QImage
 
 from pura.base.paths import Paths, user_paths
 from pura.base.resources import resource
 from pura.record.audit import Audit
 from pura.report import Parties, ReportRequest, build_report
+from pura.report.compile import render_pages
 from pura.scheme import SecretKey
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.items import Item
+from pura_audit.tools import painting
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -31,6 +39,8 @@ if TYPE_CHECKING:
     from pura_audit.workbench.frame.main_window import MainWindow
 
 OUT: Final = Path("docs") / "images"
+ISSUED: Final = "2026-11-21"
+REPORTS: Final = {"report-1": "en", "report-german": "de"}
 TIMEOUT_MS: Final = 600_000
 # Brings the window to where the picture is taken; returns a dialog if that is to be painted.
 Act: TypeAlias = "Callable[[MainWindow], QWidget | None]"
@@ -40,10 +50,14 @@ def main() -> int:
     """Take every picture, or those that are named."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     if "--scaled" in sys.argv:
-        return _Pictures(suffix="-200").take(("audit-light", "audit-dark"))
+        return Pictures(suffix="-200").take(("audit-light", "audit-dark"))
+    if "--check" in sys.argv:
+        old = Pictures().old(in_pages())
+        sys.stdout.write("".join(f"{name} is older than what it shows\n" for name in old))
+        return int(bool(old))
     if names := tuple(sys.argv[1:]):
-        return _Pictures().take(names)
-    done = _Pictures().take(())
+        return Pictures().take(names)
+    done = Pictures().take(())
     # The scale factor is read once, when Qt starts, so 200 % takes a process of its own.
     environment = os.environ | {"QT_SCALE_FACTOR": "2"}
     command = [sys.executable, "-m", "pura_audit.tools.pictures", "--scaled"]
@@ -56,21 +70,72 @@ def _shown(session: Session) -> Item:
     return item
 
 
+def _file(name: str) -> Path:
+    return OUT / f"{name}.png"
+
+
+def _request(language: str = "en") -> ReportRequest:
+    parties = Parties(
+        organisation="Examination office",
+        address="1 Example Street, 10000 Example",
+        place="Example",
+        examiner="A. Example",
+        question="Does the text carry our mark?",
+    )
+    if language == "de":
+        parties = Parties(
+            organisation="Prüfstelle",
+            address="Beispielstraße 1, 10000 Beispiel",
+            place="Beispiel",
+            examiner="A. Beispiel",
+            question="Trägt der Text unsere Markierung?",
+        )
+    return ReportRequest(
+        number="R-2026-117",
+        case="2026-117",
+        classification={"en": "confidential", "de": "vertraulich"}[language],
+        issued=ISSUED,
+        parties=parties,
+        language=language,
+    )
+
+
+def _said(pdf: bytes) -> str:
+    """Return a digest of what the first page of a report says."""
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        return painting.read(document[0].get_textpage().get_text_bounded())
+    finally:
+        document.close()
+
+
 def _plain_text(count: int) -> str:
     data = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))
     return " ".join(text["text"] for text in data["texts"][:count])
 
 
-class _Pictures:
-    """One run of the window after the other, each with its own empty folders."""
+def in_pages() -> tuple[str, ...]:
+    """Return the names of the pictures that README and guide show."""
+    pages = [Path("README.md"), *Path("docs").rglob("*.md")]
+    words = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    return tuple(sorted(set(re.findall(r"images/([\w-]+)\.png", words))))
 
-    def __init__(self, suffix: str = "") -> None:
+
+class Pictures:
+    """One run of the window after the other, each with its own empty folders.
+
+    Args:
+        suffix: Of the files' names.
+        models: The folder of models; the user's own when left out.
+    """
+
+    def __init__(self, suffix: str = "", models: Path | None = None) -> None:
         from pura_audit.application import make_application
         from pura_audit.platform import logs
 
         logs.hear_qt()
         self._app = make_application()
-        self._suffix = suffix
+        self._suffix, self._models = suffix, models or user_paths().models
         self._marked: Audit | None = None
         self._three: Audit | None = None
 
@@ -78,8 +143,39 @@ class _Pictures:
         """Take the pictures of these names, or all of them."""
         for name, theme, size, act in self._plan():
             if not only or name in only:
-                self._one(name, theme, size, act)
+                self._one(name, theme, size, act, self._paint)
+        for name, language in REPORTS.items():
+            if not only or name in only:
+                pdf = self._first_report(language)
+                page = QImage.fromData(render_pages(pdf, dpi=100, pages=range(1))[0])
+                painting.write(page, _said(pdf), _file(name))
         return 0
+
+    def old(self, only: tuple[str, ...]) -> list[str]:
+        """Return those of these names whose picture shows what the program does not show now."""
+        found: dict[str, str] = {}
+
+        def note(name: str, widget: QWidget) -> None:
+            found[name] = painting.shown(widget)
+
+        for name, theme, size, act in self._plan():
+            if name in only:
+                self._one(name, theme, size, act, note)
+        for name, language in REPORTS.items():
+            if name in only:
+                found[name] = _said(self._first_report(language))
+        return [name for name, shows in found.items() if painting.shown_in(_file(name)) != shows]
+
+    def _first_report(self, language: str) -> bytes:
+        """Return the report of the sample."""
+        if self._marked is None:
+            self._one("audit-light", "light", (1440, 900), self._audited, lambda *_: None)
+        assert self._marked is not None  # it was audited now or before
+        then = replace(self._marked, created=f"{ISSUED}T10:00:00+00:00")  # a month is a word
+        return build_report([then], _request(language)).pdf
+
+    def _paint(self, name: str, widget: QWidget) -> None:
+        painting.paint(widget, _file(f"{name}{self._suffix}"))
 
     def _plan(
         self,
@@ -126,18 +222,17 @@ class _Pictures:
         theme: str,
         size: tuple[int, int],
         act: Act,
+        then: Callable[[str, QWidget], None],
     ) -> None:
         from pura_audit.application import make_window
         from pura_audit.platform.settings import SettingsFile
-        from pura_audit.tools.painting import paint, settle
 
         with tempfile.TemporaryDirectory() as folder:
             base = Path(folder)
             data = base / "data"
             data.mkdir()
             if not name.startswith("first-run"):
-                models = user_paths().models
-                (data / "models").symlink_to(models, target_is_directory=True)
+                (data / "models").symlink_to(self._models, target_is_directory=True)
             paths = Paths(data=data, config=base / "config", state=base / "state")
             # Fixed, so that a picture does not depend on whose machine takes it.
             SettingsFile(paths.config).update(language="de" if name.endswith("german") else "en")
@@ -148,13 +243,13 @@ class _Pictures:
             self._until(lambda: window.session.chosen.device is not None)
             try:
                 shown = act(window) or window
-                settle()
-                paint(shown, OUT / f"{name}{self._suffix}.png")
+                painting.settle()
+                then(name, shown)
             finally:
                 window.session.close()
                 window.close()
                 window.deleteLater()
-                settle(0)
+                painting.settle(0)
 
     @staticmethod
     def _all_there(paths: Paths) -> dict[str, SecretKey]:
@@ -188,8 +283,6 @@ class _Pictures:
 
     def _several(self, window: MainWindow) -> None:
         """Show a document with three marks, the second of them selected."""
-        from pura_audit.tools.painting import settle
-
         if self._three is None:
             host = _plain_text(2)
             data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
@@ -201,7 +294,7 @@ class _Pictures:
             self._three = item.audit
         else:
             window.session.texts.add_audit(self._three)
-        settle()
+        painting.settle()
         window.selection.select_mark(1)
 
     def _in_question(self, window: MainWindow) -> None:
@@ -248,21 +341,7 @@ class _Pictures:
 
         self._plain(window)
         window.session.texts.show(window.session.texts.queue.items[0])
-        parties = Parties(
-            organisation="Examination office",
-            address="1 Example Street, 10000 Example",
-            place="Example",
-            examiner="A. Example",
-            question="Does the text carry our mark?",
-        )
-        base = ReportRequest(
-            number="R-2026-117",
-            case="2026-117",
-            classification="confidential",
-            issued="2026-11-21",
-            parties=parties,
-        )
-        dialog = openers.make_report(window, base=base, every=True)
+        dialog = openers.make_report(window, base=_request(), every=True)
         assert dialog is not None  # there are audits
         preview = dialog.preview
         self._until(lambda: preview.built is not None and not preview.view.missing())

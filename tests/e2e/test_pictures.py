@@ -1,0 +1,46 @@
+"""The pictures of README and guide show the program as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+
+from pura_audit.tools import painting, pictures
+
+
+def test_a_picture_tells_when_it_is_older_than_what_it_shows(qtbot: Any, tmp_path: Path) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    layout = QVBoxLayout(page)
+    button, finding = QPushButton("Save report"), QLabel("12 of 36 bits, 0.4 s")
+    for widget in (button, finding):
+        layout.addWidget(widget)
+    page.show()
+    path = painting.paint(page, tmp_path / "page.png")
+    assert painting.shown_in(path) == painting.shown(page) != ""
+    finding.setText("14 of 36 bits, 0.9 s")  # another machine
+    page.setStyleSheet("* { font-size: 30px; }")
+    page.resize(900, 700)
+    assert painting.shown_in(path) == painting.shown(page)
+    button.setText("Save the report")
+    assert painting.shown_in(path) != painting.shown(page)
+    button.setText("Save report")
+    more = QPushButton("Sign")
+    layout.addWidget(more)
+    more.show()
+    assert painting.shown_in(path) != painting.shown(page)
+
+
+@pytest.mark.weekly
+@pytest.mark.slow
+@pytest.mark.model
+def test_the_pages_show_the_program_of_now(
+    qapp: Any, builtin_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    shown = pictures.in_pages()
+    assert "audit-light" in shown
+    assert pictures.Pictures(models=builtin_files.parent).old(shown) == []

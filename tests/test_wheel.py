@@ -29,7 +29,7 @@ def test_a_wheel_works_outside_the_tree(tmp_path: Path) -> None:
         "import pura, pura_audit\n"
         f"assert pura.__file__.startswith({str(site)!r}), pura.__file__\n"
         "from pura.base.resources import resource\n"
-        "for name in ('vectors', 'samples', 'models.json', 'words', 'likelihood.json',\n"
+        "for name in ('vectors', 'samples', 'models.json', 'languages', 'likelihood.json',\n"
         "             'power', 'audit.schema.json', 'policy-default.json', 'ui', 'docs'):\n"
         f"    assert str(resource(name)).startswith({str(site)!r}), name\n"
         "sys.argv = ['pura', 'selftest']\n"

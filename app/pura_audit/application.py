@@ -20,7 +20,7 @@ from pura_audit.platform import i18n, logs, single, stall
 from pura_audit.platform.collector import the_collector
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.engine import Engine, PuraEngine
+from pura_audit.session.engine import AuditEngine, PuraEngine
 from pura_audit.session.session import Session
 from pura_audit.theme import fonts
 from pura_audit.theme.icons import app_icon
@@ -95,7 +95,7 @@ def make_application() -> QApplication:
 def make_window(
     paths: Paths,
     *,
-    engine: Engine | None = None,
+    engine: AuditEngine | None = None,
     device: str | None = None,
     session_keys: Mapping[str, SecretKey] | None = None,
     theme: str | None = None,

@@ -49,7 +49,7 @@ from pura.usecases.environment import Environment
 from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.session.choices import (
-    Catalogue,
+    Inventory,
     KeyChoice,
     ProfileChoice,
 )
@@ -247,12 +247,12 @@ class TestEngine:
             files={},
         )
 
-    def catalogue(self) -> Catalogue:
+    def catalogue(self) -> Inventory:
         self.threads.add(threading.current_thread().name)
         if self.empty:
-            return Catalogue()
+            return Inventory()
         profile = self.profile
-        return Catalogue(
+        return Inventory(
             keys=(KeyChoice(label="Newsroom 2026", fingerprint=self.key.fingerprint),),
             models=(self.installed("tiny", profile.vocab_size, profile.tokenizer or "b" * 16),),
             profiles=(ProfileChoice(name="internal", profile=self.profile),),

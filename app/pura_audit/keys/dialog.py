@@ -37,7 +37,7 @@ from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.keys.requests import KeyAct, KeyRequest, carry_out, name_in, needs_files
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
 from pura_audit.platform.i18n import filled, translate
-from pura_audit.session.choices import Catalogue, KeyChoice
+from pura_audit.session.choices import Inventory, KeyChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
@@ -136,7 +136,7 @@ class KeysDialog(PlainDialog):
 
     def refresh(self) -> None:
         """Show the store's state and the keys."""
-        found = self._session.chosen.catalogue or Catalogue()
+        found = self._session.chosen.catalogue or Inventory()
         title, said, way_out = state_words(found)
         self.title.setText(title)
         self.title.setToolTip(found.backend if found.place is Place.KEYRING else "")
@@ -207,7 +207,7 @@ class KeysDialog(PlainDialog):
         self.unlock.setEnabled(not busy)
 
     @staticmethod
-    def _unset(found: Catalogue) -> bool:
+    def _unset(found: Inventory) -> bool:
         return found.place is None
 
     def _say(self, words: str) -> None:
@@ -219,7 +219,7 @@ class KeysDialog(PlainDialog):
     def ask(self, act: KeyAct) -> QDialog | None:
         """Ask what a request needs; returns the dialog that is open then."""
         self._say("")
-        found, key = self._session.chosen.catalogue or Catalogue(), self.selected
+        found, key = self._session.chosen.catalogue or Inventory(), self.selected
         if act in (KeyAct.NEW, KeyAct.IMPORT):
             return self._open(KeyForm(act, found, self))
         if key is None:
@@ -233,7 +233,7 @@ class KeysDialog(PlainDialog):
 
     def ask_import(self, source: Path) -> QDialog:
         """Ask what the import of a key file needs."""
-        form = KeyForm(KeyAct.IMPORT, self._session.chosen.catalogue or Catalogue(), self)
+        form = KeyForm(KeyAct.IMPORT, self._session.chosen.catalogue or Inventory(), self)
         form.take(source)
         return self._open(form)
 
@@ -306,7 +306,7 @@ class KeysDialog(PlainDialog):
         return self._opened(box)
 
     def _unlock(self) -> None:
-        found = self._session.chosen.catalogue or Catalogue()
+        found = self._session.chosen.catalogue or Inventory()
         if found.place is Place.KEYRING and found.keyring is State.LOCKED:
             self._work(lambda _: unlock_keyring(self._session.environment), self._unlocked)
         else:
@@ -335,7 +335,7 @@ class KeysDialog(PlainDialog):
 
     def begin(self, request: KeyRequest) -> None:
         """Hand a request over; the passphrase of the files is asked for first where needed."""
-        found = self._session.chosen.catalogue or Catalogue()
+        found = self._session.chosen.catalogue or Inventory()
         if needs_files(request) and found.files is not State.READY:
             self._rest()
             self.ask_folder(request, new=found.files is State.NO_BACKEND)
@@ -369,7 +369,7 @@ class KeysDialog(PlainDialog):
         if not isinstance(outcome, Failure):
             self._over(outcome)
             return
-        found = self._session.chosen.catalogue or Catalogue()
+        found = self._session.chosen.catalogue or Inventory()
         if (
             outcome.code == "key-file-passphrase"
             and isinstance(request, ImportKey)

@@ -22,7 +22,7 @@ from pura.usecases.keys import CreateKey, DeriveKey, ImportKey, NoteKey, RenameK
 from pura_audit.jobs.outcome import Failure
 from pura_audit.keys.requests import KeyAct, KeyRequest
 from pura_audit.platform.i18n import filled, translate
-from pura_audit.session.choices import Catalogue
+from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.elided import ElidedLabel
@@ -53,7 +53,7 @@ class KeyForm(TriedDialog):
     def __init__(
         self,
         act: KeyAct,
-        found: Catalogue,
+        found: Inventory,
         parent: QWidget | None = None,
         *,
         name: str = "",
@@ -122,7 +122,7 @@ class KeyForm(TriedDialog):
         row.addWidget(self.file, 1)
         self._form.addRow(translate("Keys", "or file"), row)
 
-    def _add_places(self, found: Catalogue) -> None:
+    def _add_places(self, found: Inventory) -> None:
         ring = found.place is Place.KEYRING
         if ring:
             ring_button = QRadioButton(translate("Keys", "In this computer’s keyring"))

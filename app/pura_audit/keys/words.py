@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pura.keys import KeyEntry, KeyRole, Place, State
 from pura_audit.platform.i18n import filled, translate
-from pura_audit.session.choices import Catalogue, KeyChoice
+from pura_audit.session.choices import Inventory, KeyChoice
 
 
-def state_words(found: Catalogue) -> tuple[str, str, str]:
+def state_words(found: Inventory) -> tuple[str, str, str]:
     """Return the name of the store, the sentence of its state, and the way out."""
     if found.place is Place.KEYRING:
         return (translate("Keys", "This computer’s keyring"), *_keyring(found.keyring))

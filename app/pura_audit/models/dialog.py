@@ -27,7 +27,7 @@ from pura.usecases.models import (
     remove_model,
 )
 from pura_audit.platform.i18n import decimal, filled, language, size, translate
-from pura_audit.session.choices import Catalogue
+from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.fields import name_input
@@ -95,7 +95,7 @@ class ModelsDialog(StoreDialog):
     def refresh(self) -> None:
         """Show what is installed."""
         chosen = self.selected.name if self.selected is not None else ""
-        found = self.session.chosen.catalogue or Catalogue()
+        found = self.session.chosen.catalogue or Inventory()
         self._rows, self._rooms = found.models, found.rooms
         headers = (
             translate("Models", "Name"),

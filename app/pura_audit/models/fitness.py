@@ -17,7 +17,7 @@ from pura.measure.fitness.statistics import LEAST, Estimate
 from pura.measure.usual import PROXY_TEXTS, TOKENS
 from pura.usecases.models import MeasureFitness, measure_fitness
 from pura_audit.platform.i18n import decimal, filled, translate
-from pura_audit.session.choices import Catalogue
+from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_file
@@ -42,7 +42,7 @@ class FitnessDialog(WorkingDialog):
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._model, self._path = model, Path()
-        found = session.chosen.catalogue or Catalogue()
+        found = session.chosen.catalogue or Inventory()
         self._keys = found.keys
         self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Fitness", "Fitness of a model"))

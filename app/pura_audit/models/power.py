@@ -20,7 +20,7 @@ from pura.usecases.power import MeasurePower, estimate_power, measure_power
 from pura.verdict.power_file import MAX_NAME
 from pura_audit.jobs.outcome import Progress
 from pura_audit.platform.i18n import duration, filled, translate
-from pura_audit.session.choices import Catalogue
+from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_file
@@ -47,7 +47,7 @@ class PowerDialog(WorkingDialog):
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._model, self._path = model, Path()
-        found = session.chosen.catalogue or Catalogue()
+        found = session.chosen.catalogue or Inventory()
         self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Power", "Measure how much is found"))
         self.setMinimumWidth(680)

@@ -28,7 +28,7 @@ from pura_audit.jobs.outcome import Done, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.models.power import PowerDialog
 from pura_audit.platform.i18n import filled, number, translate
-from pura_audit.session.choices import Catalogue
+from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.form_dialog import ask_first
@@ -54,7 +54,7 @@ class PowerTablesDialog(StoreDialog):
         self.resize(1000, 680)
         self._model = model
         self._rows: tuple[PowerFound, ...] = ()
-        self._policy = (session.chosen.catalogue or Catalogue()).policy or default_policy()
+        self._policy = (session.chosen.catalogue or Inventory()).policy or default_policy()
         self.state.setText(
             translate(
                 "Power",

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class WindowSettings:
     """The settings.
 
     Attributes:
@@ -94,11 +94,11 @@ class Settings:
     report_paper: str = ""
     report_logo: str = ""
 
-    def with_(self, **changes: Any) -> Settings:
+    def with_(self, **changes: Any) -> WindowSettings:
         """Return a copy with some settings changed."""
         return replace(self, **changes)
 
-    def with_recent(self, path: Path) -> Settings:
+    def with_recent(self, path: Path) -> WindowSettings:
         """Return a copy with a file on top of the recent ones."""
         if not self.keep_recent:
             return self
@@ -160,7 +160,7 @@ class SettingsFile:
         """Change settings and write them; a disk that refuses is logged, never in the way."""
         self.replace(self.current.with_(**changes))
 
-    def replace(self, settings: Settings) -> None:
+    def replace(self, settings: WindowSettings) -> None:
         """Put other settings in place and write them."""
         if settings == self.current:
             return
@@ -171,12 +171,12 @@ class SettingsFile:
         except OSError as error:
             _log.warning("the settings cannot be written: %s", error.strerror)
 
-    def _read(self) -> Settings:
+    def _read(self) -> WindowSettings:
         try:
             with self.path.open("rb") as file:
                 data = file.read(MAX_BYTES)
         except OSError:
-            return Settings()
+            return WindowSettings()
         try:
             found = json.loads(data)
             if not isinstance(found, dict):
@@ -184,7 +184,7 @@ class SettingsFile:
         except (ValueError, TypeError, RecursionError):
             self._set_aside(keep=False)
             self._unreadable = True
-            return Settings()
+            return WindowSettings()
         settings, self._bad = _parse(found)
         if self._bad:
             self._set_aside(keep=True)
@@ -205,12 +205,12 @@ class SettingsFile:
                 self.path.replace(self._aside)
 
 
-def _parse(data: dict[str, Any]) -> tuple[Settings, tuple[str, ...]]:
+def _parse(data: dict[str, Any]) -> tuple[WindowSettings, tuple[str, ...]]:
     """Return the settings, and the names of those that did not fit."""
-    defaults = asdict(Settings())
+    defaults = asdict(WindowSettings())
     values: dict[str, Any] = {}
     bad: list[str] = []
-    for field in fields(Settings):
+    for field in fields(WindowSettings):
         if field.name not in data:
             continue
         value = data[field.name]
@@ -220,7 +220,7 @@ def _parse(data: dict[str, Any]) -> tuple[Settings, tuple[str, ...]]:
             values[field.name] = value
         else:
             bad.append(field.name)
-    return Settings(**values), tuple(bad)
+    return WindowSettings(**values), tuple(bad)
 
 
 def _fits(name: str, value: object, default: object) -> bool:

@@ -23,7 +23,7 @@ from pura.usecases.profiles import (
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.version_words import imported_words, stored_words
 from pura_audit.profiles.words import code_names
-from pura_audit.session.choices import Catalogue, ProfileChoice
+from pura_audit.session.choices import Inventory, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.form_dialog import ask_first
@@ -61,7 +61,7 @@ class ProfilesDialog(StoreDialog):
     def refresh(self) -> None:
         """Show what is stored."""
         chosen = self.selected.name if self.selected is not None else ""
-        self._rows = (self.session.chosen.catalogue or Catalogue()).profiles
+        self._rows = (self.session.chosen.catalogue or Inventory()).profiles
         headers = (
             translate("Profiles", "Name"),
             translate("Profiles", "Payload"),

@@ -33,7 +33,7 @@ from pura_audit.profiles.words import (
     odd,
     prefix_names,
 )
-from pura_audit.session.choices import Catalogue, ProfileChoice
+from pura_audit.session.choices import Inventory, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
@@ -61,7 +61,7 @@ class ProfileEditor(PlainDialog):
     ) -> None:
         super().__init__(parent)
         self._session, self._choice = session, choice
-        found = session.chosen.catalogue or Catalogue()
+        found = session.chosen.catalogue or Inventory()
         self._models = list(found.models)
         self._keys = found.keys
         self._start = choice.profile if choice is not None else None

@@ -14,7 +14,7 @@ from pura.scheme.foreign import FOREIGN_NAMES, LEFT_HASH, MAX_WIDTH, SELF_HASH
 from pura.usecases.profiles import CreateForeign, read_foreign
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import short, translate
-from pura_audit.session.choices import Catalogue
+from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.ask_file import ask_file
@@ -49,7 +49,7 @@ class ForeignForm(TriedDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        found = session.chosen.catalogue or Catalogue()
+        found = session.chosen.catalogue or Inventory()
         self._keys = found.keys
         self._models = list(found.models)
         title = translate("ForeignForm", "Profile of a mark by others")

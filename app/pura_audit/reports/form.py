@@ -22,7 +22,7 @@ from pura.report import ReportRequest
 from pura.usecases.reports import BuildReport
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import translate
-from pura_audit.platform.settings import Settings
+from pura_audit.platform.settings import WindowSettings
 from pura_audit.reports.groups import (
     AuditsGroup,
     FormGroup,
@@ -61,7 +61,7 @@ class ReportForm(QScrollArea):
         self,
         audits: Sequence[tuple[str, Audit]],
         base: ReportRequest,
-        settings: Settings,
+        settings: WindowSettings,
         parent: QWidget | None = None,
         *,
         every: bool = False,

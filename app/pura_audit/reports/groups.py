@@ -21,7 +21,7 @@ from pura.record.audit import Audit
 from pura.report import ItemNotes, Parties, ReportRequest
 from pura.report.build import MAX_AUDITS
 from pura_audit.platform.i18n import filled, language, translate
-from pura_audit.platform.settings import Settings
+from pura_audit.platform.settings import WindowSettings
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import label
@@ -141,7 +141,7 @@ class _WordsGroup(FormGroup):
 class PartiesGroup(_WordsGroup):
     """Who asks, who examines, who answers for it."""
 
-    def __init__(self, base: Parties, settings: Settings) -> None:
+    def __init__(self, base: Parties, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Parties"))
         names = {
             "organisation": translate("Report", "Organisation"),
@@ -233,7 +233,7 @@ class RemarksGroup(_WordsGroup):
 class LayoutGroup(FormGroup):
     """Language, paper, logo."""
 
-    def __init__(self, base: ReportRequest, settings: Settings) -> None:
+    def __init__(self, base: ReportRequest, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Layout"))
         plain = ReportRequest()
         tongue = settings.report_language or language()

@@ -16,12 +16,12 @@ from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.chosen import Chosen
-from pura_audit.session.engine import Engine
+from pura_audit.session.engine import AuditEngine
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.keeper import Keeper, Kept
 from pura_audit.session.pace import Pace, excerpt_of, length
 from pura_audit.session.stream import AuditStream
-from pura_audit.session.texts import Texts
+from pura_audit.session.texts import TextList
 
 _FRESH = (ItemState.READY, ItemState.INTERRUPTED)
 
@@ -51,10 +51,10 @@ class Audits(QObject):
 
     def __init__(
         self,
-        texts: Texts,
+        texts: TextList,
         chosen: Chosen,
         model: JobQueue,
-        engine: Engine,
+        engine: AuditEngine,
         keeper: Keeper,
         settings: SettingsFile,
         parent: QObject,

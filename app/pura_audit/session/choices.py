@@ -59,7 +59,7 @@ class ProfileChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Catalogue:
+class Inventory:
     """What is there to choose from.
 
     Attributes:

@@ -13,8 +13,8 @@ from pura.model.installed import InstalledModel
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Stopped
 from pura_audit.jobs.queue import Jobs
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.choices import Catalogue, KeyChoice, ProfileChoice
-from pura_audit.session.engine import Engine
+from pura_audit.session.choices import Inventory, KeyChoice, ProfileChoice
+from pura_audit.session.engine import AuditEngine
 from pura_audit.session.picking import SEPARATOR, in_order, pick, pick_keys, pick_profiles
 
 
@@ -41,11 +41,13 @@ class Chosen(QObject):
     changed = Signal()
     device_changed = Signal()
 
-    def __init__(self, engine: Engine, jobs: Jobs, settings: SettingsFile, parent: QObject) -> None:
+    def __init__(
+        self, engine: AuditEngine, jobs: Jobs, settings: SettingsFile, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._engine, self._settings = engine, settings
         self._stores, self._model = jobs.stores, jobs.model
-        self.catalogue: Catalogue | None = None
+        self.catalogue: Inventory | None = None
         self.device: Device | Failure | None = None
         self.keys: tuple[KeyChoice, ...] = ()
         self.model: InstalledModel | None = None
@@ -122,7 +124,7 @@ class Chosen(QObject):
         """Import torch and find the device."""
         self._model.do(lambda _: self._engine.device(), self._placed, self, aside=True)
 
-    def _catalogued(self, outcome: Outcome[Catalogue]) -> None:
+    def _catalogued(self, outcome: Outcome[Inventory]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was there before stays
         self.catalogue = catalogue = outcome.result

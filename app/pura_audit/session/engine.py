@@ -29,7 +29,7 @@ from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import language
 from pura_audit.platform.samples import sample
 from pura_audit.session.choices import (
-    Catalogue,
+    Inventory,
     KeyChoice,
     ProfileChoice,
 )
@@ -37,7 +37,7 @@ from pura_audit.session.choices import (
 Name = TypeVar("Name")
 
 
-class Reader(Protocol):
+class TextReader(Protocol):
     """Audits texts, some side by side."""
 
     def stream(
@@ -50,20 +50,20 @@ class Reader(Protocol):
         """Audit items as they come; see :meth:`pura.usecases.audits.Prepared.stream`."""
 
 
-class Engine(Protocol):
+class AuditEngine(Protocol):
     """What the session needs of whoever does the work."""
 
     @property
     def environment(self) -> Environment:
         """Where the use cases work."""
 
-    def catalogue(self) -> Catalogue:
+    def catalogue(self) -> Inventory:
         """Find keys, models and profiles."""
 
     def device(self) -> Device:
         """Say where a model would run."""
 
-    def prepared(self, setup: Setup) -> AbstractContextManager[Reader]:
+    def prepared(self, setup: Setup) -> AbstractContextManager[TextReader]:
         """Lend what texts are audited with; it is opened when the first comes."""
 
 
@@ -100,7 +100,7 @@ class PuraEngine:
         )
         self._kind = "cpu"  # until the device is known; torch is not imported for less
 
-    def catalogue(self) -> Catalogue:
+    def catalogue(self) -> Inventory:
         """Find keys, models and profiles; what is damaged is named, not fatal."""
         problems: list[Failure] = []
         free, place = free_on(self._kind)
@@ -118,7 +118,7 @@ class PuraEngine:
         rooms = {m.name: room_for(m.parameters, dtype, free=free, place=place) for m in models}
         profiles = self._profiles(problems)
         policy = self._policy(problems)
-        return Catalogue(
+        return Inventory(
             keys=tuple(keys),
             models=tuple(models),
             rooms=rooms,
@@ -138,7 +138,7 @@ class PuraEngine:
         self._kind = device.kind
         return device
 
-    def prepared(self, setup: Setup) -> AbstractContextManager[Reader]:
+    def prepared(self, setup: Setup) -> AbstractContextManager[TextReader]:
         """Lend what texts are audited with; the model stays loaded for the next."""
         return prepared(self.environment, setup, late=True)
 

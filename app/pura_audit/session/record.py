@@ -17,7 +17,7 @@ from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.journal import Journal
-from pura_audit.session.texts import Texts
+from pura_audit.session.texts import TextList
 
 PAUSE_MS: Final = 150  # changes within it are noted together
 LOOK_MS: Final = 400
@@ -58,7 +58,7 @@ class Record(QObject):
     noticed = Signal(str)
 
     def __init__(
-        self, texts: Texts, cases: Cases, settings: SettingsFile, jobs: JobQueue, parent: QObject
+        self, texts: TextList, cases: Cases, settings: SettingsFile, jobs: JobQueue, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._texts, self._cases, self._settings, self._jobs = texts, cases, settings, jobs

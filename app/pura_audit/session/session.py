@@ -18,10 +18,10 @@ from pura_audit.session.audits import Audits
 from pura_audit.session.case_log import Cases
 from pura_audit.session.chosen import Chosen
 from pura_audit.session.drafts import Drafts
-from pura_audit.session.engine import Engine
+from pura_audit.session.engine import AuditEngine
 from pura_audit.session.keeper import Keeper
 from pura_audit.session.record import Record
-from pura_audit.session.texts import Texts
+from pura_audit.session.texts import TextList
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class Session(QObject):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: AuditEngine,
         settings: SettingsFile,
         parent: QObject | None = None,
         *,
@@ -67,7 +67,7 @@ class Session(QObject):
         self.jobs = Jobs(self)
         self.cases = Cases(self.jobs.cases, self.environment, self)
         self.keeper = Keeper(self.environment, settings)
-        self.texts = Texts(self.jobs.files, settings, self)
+        self.texts = TextList(self.jobs.files, settings, self)
         self.chosen = Chosen(engine, self.jobs, settings, self)
         self.audits = Audits(
             self.texts, self.chosen, self.jobs.model, engine, self.keeper, settings, self

@@ -20,7 +20,7 @@ from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped, unexpected
 from pura_audit.jobs.queue import Job, JobQueue
-from pura_audit.session.engine import Engine
+from pura_audit.session.engine import AuditEngine
 from pura_audit.session.items import Item
 from pura_audit.session.keeper import Keeper, Kept
 from pura_audit.session.pace import length
@@ -62,7 +62,9 @@ class AuditStream(QObject):
     told = Signal(object, object)
     ended = Signal(object, object)
 
-    def __init__(self, jobs: JobQueue, engine: Engine, keeper: Keeper, parent: QObject) -> None:
+    def __init__(
+        self, jobs: JobQueue, engine: AuditEngine, keeper: Keeper, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._jobs, self._engine, self._keeper = jobs, engine, keeper
         self._lock = threading.Lock()

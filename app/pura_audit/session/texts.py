@@ -31,7 +31,7 @@ from pura_audit.session.undo import AddRows, RemoveRows
 _CUT = (ItemState.CANCELLED, ItemState.INTERRUPTED)
 
 
-class Texts(QObject):
+class TextList(QObject):
     """The rows, in the window's thread; files are read beside it.
 
     Args:

@@ -12,7 +12,7 @@ from pura_audit.platform.i18n import translate
 
 
 @dataclass(frozen=True)
-class Command:
+class MenuCommand:
     """One thing that can be done.
 
     Attributes:
@@ -31,7 +31,9 @@ class Command:
     apart: bool = False
 
 
-def build(parent: QWidget, commands: dict[str, list[Command]]) -> tuple[dict[str, QAction], QMenu]:
+def build(
+    parent: QWidget, commands: dict[str, list[MenuCommand]]
+) -> tuple[dict[str, QAction], QMenu]:
     """Make actions of commands and a menu with the submenus that they stand in."""
     actions: dict[str, QAction] = {}
     menu = QMenu(parent)

@@ -23,7 +23,7 @@ from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.keys.requests import KeyAct
 from pura_audit.keys.words import state_words, strength_words
-from pura_audit.session.choices import Catalogue
+from pura_audit.session.choices import Inventory
 from pura_audit.session.engine import PuraEngine
 from pura_audit.workbench.dialogs import openers
 
@@ -102,11 +102,11 @@ def test_the_state_and_its_way_out_stand_on_top(keys: KeysDialog, qtbot: Any) ->
 def test_every_state_has_words_of_its_own() -> None:
     said = set()
     for state in (State.READY, State.LOCKED, State.DENIED, State.GONE):
-        ring = Catalogue(place=Place.KEYRING, backend="Secret Service", keyring=state)
+        ring = Inventory(place=Place.KEYRING, backend="Secret Service", keyring=state)
         said.add(state_words(ring))
     for state in (State.READY, State.LOCKED, State.DENIED, State.DAMAGED):
-        said.add(state_words(Catalogue(place=Place.FILES, files=state)))
-    said.add(state_words(Catalogue()))
+        said.add(state_words(Inventory(place=Place.FILES, files=state)))
+    said.add(state_words(Inventory()))
     assert len(said) == 9
 
 

@@ -39,7 +39,7 @@ from pura_audit.profiles import dialog as profile_dialog
 from pura_audit.profiles.dialog import ProfilesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.profiles.foreign import ForeignForm
-from pura_audit.session.choices import Catalogue, KeyChoice, ProfileChoice
+from pura_audit.session.choices import Inventory, KeyChoice, ProfileChoice
 from pura_audit.session.engine import PuraEngine
 from pura_audit.session.picking import pick_profiles
 from pura_audit.workbench.dialogs import openers
@@ -49,7 +49,7 @@ from pura_audit.workbench.dialogs import openers
 def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyPatch) -> Any:
     facts = engine.installed("tiny", tbcc.vocab_size, tbcc.tokenizer or "b" * 16)
     room = room_for(facts.parameters, free=4_000_000_000)
-    found = Catalogue(
+    found = Inventory(
         keys=(KeyChoice(label="Newsroom 2026", fingerprint=engine.key.fingerprint),),
         models=(facts,),
         rooms={facts.name: room},
@@ -538,7 +538,7 @@ def test_a_profile_of_an_older_version_says_so(
     found = {row.name: row for row in PuraEngine(paths).catalogue().profiles}
     assert found["old"].notes == ()
     assert found["by-hand"].notes == ("version-1",)
-    stocked.session.chosen._catalogued(Done(Catalogue(profiles=tuple(found.values()))))
+    stocked.session.chosen._catalogued(Done(Inventory(profiles=tuple(found.values()))))
     names = [row.name for row in dialog._rows]
     dialog.table.selectRow(names.index("by-hand"))
     assert "first form (version 1)" in dialog.detail.text()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from pura.base.paths import Paths
 from pura_audit.application import make_window
-from pura_audit.platform.settings import FILE, MAX_RECENT, Settings, SettingsFile
+from pura_audit.platform.settings import FILE, MAX_RECENT, SettingsFile, WindowSettings
 from pura_audit.theme.colours import DARK, LIGHT, PAIRS, Colours, contrast, from_palette
 from pura_audit.theme.stylesheet import stylesheet
 from pura_audit.theme.theme import Mode
@@ -84,7 +84,7 @@ def test_a_file_that_is_no_settings_file_is_set_aside_and_said(
 ) -> None:
     (tmp_path / FILE).write_text(content, encoding="utf-8")
     found = SettingsFile(tmp_path)
-    assert found.current == Settings()
+    assert found.current == WindowSettings()
     assert (tmp_path / f"{FILE}.bak").read_text(encoding="utf-8") == content
     assert not (tmp_path / FILE).exists()
     assert f"{FILE}.bak" in found.problems[0]
@@ -108,14 +108,14 @@ def test_only_a_bad_setting_goes_back_to_what_is_usual(
     content = json.dumps({"language": "de", name: value})
     (tmp_path / FILE).write_text(content, encoding="utf-8")
     found = SettingsFile(tmp_path)
-    assert found.current == Settings(language="de")
+    assert found.current == WindowSettings(language="de")
     assert (tmp_path / f"{FILE}.bak").read_text(encoding="utf-8") == content
     assert name in found.problems[0]
     assert str(value) not in found.problems[0] or len(str(value)) < 3
     found.update(text_size=20)
     again = SettingsFile(tmp_path)
     assert again.problems == ()
-    assert again.current == Settings(language="de", text_size=20)
+    assert again.current == WindowSettings(language="de", text_size=20)
 
 
 def test_a_sound_file_gives_no_cause_for_words(tmp_path: Path) -> None:
@@ -144,12 +144,12 @@ def test_unknown_settings_of_a_newer_version_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_recent_files_are_few_and_can_be_off() -> None:
-    settings = Settings()
+    settings = WindowSettings()
     for i in range(20):
         settings = settings.with_recent(Path(f"/x/{i}.txt"))
     assert len(settings.recent) == MAX_RECENT
     assert settings.recent[0] == "/x/19.txt"
-    assert Settings(keep_recent=False).with_recent(Path("/x")).recent == ()
+    assert WindowSettings(keep_recent=False).with_recent(Path("/x")).recent == ()
 
 
 def test_version_flag() -> None:

@@ -24,7 +24,7 @@ from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.platform.i18n import filled, size, translate
-from pura_audit.session.choices import Catalogue
+from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input
@@ -117,7 +117,7 @@ class BundleDialog(WorkingDialog):
         self.holds.show()
         self.policy.setVisible(bundle.policy is not None)
         none = (
-            not (self.session.chosen.catalogue or Catalogue()).models
+            not (self.session.chosen.catalogue or Inventory()).models
             and not self.session.jobs.installs.busy
         )
         self.model.setVisible(none and bundle.model in (None, builtin_model().fingerprint))
@@ -127,7 +127,7 @@ class BundleDialog(WorkingDialog):
         self.go.setFocus()  # else it goes on from the hidden field to “Cancel”, and Enter with it
 
     def _take(self, secret: Secret) -> None:
-        found = self.session.chosen.catalogue or Catalogue()
+        found = self.session.chosen.catalogue or Inventory()
         if found.place is Place.KEYRING or found.files is State.READY:
             self._take_in(secret, None)
             return

@@ -11,7 +11,7 @@ from pura_audit.platform.i18n import translate
 from pura_audit.session.items import Item
 from pura_audit.theme.theme import Mode
 from pura_audit.widgets.host import Host
-from pura_audit.workbench.actions import Command
+from pura_audit.workbench.actions import MenuCommand
 from pura_audit.workbench.dialogs import openers
 from pura_audit.workbench.dialogs.bundle import ask_bundle, make_bundle
 
@@ -62,7 +62,7 @@ class Workbench(Host, Protocol):
         """Close the window."""
 
 
-def commands(window: Workbench) -> dict[str, list[Command]]:
+def commands(window: Workbench) -> dict[str, list[MenuCommand]]:
     """Return everything that the window can do, by menu."""
     return {
         translate("Menu", "File"): _file(window),
@@ -76,52 +76,52 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
     }
 
 
-def _file(window: Workbench) -> list[Command]:
+def _file(window: Workbench) -> list[MenuCommand]:
     return [
-        Command("open", translate("Menu", "Open …"), window.open_files, keys=("Ctrl+O",)),
-        Command(
+        MenuCommand("open", translate("Menu", "Open …"), window.open_files, keys=("Ctrl+O",)),
+        MenuCommand(
             "open-folder",
             translate("Menu", "Open a folder …"),
             lambda: openers.open_folder(window),
             keys=("Ctrl+Shift+O",),
         ),
-        Command("sample", translate("Menu", "Try the sample"), window.session.texts.add_sample),
-        Command(
+        MenuCommand("sample", translate("Menu", "Try the sample"), window.session.texts.add_sample),
+        MenuCommand(
             "reading",
             translate("Menu", "How this file is read …"),
             lambda: openers.show_reading(window),
             keys=("Ctrl+E",),
             apart=True,
         ),
-        Command(
+        MenuCommand(
             "left-out",
             translate("Menu", "What was left out …"),
             lambda: openers.show_left_out(window),
         ),
-        Command("close", translate("Menu", "Quit"), window.close, keys=("Ctrl+Q",), apart=True),
+        MenuCommand("close", translate("Menu", "Quit"), window.close, keys=("Ctrl+Q",), apart=True),
     ]
 
 
-def _cases(window: Workbench) -> list[Command]:
+def _cases(window: Workbench) -> list[MenuCommand]:
     return [
-        Command(
+        MenuCommand(
             "save",
             translate("Menu", "Save to a case …"),
             lambda: openers.save_to_case(window),
             keys=("Ctrl+S",),
         ),
-        Command(
+        MenuCommand(
             "cases",
             translate("Menu", "Cases …"),
             lambda: openers.show_cases(window),
             keys=("Ctrl+Shift+C",),
         ),
-        Command(
+        MenuCommand(
             "compare",
             translate("Menu", "Compare two audits …"),
             lambda: openers.compare_audits(window),
         ),
-        Command(
+        MenuCommand(
             "register",
             translate("Menu", "Import issued payloads …"),
             lambda: openers.import_register(window),
@@ -130,23 +130,23 @@ def _cases(window: Workbench) -> list[Command]:
     ]
 
 
-def _reports(window: Workbench) -> list[Command]:
+def _reports(window: Workbench) -> list[MenuCommand]:
     return [
-        Command(
+        MenuCommand(
             "report",
             translate("Menu", "Report …"),
             lambda: openers.report_current(window),
             keys=("Ctrl+Shift+R",),
         ),
-        Command(
+        MenuCommand(
             "sign-report", translate("Menu", "Sign a report …"), lambda: openers.sign_report(window)
         ),
-        Command(
+        MenuCommand(
             "verify-report",
             translate("Menu", "Verify a report …"),
             lambda: openers.verify_report(window),
         ),
-        Command(
+        MenuCommand(
             "statement",
             translate("Menu", "Statement of a detector …"),
             lambda: openers.check_statement(window),
@@ -154,33 +154,33 @@ def _reports(window: Workbench) -> list[Command]:
     ]
 
 
-def _set_up(window: Workbench) -> list[Command]:
+def _set_up(window: Workbench) -> list[MenuCommand]:
     return [
-        Command(
+        MenuCommand(
             "take-bundle", translate("Menu", "Take in a team bundle …"), lambda: ask_bundle(window)
         ),
-        Command(
+        MenuCommand(
             "make-bundle", translate("Menu", "Make a team bundle …"), lambda: make_bundle(window)
         ),
-        Command(
+        MenuCommand(
             "keys",
             translate("Menu", "Keys …"),
             lambda: openers.show_keys(window),
             keys=("Ctrl+Shift+K",),
         ),
-        Command(
+        MenuCommand(
             "models",
             translate("Menu", "Models …"),
             lambda: openers.show_models(window),
             keys=("Ctrl+M",),
         ),
-        Command(
+        MenuCommand(
             "profiles",
             translate("Menu", "Profiles …"),
             lambda: openers.show_profiles(window),
             keys=("Ctrl+L",),
         ),
-        Command(
+        MenuCommand(
             "settings",
             translate("Menu", "Settings …"),
             lambda: openers.show_settings(window),
@@ -190,22 +190,22 @@ def _set_up(window: Workbench) -> list[Command]:
     ]
 
 
-def _edit(window: Workbench) -> list[Command]:
+def _edit(window: Workbench) -> list[MenuCommand]:
     undo = window.session.texts.undo
     return [
-        Command(
+        MenuCommand(
             "palette",
             translate("Menu", "Find everything …"),
             lambda: _find_everything(window),
             keys=("Ctrl+K",),
         ),
-        Command("undo", translate("Menu", "Undo"), undo.undo, keys=("Ctrl+Z",)),
-        Command("redo", translate("Menu", "Redo"), undo.redo, keys=("Ctrl+Shift+Z",)),
-        Command("paste", translate("Menu", "Paste a text"), window.paste, keys=("Ctrl+V",)),
-        Command(
+        MenuCommand("undo", translate("Menu", "Undo"), undo.undo, keys=("Ctrl+Z",)),
+        MenuCommand("redo", translate("Menu", "Redo"), undo.redo, keys=("Ctrl+Shift+Z",)),
+        MenuCommand("paste", translate("Menu", "Paste a text"), window.paste, keys=("Ctrl+V",)),
+        MenuCommand(
             "find", translate("Menu", "Find in the text …"), window.find_in_text, keys=("Ctrl+F",)
         ),
-        Command(
+        MenuCommand(
             "remove",
             translate("Menu", "Remove the text from the list"),
             window.remove_current,
@@ -222,59 +222,59 @@ def _find_everything(window: Workbench) -> None:
     palette.open()
 
 
-def _audit(window: Workbench) -> list[Command]:
+def _audit(window: Workbench) -> list[MenuCommand]:
     select = window.selection
     return [
-        Command(
+        MenuCommand(
             "audit", translate("Menu", "Audit"), window.audit, keys=("Ctrl+Return", "Ctrl+Enter")
         ),
-        Command(
+        MenuCommand(
             "again",
             translate("Menu", "Audit this text again"),
             window.audit_current,
             keys=("Ctrl+R",),
         ),
-        Command(
+        MenuCommand(
             "pause", translate("Menu", "Pause or go on"), window.toggle_pause, keys=("Ctrl+P",)
         ),
-        Command(
+        MenuCommand(
             "cancel",
             translate("Menu", "Cancel the audit on screen, or show what is audited"),
             window.cancel_current,
             keys=("Esc",),
         ),
-        Command(
+        MenuCommand(
             "cancel-all",
             translate("Menu", "Cancel all audits"),
             window.session.audits.cancel,
             keys=("Shift+Esc",),
         ),
-        Command(
+        MenuCommand(
             "stress",
             translate("Menu", "Stress this text …"),
             lambda: openers.stress_text(window),
             apart=True,
         ),
-        Command(
+        MenuCommand(
             "next",
             translate("Menu", "Next token that carries bits"),
             lambda: select.next_carrier(1),
             keys=("Ctrl+Right",),
             apart=True,
         ),
-        Command(
+        MenuCommand(
             "previous",
             translate("Menu", "Previous token that carries bits"),
             lambda: select.next_carrier(-1),
             keys=("Ctrl+Left",),
         ),
-        Command(
+        MenuCommand(
             "next-passage",
             translate("Menu", "Next mark or passage"),
             lambda: select.next_passage(1),
             keys=("F3",),
         ),
-        Command(
+        MenuCommand(
             "previous-passage",
             translate("Menu", "Previous mark or passage"),
             lambda: select.next_passage(-1),
@@ -283,34 +283,34 @@ def _audit(window: Workbench) -> list[Command]:
     ]
 
 
-def _view(window: Workbench) -> list[Command]:
+def _view(window: Workbench) -> list[MenuCommand]:
     rows = [
-        Command(
+        MenuCommand(
             "queue", translate("Menu", "Fold the list of texts"), window.toggle_queue, keys=("F9",)
         ),
-        Command(
+        MenuCommand(
             "pile",
             translate("Menu", "All texts as a table"),
             window.toggle_pile,
             keys=("Ctrl+T",),
         ),
-        Command(
+        MenuCommand(
             "evidence",
             translate("Menu", "Show or hide the evidence"),
             window.toggle_evidence,
             keys=("F8",),
         ),
-        Command(
+        MenuCommand(
             "larger",
             translate("Menu", "Larger text"),
             lambda: window.zoom(1),
             keys=("Ctrl++", "Ctrl+="),
             apart=True,
         ),
-        Command(
+        MenuCommand(
             "smaller", translate("Menu", "Smaller text"), lambda: window.zoom(-1), keys=("Ctrl+-",)
         ),
-        Command(
+        MenuCommand(
             "usual", translate("Menu", "Usual text size"), lambda: window.zoom(0), keys=("Ctrl+0",)
         ),
     ]
@@ -321,7 +321,7 @@ def _view(window: Workbench) -> list[Command]:
         (Mode.CONTRAST, translate("Menu", "High contrast")),
     ):
         rows.append(
-            Command(
+            MenuCommand(
                 f"theme-{mode.value}",
                 words,
                 partial(window.set_theme, mode),
@@ -331,20 +331,24 @@ def _view(window: Workbench) -> list[Command]:
     return rows
 
 
-def _help(window: Workbench) -> list[Command]:
+def _help(window: Workbench) -> list[MenuCommand]:
     return [
-        Command(
+        MenuCommand(
             "guide",
             translate("Menu", "User guide"),
             lambda: openers.show_guide(window),
             keys=("F2",),
         ),
-        Command(
+        MenuCommand(
             "shortcuts",
             translate("Menu", "Keyboard shortcuts"),
             lambda: openers.show_shortcuts(window),
             keys=("F1", "Ctrl+?"),
         ),
-        Command("log", translate("Menu", "Show the log file"), lambda: openers.show_log(window)),
-        Command("about", translate("Menu", "About PURA Audit"), lambda: openers.show_about(window)),
+        MenuCommand(
+            "log", translate("Menu", "Show the log file"), lambda: openers.show_log(window)
+        ),
+        MenuCommand(
+            "about", translate("Menu", "About PURA Audit"), lambda: openers.show_about(window)
+        ),
     ]

@@ -12,7 +12,7 @@ from pura.model.fetch import builtin_model
 from pura_audit.jobs.outcome import Progress
 from pura_audit.keys.words import state_words
 from pura_audit.platform.i18n import duration, filled, size, translate
-from pura_audit.session.choices import Catalogue
+from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label, restyle
 
@@ -113,7 +113,7 @@ class SetupView(QFrame):
         grid.addWidget(self.stage, 5, 0, 1, 5)
         grid.addWidget(self.words, 6, 0, 1, 5)
 
-    def show_catalogue(self, found: Catalogue | None) -> None:
+    def show_catalogue(self, found: Inventory | None) -> None:
         """Say what is there."""
         if found is None:
             return

@@ -30,6 +30,7 @@ myst_heading_anchors = 4
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "tree": "{{path}}"}
 html_extra_path = [
     "../SECURITY.md",
+    "../CONTRIBUTING.md",
     *(f"../resources/{n}.schema.json" for n in ("policy", "finding", "audit", "rows", "batch-row")),
 ]
 

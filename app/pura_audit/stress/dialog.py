@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
@@ -48,6 +49,8 @@ from pura_audit.widgets.table_dialog import TableDialog
 from pura_audit.widgets.tables import fill_table, make_table
 from pura_audit.widgets.working_dialog import WorkingDialog
 
+TALL = 640
+FRAME = 60  # pixels of the screen that a title and a panel take
 SWEEP = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Strengths of a sweep."""
 
@@ -112,6 +115,10 @@ class StressDialog(WorkingDialog):
         self.setWindowTitle(translate("Stress", "Stress a text"))
         self.resize(1180, 780)
         self.attack = QComboBox()
+        self.attack.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.attack.setMinimumContentsLength(14)
         for line in list_attacks():
             self.attack.addItem(attack_title(line.name), line)
         self.strength = QSlider(Qt.Orientation.Horizontal)
@@ -177,7 +184,7 @@ class StressDialog(WorkingDialog):
         self.split.setSizes([560, 560])
         # Plots would like to be larger than most screens.
         self.split.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.split.setMinimumHeight(260)
+        self.split.setMinimumHeight(170)
         self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         both = QSplitter(Qt.Orientation.Horizontal)
         both.setChildrenCollapsible(False)
@@ -199,6 +206,12 @@ class StressDialog(WorkingDialog):
             lambda opened: layout.setStretchFactor(self.numbers, int(opened))
         )
         layout.addLayout(button_row(close_button(self)))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Give the text and the picture room where the screen has it."""
+        super().showEvent(event)
+        room = self.screen().availableGeometry().height() - FRAME
+        self.resize(self.width(), max(self.height(), min(TALL, room)))
 
     @property
     def tries(self) -> tuple[Try, ...]:

@@ -59,7 +59,7 @@ def test_in_german_the_guide_is_german_and_its_pictures_are_there(
 def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Path) -> None:
     # All words of a heading get one look: its pieces become one, under whoever walks over them.
     title = "Title {n} **strong** more *slanted* words and some `code` behind"
-    lines = [f"# {title}\n\n{title}, **strong** *slanted*.\n" for _ in range(40)]
+    lines = [f"# {title}\n\n{title}, **strong** *slanted*.\n\n    code\n" for _ in range(40)]
     page = tmp_path / "page.md"
     page.write_text("\n".join(line.format(n=n) for n, line in enumerate(lines)), "utf-8")
     pages = Pages(tmp_path)

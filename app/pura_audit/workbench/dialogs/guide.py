@@ -231,17 +231,23 @@ def dress(document: QTextDocument) -> None:
         shape = QTextBlockFormat(block.blockFormat())
         level = shape.headingLevel()
         inside = QTextCursor(block).currentTable() is not None
-        tight = inside or block.textList() is not None
+        # Of an indented block Qt says so at the block only, not at its words.
+        code = shape.hasProperty(QTextFormat.Property.BlockCodeLanguage.value)
+        tight = inside or code or block.textList() is not None
         above = {0: 0, 1: 0, 2: 3 * GRID}.get(level, 2 * GRID)
         shape.setTopMargin(0 if inside else above)
         shape.setBottomMargin(2 if tight else GRID)
+        shape.setLeftMargin(GRID if code else shape.leftMargin())
         height = QTextBlockFormat.LineHeightTypes.ProportionalHeight
-        shape.setLineHeight(125 if level else 135, height.value)
+        runs = pieces(block)
+        picture = any(look.isImageFormat() for _, _, look in runs)
+        shape.setLineHeight(100 if picture else 125 if level else 135, height.value)
         cursor.setPosition(block.position())
         cursor.setBlockFormat(shape)
-        for first, end, look in pieces(block):
+        for first, end, look in runs:
             if look.isImageFormat():
                 continue
+            look.setFontFixedPitch(code or look.fontFixedPitch())
             _dress_piece(look, level)
             cursor.setPosition(first)
             cursor.setPosition(end, cursor.MoveMode.KeepAnchor)

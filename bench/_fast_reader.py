@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pura.batch.engine import Engine, Here, Read
+from pura.batch.engine import Engine, HereEngine, Read
 from pura.batch.inputs import Inputs
 from pura.batch.journal import BatchJournal
 from pura.batch.local import local
@@ -92,7 +92,7 @@ def work(
     """Work a batch off and write its result."""
     plan = plan or FastPlan()
     with plan.opened(lend()) as read, BatchJournal(journal, {"plan": "fast"}) as book:
-        standing = work_off(inputs, book, engine or Here(read), tell=tell)
+        standing = work_off(inputs, book, engine or HereEngine(read), tell=tell)
         write_rows(result, book.rows(), format_of(result))
     return standing
 

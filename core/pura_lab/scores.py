@@ -32,7 +32,7 @@ Measure = Callable[[Sequence[str], Sequence[str]], tuple[Statistic, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Texts:
+class ScoredTexts:
     """Texts to be scored, line by line.
 
     Attributes:
@@ -69,7 +69,7 @@ class Score:
     by: str
 
 
-def read_texts(path: Path, reference: str, systems: Sequence[str]) -> Texts:
+def read_texts(path: Path, reference: str, systems: Sequence[str]) -> ScoredTexts:
     """Read JSON lines, one object a text.
 
     Args:
@@ -98,14 +98,14 @@ def read_texts(path: Path, reference: str, systems: Sequence[str]) -> Texts:
             texts.append(text)
     if len(fields[reference]) < 2:
         raise InputError("lab.score-few", name=path.name)
-    return Texts(
+    return ScoredTexts(
         reference=tuple(fields[reference]),
         systems={name: tuple(fields[name]) for name in systems},
     )
 
 
 def score(
-    texts: Texts, *, bert: Path | None = None, layer: int | None = None, seed: int = 1
+    texts: ScoredTexts, *, bert: Path | None = None, layer: int | None = None, seed: int = 1
 ) -> tuple[Score, ...]:
     """Score every system, and each but the last against the last.
 

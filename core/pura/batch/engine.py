@@ -59,7 +59,7 @@ class Engine(Protocol):
         ...
 
 
-class Here:
+class HereEngine:
     """The engine that is this process.
 
     Args:

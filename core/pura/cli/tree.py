@@ -49,7 +49,7 @@ class App(typer.Typer):
         self, name: str | None = None, **settings: Any
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
         """Register a function as a command."""
-        return super().command(name, **({"cls": Command} | settings))
+        return super().command(name, **({"cls": PageCommand} | settings))
 
     def later(self, name: str, home: str, about: str) -> None:
         """Hang up a command or group that is imported when it is called.
@@ -67,7 +67,7 @@ class App(typer.Typer):
         super().command(name, cls=Later, help=about)(fetch)
 
 
-class Command(TyperCommand):
+class PageCommand(TyperCommand):
     """A command whose page and usage line are in the language of the run."""
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:

@@ -26,7 +26,7 @@ MAX_PLACES: Final = 20  # places that are listed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manifest:
+class HiddenManifest:
     """A hidden manifest.
 
     Attributes:
@@ -46,9 +46,9 @@ def encode(data: bytes) -> str:
     return "".join(chr(0xFE00 + b if b < 16 else 0xE0100 + b - 16) for b in data)
 
 
-def find(text: str) -> tuple[Manifest, ...]:
+def find(text: str) -> tuple[HiddenManifest, ...]:
     """Return the manifests that are hidden in a text, in the order in which they stand."""
-    found: list[Manifest] = []
+    found: list[HiddenManifest] = []
     magic = encode(_MAGIC)
     start = text.find(magic)
     while start >= 0:
@@ -57,7 +57,7 @@ def find(text: str) -> tuple[Manifest, ...]:
         data = _decode(run[0])
         size = int.from_bytes(data[len(_MAGIC) + 1 : _HEADER], "big") if len(data) >= _HEADER else 0
         whole = 0 < size <= len(data) - _HEADER and data[len(_MAGIC)] == VERSION
-        found.append(Manifest(start=start, size=size, whole=whole))
+        found.append(HiddenManifest(start=start, size=size, whole=whole))
         start = text.find(magic, start + (_HEADER + size if whole else len(_MAGIC)))
     return tuple(found)
 

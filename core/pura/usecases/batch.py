@@ -18,7 +18,7 @@ from pura.audit.options import AuditText
 from pura.base.errors import InputError, ModelError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, unstopped
-from pura.batch.engine import Engine, Here, Read, Workers, failure
+from pura.batch.engine import Engine, HereEngine, Read, Workers, failure
 from pura.batch.inputs import Inputs, files, weight_of
 from pura.batch.journal import BatchJournal
 from pura.batch.results import merged, packed, read_rows, record_path
@@ -306,7 +306,7 @@ def _engine(environment: Environment, request: RunBatch) -> Iterator[Engine]:
     with ExitStack() as opened:
         if request.engine == "local" and request.jobs == 1:
             ready = opened.enter_context(prepared(environment, request.setup, late=True))
-            yield Here(reading(ready, records=records))
+            yield HereEngine(reading(ready, records=records))
             return
         # Here, where somebody can be asked for a passphrase; workers get copies.
         keys = opened.enter_context(environment.opened_keys(request.setup.needed_keys))

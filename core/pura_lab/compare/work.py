@@ -21,7 +21,7 @@ from pura.measure.evaluate import TextReading, decide
 from pura.scheme import Payload, Profile, SecretKey, default_blocks, ranks, schedule
 from pura_lab.compare.methods import Bench, Method
 from pura_lab.compare.sources import Source
-from pura_lab.rivals.base import ERASED, Rival, Row
+from pura_lab.rivals.base import ERASED, Rival, RivalRow
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -155,7 +155,7 @@ class _Text:
         self._piece = piece
         self._rank: I64 | None = None
         self._said: list[tuple[int, float, float, float, float]] = []
-        self.row: Row | None = None
+        self.row: RivalRow | None = None
         if piece.method.make is not None:
             self.scheme = piece.scheme(bench, number)
             self.row = self.scheme.start(piece.payload(number), piece.dice("dice", number))

@@ -16,7 +16,7 @@ from math import gcd
 
 import numpy as np
 
-from pura_lab.rivals.base import ERASED, Decoded, Observed, Rival, Row, Seeded, bits_of
+from pura_lab.rivals.base import ERASED, Decoded, Observed, Rival, RivalRow, Seeded, bits_of
 from pura_lab.rivals.keyed import (
     F64,
     I64,
@@ -70,7 +70,7 @@ class ArcMark(Rival):
         """How many blocks the payload has."""
         return self.payload_bits // self.width
 
-    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Draw a token of the part of the mass that the side value is coupled with."""
         seed = np.array([context_seed(self.key, context, b"arc")], dtype=np.uint64)
         block = int(below(spare(seed), self.blocks)[0])

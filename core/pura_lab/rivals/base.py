@@ -26,7 +26,7 @@ ERASED = -1
 
 
 @dataclass(kw_only=True)
-class Row:
+class RivalRow:
     """One text that is being written.
 
     Attributes:
@@ -104,7 +104,7 @@ class Rival(ABC):
     window: int = 2
     marks_repeats: bool = False
 
-    def start(self, payload: Payload | None, dice: np.random.Generator) -> Row:
+    def start(self, payload: Payload | None, dice: np.random.Generator) -> RivalRow:
         """Begin a text.
 
         Raises:
@@ -113,9 +113,9 @@ class Rival(ABC):
         bits = np.zeros(0, dtype=np.int64) if payload is None else payload.bits.astype(np.int64)
         if bits.size != self.payload_bits:
             raise ValueError(f"a payload of {self.payload_bits} bits is needed, not {bits.size}")
-        return Row(code=self.encode(bits), dice=dice)
+        return RivalRow(code=self.encode(bits), dice=dice)
 
-    def embed(self, row: Row, probabilities: F64) -> int:
+    def embed(self, row: RivalRow, probabilities: F64) -> int:
         """Choose the next token of a text.
 
         Args:
@@ -152,7 +152,7 @@ class Rival(ABC):
         return bits
 
     @abstractmethod
-    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Return the marked token of a step."""
 
     @abstractmethod
@@ -183,7 +183,7 @@ class Reweighting(Rival):
     def law(self, code: I64, probabilities: F64, context: I64) -> F64:
         """Return the changed distribution; float64 [V]."""
 
-    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Draw from the changed distribution."""
         return draw(self.law(row.code, probabilities, context), row.dice.random())
 

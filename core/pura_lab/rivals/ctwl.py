@@ -21,7 +21,7 @@ from pura_lab.rivals.base import (
     Decoded,
     Observed,
     Rival,
-    Row,
+    RivalRow,
     Seeded,
     bits_of,
     draw,
@@ -74,7 +74,7 @@ class Ctwl(Rival):
         """Return the message as one number; int64 [1]."""
         return np.array([int("".join(map(str, bits.tolist())), 2)])
 
-    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Draw with the favoured half made likelier."""
         window = np.array(row.tokens[-self.prefix :])
         top, mass = self._likely(self.proxy(window[None])[0])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pura_lab.rivals.base import Decoded, Observed, Rival, Row, Seeded
+from pura_lab.rivals.base import Decoded, Observed, Rival, RivalRow, Seeded
 from pura_lab.rivals.ctwl import MOST_BITS, one_best
 from pura_lab.rivals.gumbel import arg_gumbel, gamma_tail
 from pura_lab.rivals.keyed import F64, I64, context_seed, context_seeds, uniforms, words
@@ -33,7 +33,7 @@ class CycleShift(Rival):
         """Return the message as one number; int64 [1]."""
         return np.array([int("".join(map(str, bits.tolist())), 2)])
 
-    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Return the token that the rolled numbers choose."""
         places = (np.arange(self.vocab_size) + row.code[0]) % self.ring
         seed = context_seed(self.key, context, b"cycle")

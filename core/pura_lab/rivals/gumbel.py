@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pura.decode import bets
-from pura_lab.rivals.base import Decoded, Observed, Rival, Row
+from pura_lab.rivals.base import Decoded, Observed, Rival, RivalRow
 from pura_lab.rivals.keyed import F64, I64, context_seed, context_seeds, uniforms, words
 
 
@@ -31,7 +31,7 @@ def gamma_tail(count: int, score: float) -> float:
 class GumbelMax(Rival):
     """The mark without a message."""
 
-    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Return the token that the context's numbers choose."""
         seed = context_seed(self.key, context, b"gumbel")
         return arg_gumbel(probabilities, uniforms(words(seed, np.arange(self.vocab_size))))

@@ -19,7 +19,7 @@ import numpy as np
 from pura.embed.sampler import inverse_transform
 from pura.scheme import Payload, SecretKey
 from pura.scheme.keys import KEY_BYTES, ranks
-from pura_lab.rivals.base import Decoded, Observed, Rival, Row, redraw_p
+from pura_lab.rivals.base import Decoded, Observed, Rival, RivalRow, redraw_p
 from pura_lab.rivals.gumbel import arg_gumbel
 from pura_lab.rivals.keyed import F64, I64, context_seed, layer_seeds, uniforms, words
 
@@ -35,13 +35,13 @@ class _Shifted(Rival):
     window: int = 0
     rows: int = 256
 
-    def start(self, payload: Payload | None, dice: np.random.Generator) -> Row:
+    def start(self, payload: Payload | None, dice: np.random.Generator) -> RivalRow:
         """Begin a text at a random row."""
         row = super().start(payload, dice)
         row.state = int(dice.integers(self.rows))
         return row
 
-    def embed(self, row: Row, probabilities: F64) -> int:
+    def embed(self, row: RivalRow, probabilities: F64) -> int:
         """Choose the next token by the next row of the key."""
         self.check_width(probabilities)
         number = (row.state + len(row.tokens)) % self.rows
@@ -49,7 +49,7 @@ class _Shifted(Rival):
         row.tokens.append(token)
         return token
 
-    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Not used: no step depends on a context."""
         raise NotImplementedError
 

@@ -18,7 +18,7 @@ from pura_lab.rivals.base import (
     Decoded,
     Observed,
     Rival,
-    Row,
+    RivalRow,
     add_up,
     bits_of,
     draw,
@@ -99,7 +99,7 @@ class MirrorMark(Rival):
         """How many symbols carry the payload."""
         return -(-self.payload_bits // self.width)
 
-    def start(self, payload: Payload | None, dice: np.random.Generator) -> Row:
+    def start(self, payload: Payload | None, dice: np.random.Generator) -> RivalRow:
         """Begin a text with a frame of its own."""
         row = super().start(payload, dice)
         row.state = Frames(self.key, self.positions)
@@ -109,7 +109,7 @@ class MirrorMark(Rival):
         """Return the symbols; int64 [positions]."""
         return symbols_of(bits, self.width)
 
-    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Return the token that the reflected numbers choose."""
         seed = np.uint64(context_seed(self.key, context, b"mirror"))
         symbol = int(row.code[row.state.next(seed, int(context[-1]))])

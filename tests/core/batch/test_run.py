@@ -20,7 +20,7 @@ import pytest
 from pura.base.errors import Cancelled, InputError, RecordError
 from pura.base.resources import resource
 from pura.batch import journal as journals
-from pura.batch.engine import Here
+from pura.batch.engine import HereEngine
 from pura.batch.inputs import Inputs
 from pura.batch.journal import BatchJournal
 from pura.batch.local import local
@@ -39,7 +39,7 @@ def pile(folder: Path, texts: int = 90) -> Inputs:
     return Inputs(names=tuple(str(folder / name) for name in names))
 
 
-def counted(fast: Any, seen: list[str]) -> Here:
+def counted(fast: Any, seen: list[str]) -> HereEngine:
     """The engine of this process, which notes what it reads."""
     opened = fast.FastPlan().opened(fast.lend())
     read = opened.__enter__()
@@ -48,7 +48,7 @@ def counted(fast: Any, seen: list[str]) -> Here:
         seen.extend(document.text for document in documents)
         return read(documents)
 
-    return Here(noted)
+    return HereEngine(noted)
 
 
 def test_every_item_is_a_row_in_order_and_no_text_is_read_twice(fast: Any, tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ def manifest(size: int, version: int = 1, cut: int = 0) -> str:
 def test_a_manifest_is_found_where_it_stands() -> None:
     text = "Words." + manifest(300) + " More." + manifest(7)
     assert c2pa.find(text) == (
-        c2pa.Manifest(start=7, size=300, whole=True),
-        c2pa.Manifest(start=text.rindex("\ufeff") + 1, size=7, whole=True),
+        c2pa.HiddenManifest(start=7, size=300, whole=True),
+        c2pa.HiddenManifest(start=text.rindex("\ufeff") + 1, size=7, whole=True),
     )
     assert restore(text).text == "Words. More.", "the restored reading leaves it out"
 

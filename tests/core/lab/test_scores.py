@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from pura.base.errors import InputError, ModelError, PuraError
 from pura.cli.__main__ import app
-from pura_lab.scores import Texts, read_texts, score
+from pura_lab.scores import ScoredTexts, read_texts, score
 
 LINES = [
     ("the cat sat on the mat today", "the cat sat on the mat", "a cat was on a mat"),
@@ -88,7 +88,7 @@ def test_the_scores_are_the_packages_own(file: Path, rows: Any) -> None:
     assert found["rouge1", "plain", None]["value"] == pytest.approx(sum(values) / len(values))
     for row in found.values():
         assert row["low"] < row["value"] < row["high"]
-    same = Texts(reference=tuple(references), systems={"a": tuple(plain), "b": tuple(plain)})
+    same = ScoredTexts(reference=tuple(references), systems={"a": tuple(plain), "b": tuple(plain)})
     for line in score(same):
         if line.against:  # the same texts are drawn for both
             assert line.value == line.low == line.high == 0
@@ -110,7 +110,7 @@ def test_bertscore_takes_a_model_folder(tmp_path: Path) -> None:
     config = BertConfig(vocab_size=len(listed), intermediate_size=16, **small)
     BertModel(config).save_pretrained(folder)
     references, marked = (tuple(line[n] for line in LINES) for n in range(2))
-    texts = Texts(reference=references, systems={"same": references, "marked": marked})
+    texts = ScoredTexts(reference=references, systems={"same": references, "marked": marked})
     with pytest.raises(InputError, match="Which layer"):
         score(texts, bert=folder)
     with pytest.raises(ModelError, match="BERTScore cannot"):

@@ -79,10 +79,10 @@ def dialect_of(text: str) -> type[csv.Dialect]:
     counts = {d: sum(line.count(d) for line in lines) for d in _DELIMITERS}
     chosen = max(_DELIMITERS, key=lambda d: min(counts[d], len(lines)) * 1000 + counts[d])
 
-    class Chosen(csv.excel):
+    class ChosenCells(csv.excel):
         delimiter = chosen
 
-    return Chosen
+    return ChosenCells
 
 
 def _head(rows: list[list[str]]) -> tuple[dict[int, str], list[list[str]], int]:

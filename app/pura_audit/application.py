@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -78,6 +79,10 @@ def make_application() -> QApplication:
     if isinstance(existing, QApplication):
         app = existing
     else:
+        if sys.platform == "linux":
+            # Files are asked for by the desktop's own dialog, through its portal; where there is
+            # none Qt asks itself. A desktop that says how Qt shall look has said it already.
+            os.environ.setdefault("QT_QPA_PLATFORMTHEME", "xdgdesktopportal")
         QGuiApplication.setHighDpiScaleFactorRoundingPolicy(
             Qt.HighDpiScaleFactorRoundingPolicy.PassThrough
         )

@@ -39,6 +39,7 @@ from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.case_log import Cases
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_target
 
 if TYPE_CHECKING:
     from pura_audit.cases.check import CheckDialog
@@ -276,14 +277,14 @@ class CaseActs(QObject):
 
     def ask_export(self, case: Case) -> QFileDialog:
         """Ask where a case goes as one file."""
-        dialog = QFileDialog(self._parent, translate("Cases", "Export the case"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([translate("Cases", "Exported cases (*.puracase)")])
-        dialog.setDefaultSuffix("puracase")
-        dialog.selectFile(safe_name(case_name(case), ".puracase"))
-        dialog.fileSelected.connect(lambda name: self.export_to(case, Path(name)))
-        dialog.open()
-        return dialog
+        return ask_target(
+            self._parent,
+            translate("Cases", "Export the case"),
+            lambda path: self.export_to(case, path),
+            translate("Cases", "Exported cases (*.puracase)"),
+            name=safe_name(case_name(case), ".puracase"),
+            suffix="puracase",
+        )
 
     def export_to(self, case: Case, path: Path) -> None:
         """Write a case as one file; the file dialog has asked about one that is there."""

@@ -10,7 +10,6 @@ from typing import TypeVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QFileDialog,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -40,6 +39,7 @@ from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Inventory, KeyChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
+from pura_audit.widgets.ask_file import ask_target
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
@@ -267,19 +267,16 @@ class KeysDialog(PlainDialog):
         return self._opened(dialog)
 
     def _ask_target(self, key: KeyChoice, secret: Secret) -> None:
-        dialog = QFileDialog(self, translate("Keys", "Write the encrypted key"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(SUFFIX[1:])
-        dialog.selectFile(f"{key.fingerprint}{SUFFIX}")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.rejected.connect(secret.wipe)
-        dialog.fileSelected.connect(
-            lambda name: self.begin(
-                # The file dialog has asked about a file that is there.
-                ExportKey(name=key.label, passphrase=secret, path=Path(name), replace=True)
-            )
+        dialog = ask_target(
+            self,
+            translate("Keys", "Write the encrypted key"),
+            lambda path: self.begin(
+                ExportKey(name=key.label, passphrase=secret, path=path, replace=True)
+            ),
+            name=f"{key.fingerprint}{SUFFIX}",
+            suffix=SUFFIX[1:],
         )
-        dialog.open()
+        dialog.rejected.connect(secret.wipe)
 
     def _ask_delete(self, key: KeyChoice) -> QDialog:
         items = self._session.texts.queue.items

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -30,6 +29,7 @@ from pura_audit.platform.i18n import decimal, filled, language, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
+from pura_audit.widgets.ask_file import ask_file, ask_folder
 from pura_audit.widgets.fields import name_input
 from pura_audit.widgets.form_dialog import ask_first
 from pura_audit.widgets.working_dialog import StoreDialog
@@ -171,15 +171,10 @@ class ModelsDialog(StoreDialog):
 
     def ask_place(self, kind: str) -> QDialog:
         """Ask for a folder or a GGUF file."""
-        dialog = QFileDialog(self, translate("Models", "Add a model"))
-        modes = QFileDialog.FileMode
-        dialog.setFileMode(modes.Directory if kind == "folder" else modes.ExistingFile)
-        if kind == "gguf":
-            dialog.setNameFilters([translate("Models", "GGUF files (*.gguf)")])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self._add(Path(name)))
-        dialog.open()
-        return dialog
+        title = translate("Models", "Add a model")
+        if kind == "folder":
+            return ask_folder(self, title, self._add)
+        return ask_file(self, title, self._add, translate("Models", "GGUF files (*.gguf)"))
 
     def _add(self, path: Path) -> None:
         environment = self.session.environment

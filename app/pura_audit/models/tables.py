@@ -30,7 +30,7 @@ from pura_audit.models.power import PowerDialog
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
-from pura_audit.widgets.ask_file import ask_file
+from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.form_dialog import ask_first
 from pura_audit.widgets.tables import fill_table, make_table
 from pura_audit.widgets.working_dialog import StoreDialog
@@ -229,18 +229,16 @@ class PowerTablesDialog(StoreDialog):
         if self.selected is None:
             return None
         name, environment = self.selected.sealed.fingerprint, self.session.environment
-        dialog = self._ask_path(
+        return ask_target(
+            self,
             translate("Power", "Export the table"),
-            translate("Power", "Measured tables ({files:text})"),
             lambda path: self._do(
                 lambda: export_power(environment, name, path, replace=True),
                 lambda _: _exported(path),
             ),
+            filled(translate("Power", "Measured tables ({files:text})"), files=_KINDS),
+            suffix="json",
         )
-        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        return dialog
 
     def _ask_path(
         self, title: str, kinds: str, act: Callable[[Path], object], files: str = _KINDS

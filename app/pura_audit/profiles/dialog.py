@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from pura.audit.fitness import mismatches
 from pura.scheme import Profile
@@ -25,7 +25,7 @@ from pura_audit.platform.version_words import imported_words, stored_words
 from pura_audit.profiles.words import code_names
 from pura_audit.session.choices import Inventory, ProfileChoice
 from pura_audit.session.session import Session
-from pura_audit.widgets.ask_file import ask_file
+from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.form_dialog import ask_first
 from pura_audit.widgets.working_dialog import StoreDialog
 
@@ -157,17 +157,14 @@ class ProfilesDialog(StoreDialog):
         one = self.selected
         if one is None:
             return None
-        dialog = QFileDialog(self, translate("Profiles", "Export the profile"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        dialog.selectFile(f"{one.name}.json")
-        dialog.fileSelected.connect(
-            # The file dialog has asked about a file that is there.
-            lambda path: self.hand_out(one.name, Path(path))
+        return ask_target(
+            self,
+            translate("Profiles", "Export the profile"),
+            lambda path: self.hand_out(one.name, path),
+            translate("Profiles", "Profiles (*.json)"),
+            name=f"{one.name}.json",
+            suffix="json",
         )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
 
     def ask_remove(self) -> QDialog | None:
         """Ask before a profile goes."""

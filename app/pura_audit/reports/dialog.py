@@ -192,9 +192,7 @@ class ReportDialog(PlainDialog):
             return
         built = self.preview.built
         number = self.form.report.number.text or (built.report.number if built else "")
-        dialog = ask_where(self, self._where, safe_name(number, ".pdf"))
-        dialog.fileSelected.connect(lambda name: self.save_to(Path(name)))
-        dialog.open()
+        ask_where(self, self._where, safe_name(number, ".pdf"), self.save_to)
 
     def save_to(self, path: Path) -> None:
         """Write the report, and what goes beside it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from pura_audit.jobs.queue import Job, JobQueue
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.reports.making import InTheWay, ReportMaker, Saved, SaveReport
 from pura_audit.theme.theme import GRID
+from pura_audit.widgets.ask_file import ask_target
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import Remark, ask_first
@@ -239,19 +241,21 @@ def saved_words(saved: Saved) -> str:
     return words
 
 
-def ask_where(parent: QWidget, folder: Path | None, name: str) -> QFileDialog:
-    """Return a file dialog for the PDF; files in the way are asked about afterwards, at once."""
-    dialog = QFileDialog(parent, translate("Report", "Save the report"))
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-    dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
-    dialog.setNameFilters([translate("Report", "Reports (*.pdf)")])
-    dialog.setDefaultSuffix("pdf")
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+def ask_where(
+    parent: QWidget, folder: Path | None, name: str, take: Callable[[Path], object]
+) -> QFileDialog:
+    """Ask for the PDF; files in the way are asked about afterwards, at once."""
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-    dialog.setDirectory(str(folder) if folder is not None else documents)
-    dialog.selectFile(name)
-    return dialog
+    return ask_target(
+        parent,
+        translate("Report", "Save the report"),
+        take,
+        translate("Report", "Reports (*.pdf)"),
+        name=name,
+        suffix="pdf",
+        folder=folder or Path(documents),
+        confirm=False,
+    )
 
 
 def show_folder(path: Path) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
@@ -22,6 +21,7 @@ from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
+from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
     button_row,
@@ -188,41 +188,34 @@ class ReportSignDialog(WorkingDialog):
         )
 
     def _ask_report(self) -> None:
-        dialog = self._file_dialog(
-            translate("SignReport", "Choose a report"), translate("SignReport", "Reports (*.pdf)")
+        self._ask(
+            translate("SignReport", "Choose a report"),
+            translate("SignReport", "Reports (*.pdf)"),
+            lambda path: self.take(report=path),
         )
-        dialog.fileSelected.connect(lambda name: self.take(report=Path(name)))
-        dialog.open()
 
     def _ask_certificate(self) -> None:
-        dialog = self._file_dialog(
+        self._ask(
             translate("SignReport", "Choose a certificate"),
             translate("SignReport", "Certificates (*.p12 *.pfx)"),
+            lambda path: self.take(certificate=path),
         )
-        dialog.fileSelected.connect(lambda name: self.take(certificate=Path(name)))
-        dialog.open()
+
+    def _ask(self, title: str, kinds: str, take: Callable[[Path], object]) -> None:
+        ask_file(self, title, take, kinds, translate("SignReport", "All files (*)"))
 
     def _ask_to(self) -> None:
         assert self.report is not None  # the button was not enabled before
-        dialog = self._file_dialog(
-            translate("SignReport", "Save the signed report"),
-            translate("SignReport", "Reports (*.pdf)"),
-        )
-        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("pdf")
-        dialog.setDirectory(str(self.report.parent))
         ending = translate("SignReport", "signed")
-        dialog.selectFile(f"{self.report.stem}-{ending}.pdf")
-        dialog.fileSelected.connect(lambda name: self.sign_to(Path(name)))
-        dialog.open()
-
-    def _file_dialog(self, title: str, kinds: str) -> QFileDialog:
-        dialog = QFileDialog(self, title)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([kinds, translate("SignReport", "All files (*)")])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return dialog
+        ask_target(
+            self,
+            translate("SignReport", "Save the signed report"),
+            self.sign_to,
+            translate("SignReport", "Reports (*.pdf)"),
+            name=f"{self.report.stem}-{ending}.pdf",
+            suffix="pdf",
+            folder=self.report.parent,
+        )
 
 
 def _signed(done: SignedReport) -> str:

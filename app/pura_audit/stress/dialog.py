@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QDialog,
-    QFileDialog,
     QFrame,
     QHBoxLayout,
     QSizePolicy,
@@ -35,6 +34,7 @@ from pura_audit.session.session import Session
 from pura_audit.stress.plots import PositionsCard, SweepCard, percent
 from pura_audit.stress.words import attack_title, marked_difference, outcome_sentence
 from pura_audit.theme.theme import GRID, Theme
+from pura_audit.widgets.ask_file import ask_target
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.fold import Fold
@@ -323,14 +323,13 @@ class StressDialog(WorkingDialog):
 
     def ask_file(self) -> QDialog:
         """Ask where the table is to be written."""
-        dialog = QFileDialog(self, translate("Stress", "Save the table"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([translate("Stress", "Table (*.csv)")])
-        dialog.setDefaultSuffix("csv")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.write(Path(name)))
-        dialog.open()
-        return dialog
+        return ask_target(
+            self,
+            translate("Stress", "Save the table"),
+            self.write,
+            translate("Stress", "Table (*.csv)"),
+            suffix="csv",
+        )
 
     def write(self, path: Path) -> None:
         """Write the table; a file that cannot be written is said."""

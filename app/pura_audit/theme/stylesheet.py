@@ -138,6 +138,10 @@ QListWidget { border: 1px solid transparent; border-radius: 6px; padding: 2px; }
 QListWidget:focus { border: 2px solid $accent; padding: 1px; }
 QListWidget::item { padding: 5px 4px; border-radius: 4px; color: $text; }
 QListWidget::item:selected { background: $accent_soft; color: $text; }
+#completions {
+  background: $card; color: $text; border: 1px solid $line;
+  selection-background-color: $accent_soft; selection-color: $text;
+}
 QTableView {
   background: $card; border: 1px solid $line; border-radius: 6px; gridline-color: $line;
   selection-background-color: $accent_soft; selection-color: $text; outline: none; padding: 1px;

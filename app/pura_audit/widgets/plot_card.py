@@ -9,7 +9,6 @@ from PySide6.QtCore import QBuffer, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPixmap
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
-    QFileDialog,
     QGraphicsView,
     QMenu,
     QStackedWidget,
@@ -24,6 +23,7 @@ from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.platform.spreadsheet import csv_text
 from pura_audit.theme.icons import icon
 from pura_audit.theme.theme import Theme
+from pura_audit.widgets.ask_file import ask_target
 from pura_audit.widgets.card import Card, label
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -196,17 +196,14 @@ class PlotCard(Card):
         QGuiApplication.clipboard().setText(self.summary())
 
     def _ask_export(self) -> None:
-        dialog = QFileDialog(self.window(), translate("Plot", "Export"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(["PNG (*.png)", "SVG (*.svg)", "CSV (*.csv)"])
-        dialog.selectFile(f"{self.file_stem()}.png")
-        dialog.setDefaultSuffix("png")
-        dialog.filterSelected.connect(
-            lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[1].rstrip(")"))
+        ask_target(
+            self.window(),
+            translate("Plot", "Export"),
+            self._export_and_tell,
+            *("PNG (*.png)", "SVG (*.svg)", "CSV (*.csv)"),
+            name=f"{self.file_stem()}.png",
+            suffix="png",
         )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self._export_and_tell(Path(name)))
-        dialog.open()
 
     def _export_and_tell(self, path: Path) -> None:
         try:

@@ -5234,16 +5234,20 @@ Anteil {share:text}</translation>
 <context>
     <name>Setup</name>
     <message>
+        <source>Folder of a model</source>
+        <translation>Ordner eines Modells</translation>
+    </message>
+    <message>
         <source>Name of the profile, e.g. Internal</source>
         <translation>Name des Profils, z. B. Intern</translation>
     </message>
     <message>
-        <source>Name</source>
-        <translation>Name</translation>
+        <source>Profile from a file</source>
+        <translation>Profil aus einer Datei</translation>
     </message>
     <message>
-        <source>Choose</source>
-        <translation>Auswählen</translation>
+        <source>Name</source>
+        <translation>Name</translation>
     </message>
     <message>
         <source>Key</source>

@@ -26,6 +26,7 @@ from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input
 from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_column, main_button
@@ -194,11 +195,13 @@ def bundle_lines(bundle: Bundle) -> list[str]:
 
 def ask_bundle(host: Host) -> QFileDialog:
     """Ask for the file of a bundle, then show what it holds."""
-    asked = QFileDialog(host.frame, translate("Bundle", "Team bundle"))
-    asked.setNameFilters([_names(), translate("Register", "All files (*)")])
-    asked.setFileMode(QFileDialog.FileMode.ExistingFile)
-    asked.fileSelected.connect(lambda name: show_bundle(host, Path(name)))
-    return _opened(asked)
+    return ask_file(
+        host.frame,
+        translate("Bundle", "Team bundle"),
+        lambda path: show_bundle(host, path),
+        _names(),
+        translate("Register", "All files (*)"),
+    )
 
 
 def show_bundle(host: Host, path: Path) -> BundleDialog:
@@ -230,25 +233,25 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
     )
 
     def save(secret: Secret) -> None:
-        asked = QFileDialog(host.frame, translate("Bundle", "Save the team bundle"))
-        asked.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        asked.setNameFilter(_names())
-        asked.selectFile(f"{profile.name}{SUFFIX}")
-        asked.rejected.connect(secret.wipe)
-
-        def chosen(name: str) -> None:
-            # The file dialog has asked whether a file that is there may go.
+        def chosen(path: Path) -> None:
             request = CreateBundle(
                 key=key.label,
                 profile=profile.name,
                 passphrase=secret,
-                path=Path(name),
+                path=path,
                 replace=True,
             )
             session.do(lambda _: create_bundle(session.environment, request), ended, host.frame)
 
-        asked.fileSelected.connect(chosen)
-        _opened(asked)
+        asked = ask_target(
+            host.frame,
+            translate("Bundle", "Save the team bundle"),
+            chosen,
+            _names(),
+            name=f"{profile.name}{SUFFIX}",
+            suffix=SUFFIX[1:],
+        )
+        asked.rejected.connect(secret.wipe)
 
     def ended(outcome: Outcome[Bundle]) -> None:
         match outcome:

@@ -17,6 +17,7 @@ from pura.usecases.register import RegisterDone
 from pura.usecases.register import import_register as add_register
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, language, translate
+from pura_audit.widgets.ask_file import ask_file, ask_folder
 from pura_audit.workbench.actions import shortcut_rows
 
 if TYPE_CHECKING:
@@ -209,13 +210,13 @@ def import_register(host: Host) -> QDialog | None:
         host.say(translate("Register", "Choose a profile first: it says what a payload is."))
         return None
     profile = session.chosen.profile.profile
-    dialog = QFileDialog(host.frame, translate("Register", "Import issued payloads"))
-    dialog.setNameFilters(
-        [translate("Register", "Tables (*.csv)"), translate("Register", "All files (*)")]
+    return ask_file(
+        host.frame,
+        translate("Register", "Import issued payloads"),
+        lambda path: _take_in_register(host, path, profile),
+        translate("Register", "Tables (*.csv)"),
+        translate("Register", "All files (*)"),
     )
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.fileSelected.connect(lambda name: _take_in_register(host, Path(name), profile))
-    return _open(dialog)
 
 
 def _take_in_register(host: Host, path: Path, profile: Profile) -> None:
@@ -472,13 +473,11 @@ def show_reading(host: Host) -> QDialog | None:
 
 def open_folder(host: Host) -> QFileDialog:
     """Ask which folder, and then what to take of it."""
-    asked = QFileDialog(host.frame, translate("Folder", "Open a folder"))
-    asked.setFileMode(QFileDialog.FileMode.Directory)
-    asked.setOption(QFileDialog.Option.ShowDirsOnly)
-    asked.fileSelected.connect(lambda name: choose_of_folder(host, Path(name)))
-    asked.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    asked.open()
-    return asked
+    return ask_folder(
+        host.frame,
+        translate("Folder", "Open a folder"),
+        lambda path: choose_of_folder(host, path),
+    )
 
 
 def choose_of_folder(host: Host, folder: Path) -> QDialog:

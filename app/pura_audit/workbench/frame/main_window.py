@@ -17,7 +17,6 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QMainWindow,
     QMenu,
@@ -37,7 +36,7 @@ from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 from pura_audit.theme.icons import app_icon, icon
 from pura_audit.theme.theme import GAP, Mode, Theme
-from pura_audit.widgets.ask_file import ask_file
+from pura_audit.widgets.ask_file import ask_file, ask_files
 from pura_audit.widgets.card import restyle
 from pura_audit.widgets.drop_zone import acceptable, dropped_paths
 from pura_audit.widgets.form_dialog import press_focused
@@ -375,11 +374,7 @@ class MainWindow(QMainWindow):
 
     def open_files(self) -> None:
         """Ask for files."""
-        dialog = QFileDialog(self, translate("Window", "Open texts"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(lambda names: self.add_files([*map(Path, names)]))
-        dialog.open()
+        ask_files(self, translate("Window", "Open texts"), self.add_files)
 
     def add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         """Add texts to the list; what is no text opens what it is for."""

@@ -20,7 +20,6 @@ from PySide6.QtGui import QPainter, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QListWidget,
@@ -48,7 +47,7 @@ from pura_audit.session.results import (
 from pura_audit.session.results_export import export_pile
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
-from pura_audit.widgets.ask_file import ask_file
+from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.tables import make_table
@@ -342,20 +341,14 @@ class PileView(QWidget):
 
     def ask_export(self) -> None:
         """Ask where the table goes."""
-        dialog = QFileDialog(self, translate("Pile", "Export the table"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(
-            [
-                translate("Pile", "Excel (*.xlsx)"),
-                "CSV (*.csv)",
-                "Parquet (*.parquet)",
-                "JSON lines (*.jsonl)",
-            ]
+        ask_target(
+            self,
+            translate("Pile", "Export the table"),
+            self.export_to,
+            translate("Pile", "Excel (*.xlsx)"),
+            *("CSV (*.csv)", "Parquet (*.parquet)", "JSON lines (*.jsonl)"),
+            suffix="xlsx",
         )
-        dialog.setDefaultSuffix("xlsx")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.export_to(Path(name)))
-        dialog.open()
 
     def export_to(self, path: Path) -> None:
         """Write the chosen rows; the ending of the name decides how."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -16,6 +14,7 @@ from pura_audit.jobs.queue import Job, Work
 from pura_audit.keys.requests import KeyAct
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file, ask_folder
 from pura_audit.workbench.states.setup_view import SetupView
 
 T = TypeVar("T")
@@ -71,8 +70,9 @@ class SetupActs(QObject):
     def ask_model(self) -> QFileDialog:
         """Ask for the folder of a model."""
         environment = self._session.environment
-        return self._ask_place(
-            QFileDialog.FileMode.Directory,
+        return ask_folder(
+            self._window,
+            translate("Setup", "Folder of a model"),
             lambda path: self._add(
                 lambda context: add_model(
                     environment,
@@ -97,23 +97,18 @@ class SetupActs(QObject):
     def ask_profile_file(self) -> QFileDialog:
         """Ask for the file of a profile."""
         environment = self._session.environment
-        return self._ask_place(
-            QFileDialog.FileMode.ExistingFile,
+        return ask_file(
+            self._window,
+            translate("Setup", "Profile from a file"),
             lambda path: self._begin(lambda _: import_profile(environment, path=path)),
+            translate("Profiles", "Profiles (*.json)"),
+            translate("Register", "All files (*)"),
         )
 
     def _create_profile(self, name: str) -> None:
         environment, model = self._session.environment, self._session.chosen.model
         chosen = model.name if model else None
         self._begin(lambda _: create_profile(environment, name=name.strip(), model=chosen))
-
-    def _ask_place(self, mode: QFileDialog.FileMode, act: Callable[[Path], None]) -> QFileDialog:
-        dialog = QFileDialog(self._window, translate("Setup", "Choose"))
-        dialog.setFileMode(mode)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: act(Path(name)))
-        dialog.open()
-        return dialog
 
     def _begin(self, work: Work[T]) -> None:
         self._view.say("")

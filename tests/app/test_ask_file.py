@@ -1,0 +1,51 @@
+"""Questions for files: titled, filtered, dressed, and where the last answer was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import QFileDialog, QLineEdit
+
+from pura_audit.theme.colours import DARK
+from pura_audit.theme.theme import Mode
+from pura_audit.widgets.ask_file import ask_file, ask_target
+
+
+def test_the_question_begins_where_the_last_answer_was(
+    window: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("pura_audit.widgets.ask_file._last", [])
+    taken: list[Path] = []
+    there = tmp_path / "inside" / "p.json"
+    there.parent.mkdir()
+    there.write_text("{}")
+    first = ask_file(window, "Profile from a file", taken.append, "Profiles (*.json)")
+    assert first.windowTitle() == "Profile from a file"
+    assert first.nameFilters() == ["Profiles (*.json)"]
+    first.filesSelected.emit([str(there)])
+    first.fileSelected.emit(str(there))
+    assert taken == [there]
+    first.reject()
+    second = ask_target(window, "Save", taken.append, "A (*.a)", "B (*.b)", suffix="a")
+    assert Path(second.directory().absolutePath()) == there.parent
+    second.filterSelected.emit("B (*.b)")
+    assert second.defaultSuffix() == "b"
+    second.reject()
+
+
+def test_qts_own_dialog_can_be_read_in_the_dark(window: Any, qtbot: Any) -> None:
+    window.set_theme(Mode.DARK)
+    dialog = ask_file(window, "Profile from a file", lambda _: None)
+    line = dialog.findChild(QLineEdit, "fileNameEdit")
+    popup = line.completer().popup()
+    qtbot.waitUntil(lambda: popup.grab().toImage().pixelColor(3, 3).name() == DARK.card.lower())
+    dialog.reject()
+
+
+def test_every_question_for_a_profile_says_what_it_wants(window: Any) -> None:
+    dialog = window.setup.ask_profile_file()
+    assert isinstance(dialog, QFileDialog)
+    assert dialog.windowTitle() == "Profile from a file"
+    assert "json" in dialog.nameFilters()[0]
+    dialog.reject()

@@ -58,6 +58,7 @@ class WindowSettings:
         report_address: Its address.
         report_place: Where the work is done.
         report_examiner: Who examines.
+        report_standing: What the organisation says in each of them.
         report_language: ``""`` follows the window; else ``en`` or ``de``.
         report_paper: ``""`` follows the system; else ``a4`` or ``us-letter``.
         report_logo: Path of the logo, or ``""``.
@@ -90,6 +91,7 @@ class WindowSettings:
     report_address: str = ""
     report_place: str = ""
     report_examiner: str = ""
+    report_standing: str = ""
     report_language: str = ""
     report_paper: str = ""
     report_logo: str = ""

@@ -73,7 +73,7 @@ class ReportForm(QScrollArea):
         self.parties = PartiesGroup(base.parties, settings)
         self.item = ItemGroup(base.item)
         self.text = TextGroup(base)
-        self.remarks = RemarksGroup(base)
+        self.remarks = RemarksGroup(base, settings)
         self.layout_ = LayoutGroup(base, settings)
         inside = QWidget(self)
         self.setWidget(inside)
@@ -173,6 +173,7 @@ class ReportForm(QScrollArea):
             for name in ("organisation", "address", "place", "examiner")
         }
         return kept | {
+            "report_standing": self.remarks.fields["standing"].text,
             "report_language": str(self.layout_.language.currentData()),
             "report_paper": str(self.layout_.paper.currentData()),
             "report_logo": str(logo) if logo is not None else "",

@@ -195,7 +195,7 @@ class ItemGroup(_WordsGroup):
 class RemarksGroup(_WordsGroup):
     """What the examiner and the reviewer add."""
 
-    def __init__(self, base: ReportRequest) -> None:
+    def __init__(self, base: ReportRequest, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Remarks"))
         self.add(
             "deviations",
@@ -216,6 +216,13 @@ class RemarksGroup(_WordsGroup):
             base.review,
             lines=2,
         )
+        standing = self.add(
+            "standing",
+            translate("Report", "Standing remarks of the organisation"),
+            base.standing or settings.report_standing,
+            lines=3,
+        )
+        standing.set_hint(translate("Report", "Stand in each report, with its integrity"))
         self.count()
 
     def into(self, request: ReportRequest) -> ReportRequest:
@@ -227,6 +234,7 @@ class RemarksGroup(_WordsGroup):
             external=found["external"],
             remark=found["remark"],
             review=found["review"],
+            standing=found["standing"],
         )
 
 

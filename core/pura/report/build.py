@@ -165,6 +165,7 @@ def _lint(request: ReportRequest) -> None:
     """Refuse free text that says more than evidence can (docs/reports.md)."""
     for name, text in (
         ("remark", request.remark),
+        ("standing", request.standing),
         ("deviations", request.deviations),
         ("external", request.external),
         ("review", request.review),

@@ -12,7 +12,7 @@ from pura.base.errors import ReportError
 from pura.base.json_text import json_text
 from pura.base.resources import resource
 from pura.report.blocks import Content
-from pura.report.request import logo_format
+from pura.report.logo import logo_format
 
 STANDARDS: Final = ("a-3a", "ua-1")
 

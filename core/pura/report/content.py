@@ -96,8 +96,11 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         "findings": _each(audits, labels, lambda a: findings.findings(a, labels)),
         "evaluation": _evaluation(audits, request, labels),
         "validation": method.validation(audits, labels),
-        "integrity": annexes.integrity(
-            audits, labels, seals.name, seals.record, seals.size, seals.annex, request.log
+        "integrity": (
+            *annexes.integrity(
+                audits, labels, seals.name, seals.record, seals.size, seals.annex, request.log
+            ),
+            *_boxed("standing", request.standing, labels),
         ),
         "annexes": annexes.annexes(audits, request, labels, seals.annex),
     }
@@ -310,12 +313,14 @@ def _evaluation(
         return blocks
 
     blocks = [note(labels("opinion")), *_each(audits, labels, one)]
-    if request.remark.strip():
-        blocks += [
-            heading(labels("remark")),
-            Block(kind="box", text=printable(request.remark.strip())),
-        ]
+    blocks += _boxed("remark", request.remark, labels)
     return (*blocks, *method.rule(audits, labels))
+
+
+def _boxed(name: str, words: str, labels: Labels) -> tuple[Block, ...]:
+    """Return free words in a box of their own; nothing where there are none."""
+    words = printable(words.strip())
+    return (heading(labels(name)), Block(kind="box", text=words)) if words else ()
 
 
 def _lead(audit: Audit, language: str) -> Block:

@@ -18,6 +18,7 @@ from pura.version import __version__
 
 SCHEMA: Final = "pura-particulars/1"
 NAME: Final = "particulars.json"
+_ADDED: Final = {"standing": ""}  # which files of 0.2.0 do not have
 _PARTS: Final[dict[str, type[Parties | ItemNotes]]] = {"parties": Parties, "item": ItemNotes}
 
 
@@ -72,7 +73,7 @@ def read(data: bytes) -> Particulars:
 
 
 def _request(told: dict[str, Any]) -> ReportRequest:
-    plain = dict(told)
+    plain = _ADDED | told
     for name, kind in _PARTS.items():
         plain[name] = _typed(kind, plain[name])
     plain["redactions"] = _ranges(plain["redactions"])

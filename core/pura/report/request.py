@@ -8,6 +8,7 @@ from typing import Final
 
 from pura.base.errors import InputError
 from pura.base.numerals import LANGUAGES
+from pura.report.logo import check_logo
 
 FULL: Final = "full"
 EXCERPT: Final = "excerpt"
@@ -16,7 +17,6 @@ OMITTED: Final = "omitted"
 TEXT_MODES: Final = (FULL, EXCERPT, REDACTED, OMITTED)
 PAPERS: Final = ("a4", "us-letter")
 MAX_FIELD: Final = 4000
-MAX_LOGO: Final = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +83,7 @@ class ReportRequest:
         deviations: From the method.
         external: Parts that others provided.
         remark: Free text of the examiner, in a box of its own; checked by the linter.
+        standing: What the organisation says in each of its reports; checked by the linter.
         review: What the reviewer recomputed, and with what result.
         reviewed: ``confirmed`` or ``disputed``, as the case log says; empty when nobody has looked.
         log: Head of the case log and the numbers of the entries that belong to the report.
@@ -108,6 +109,7 @@ class ReportRequest:
     deviations: str = ""
     external: str = ""
     remark: str = ""
+    standing: str = ""
     review: str = ""
     reviewed: str = ""
     log: str = ""
@@ -144,8 +146,8 @@ def check_request(request: ReportRequest) -> None:
     """Refuse what no report can be made of.
 
     Raises:
-        InputError: A choice that does not exist, a field that is far too long, a logo that is
-            neither PNG nor SVG.
+        InputError: A choice that does not exist, a field that is far too long, a logo that no
+            report takes.
     """
     check_choices(
         ("language", request.language, LANGUAGES),
@@ -162,15 +164,5 @@ def check_request(request: ReportRequest) -> None:
                     most=MAX_FIELD,
                     code="report-field",
                 )
-    if request.logo is not None and logo_format(request.logo) is None:
-        raise InputError("report.logo", code="report-logo")
-
-
-def logo_format(data: bytes) -> str | None:
-    """Tell PNG and SVG by their content; None for anything else."""
-    if len(data) > MAX_LOGO:
-        return None
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    start = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return "svg" if start.startswith((b"<svg", b"<?xml")) and b"<svg" in start else None
+    if request.logo is not None:
+        check_logo(request.logo)

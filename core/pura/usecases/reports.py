@@ -23,7 +23,7 @@ from pura.report.build import RECORD
 from pura.report.check import ReportCheck, load_trust
 from pura.report.check import check_report as examine
 from pura.report.compile import typeset
-from pura.report.request import MAX_LOGO
+from pura.report.logo import MAX_LOGO
 from pura.report.sign import SignOptions, load_identity
 from pura.report.sign import sign_report as put_signature
 from pura.report.sign.identity import Certificate

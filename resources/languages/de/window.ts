@@ -4409,6 +4409,14 @@
         <translation>Was nachgerechnet wurde und das Ergebnis</translation>
     </message>
     <message>
+        <source>Standing remarks of the organisation</source>
+        <translation>Ständige Hinweise der Stelle</translation>
+    </message>
+    <message>
+        <source>Stand in each report, with its integrity</source>
+        <translation>Stehen in jedem Bericht, bei der Unversehrtheit</translation>
+    </message>
+    <message>
         <source>Layout</source>
         <translation>Gestaltung</translation>
     </message>

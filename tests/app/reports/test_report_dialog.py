@@ -21,7 +21,7 @@ from pura.record.audit import Audit, RegisterFacts
 from pura.record.naming import RegisterMatch
 from pura.report import ItemNotes, ReportRequest
 from pura.report.compile import page_count
-from pura.report.request import MAX_LOGO
+from pura.report.logo import MAX_LOGO
 from pura.usecases.reports import BuildReport, Built
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
@@ -479,6 +479,7 @@ def test_of_the_organisation_much_is_remembered_and_of_the_case_nothing(
     for name in fields:
         fields[name].set_text(f"My {name}")
     dialog.form.report.case.set_text("Secret case")
+    dialog.form.remarks.fields["standing"].set_text("Kept for ten years.")
     dialog.form.layout_.take_logo(logo)
     dialog.form.layout_.language.setCurrentIndex(1)
     dialog.form.layout_.paper.setCurrentIndex(1)
@@ -494,6 +495,7 @@ def test_of_the_organisation_much_is_remembered_and_of_the_case_nothing(
     assert kept == {n: f"My {n}" for n in ("organisation", "address", "place", "examiner")}
     assert again.form.report.case.text == ""
     assert again.form.layout_.logo == logo
+    assert again.preview.built.request.standing == "Kept for ten years."
     request = again.preview.built.request
     assert (request.language, request.paper, request.logo) == ("de", "us-letter", logo.read_bytes())
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import struct
 import subprocess
+import zlib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +38,7 @@ from pura.report import (
 from pura.report.check import BAD, check_report
 from pura.report.findings import ratio
 from pura.report.labels import Labels
+from pura.report.logo import check_logo
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill, say
@@ -474,6 +477,76 @@ def test_pages_can_be_looked_at(real: Audit) -> None:
     pictures = render_pages(report.pdf, dpi=40, pages=range(2))
     assert len(pictures) == 2
     assert all(p.startswith(b"\x89PNG") for p in pictures)
+
+
+def test_standing_remarks_are_in_each_report_and_say_no_more_than_evidence(
+    real: Audit, tmp_path: Path
+) -> None:
+    words = "Kept for ten years. Objections go to the head of the office."
+    report = build_report([real], ReportRequest(standing=words))
+    assert squeezed(words) in squeezed(text_of(report.pdf, tmp_path))
+    assert words in html_page(report.content)
+    with pytest.raises(InputError, match="standing"):
+        build_report([real], ReportRequest(standing="Our findings prove guilt."))
+
+
+def _svg(inside: str) -> bytes:
+    space = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    return f'<svg {space} width="40" height="20">{inside}</svg>'.encode()
+
+
+def _png(width: int, height: int, *chunks: tuple[bytes, bytes]) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        whole = kind + data
+        return struct.pack(">I", len(data)) + whole + struct.pack(">I", zlib.crc32(whole))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + b"".join(chunk(*c) for c in chunks)
+
+
+_BOMB = '<g id="a0"><path d="M0 0h1"/></g>' + "".join(
+    f'<g id="a{n}">' + f'<use href="#a{n - 1}"/>' * 9 + "</g>" for n in range(1, 12)
+)
+
+
+@pytest.mark.parametrize(
+    "logo",
+    [
+        _svg('<image href="file:///etc/passwd"/>'),
+        _svg('<use xlink:href="other.svg#a"/>'),
+        _svg('<rect fill="url(http://example.org/a.svg#b)"/>'),
+        _svg('<rect style="fill:u\\72l(other.svg)"/>'),
+        _svg('<style>@import "http://example.org/a.css";</style>'),
+        _svg("<script>1</script>"),
+        _svg("<foreignObject/>"),
+        _svg('<filter id="f"><feGaussianBlur stdDeviation="1e9"/></filter>'),
+        _svg(_BOMB),
+        _svg('<g id="a"><use href="#a"/></g>'),
+        _svg('<g id="a">' + "<path/>" * 300 + "</g>" + '<use href="#a"/>' * 100),
+        b'<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "b">]>' + _svg("&a;"),
+        _svg("<g>"),
+        b"<svg width='9' height='9'/>",
+        _png(60_000, 60_000),
+        _png(9, 9, (b"iCCP", bytes(1 << 17))),
+        b"\x89PNG\r\n\x1a\n",
+    ],
+)
+def test_a_logo_leads_nowhere_and_does_not_grow(logo: bytes) -> None:
+    with pytest.raises(InputError, match="logo") as caught:
+        check_logo(logo)
+    assert caught.value.code == "report-logo"
+
+
+def test_a_usual_logo_is_taken(real: Audit) -> None:
+    inside = (
+        '<defs><linearGradient id="a"><stop offset="0"/></linearGradient>'
+        '<linearGradient id="b" xlink:href="#a"/><path id="p" d="M0 0h9v9z"/>'
+        '<clipPath id="c"><rect width="9" height="9"/></clipPath></defs>'
+        '<g clip-path="url(#c)"><use xlink:href="#p" style="fill:url(#b)"/></g>'
+    )
+    head = b'<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/svg11.dtd">'
+    logo = b'<?xml version="1.0"?>' + head + _svg(inside)
+    assert len(build_report([real], ReportRequest(logo=logo)).pdf) > 10_000
 
 
 def test_a_logo_is_drawn_and_anything_else_refused(real: Audit) -> None:

@@ -240,7 +240,8 @@ class Pictures:
             window = make_window(paths, theme=theme, session_keys=keys)
             window.resize(*size)
             window.show()
-            self._until(lambda: window.session.chosen.device is not None)
+            chosen = window.session.chosen
+            self._until(lambda: chosen.device is not None and chosen.catalogue is not None)
             try:
                 shown = act(window) or window
                 painting.settle()

@@ -122,6 +122,7 @@ def _dress(dialog: QFileDialog) -> None:
     for table in dialog.findChildren(QTreeView):
         for column, wide in enumerate(WIDTHS):
             table.setColumnWidth(column, wide)
+        table.header().setStretchLastSection(True)
 
 
 def _asked(dialog: QFileDialog, take: Take | None = None) -> QFileDialog:

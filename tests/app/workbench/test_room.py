@@ -170,6 +170,6 @@ def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot: Any) -> None:
     chip.resize(chip.sizeHint())
     assert chip.text() == "Schlüssel  Newsroom 2026  ▾"
     chip.resize(chip.minimumSizeHint())
-    assert chip.text().startswith("New")
+    assert chip.text()[0] == "N"  # how many letters there is room for depends on the font
     chip.set_choices(choices, -1, "fehlt", "")
-    assert chip.text().startswith("Sch")
+    assert chip.text()[0] == "S"

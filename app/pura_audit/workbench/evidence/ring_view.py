@@ -45,7 +45,7 @@ class Ring(QWidget):
         self._facts: TokenFacts | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumSize(112, 132)  # leaves longer captions beside it their room
+        self.setMinimumSize(100, 132)  # leaves longer captions beside it their room
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:

@@ -171,7 +171,7 @@ class TokenCard(PlotCard):
             grid.addWidget(caption, row, 0)
             if key != "evidence":
                 self._of_ring += [caption, value]
-            value.setMinimumWidth(96)  # an interval's width, so that the ring keeps its place
+            value.setMinimumWidth(90)  # an interval's width, so that the ring keeps its place
             grid.addWidget(value, row, 1)
             caption.setMinimumHeight(24)
             for part in (caption, value):

@@ -16,6 +16,7 @@ from typing import Final
 
 from pura.base.caged_child import converse, start_child
 from pura.base.errors import ReportError
+from pura.base.json_text import json_text
 from pura.base.linux import kernel
 from pura.report.compile import Typeset, typeset
 
@@ -34,7 +35,7 @@ def apart(beat: Callable[[], None]) -> Typeset:
 
     def work(inputs: dict[str, str], logo: bytes | None) -> bytes:
         head = {"inputs": inputs, "logo": None if logo is None else len(logo)}
-        data = json.dumps(head).encode() + b"\n" + (logo or b"")
+        data = json_text(head).encode() + b"\n" + (logo or b"")
         for _ in range(_TRIES):  # one that was killed, for memory say, has another try
             try:
                 child = start_child(__name__)

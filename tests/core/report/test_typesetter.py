@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -26,7 +27,13 @@ def audit() -> Audit:
 
 
 def children() -> list[psutil.Process]:
-    return [one for one in psutil.Process().children() if "pura.report.typesetter" in one.cmdline()]
+    """Typesetters of this process that live: one that has just ended has no command line."""
+    found = []
+    for process in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):
+            if "pura.report.typesetter" in process.cmdline():
+                found.append(process)
+    return found
 
 
 def test_apart_or_not_the_bytes_are_the_same(audit: Audit) -> None:

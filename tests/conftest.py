@@ -322,7 +322,7 @@ def honest_record() -> Callable[..., Any]:
     from dataclasses import replace
 
     from pura.record import json_io
-    from pura.record.audit import KeyFacts
+    from pura.record.surroundings import KeyFacts
     from pura.words.sentence import Sentence
 
     found = json_io.from_json((DATA / "v0.1.0" / "record.json").read_text(encoding="utf-8"))

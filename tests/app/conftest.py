@@ -27,22 +27,17 @@ from pura.extract.local import local_evidence
 from pura.keys import Place, State
 from pura.model.device import Device
 from pura.model.installed import InstalledModel
-from pura.record.audit import (
-    Audit,
+from pura.record.audit import Audit, Sentence
+from pura.record.evidence import (
     BitEvidence,
-    DeviceFacts,
     EvidenceFacts,
-    InputFacts,
-    KeyFacts,
-    ModelFacts,
     PayloadFacts,
-    PromptFacts,
-    Sentence,
     StepEvidence,
-    StepReport,
     TokenEvidence,
 )
 from pura.record.naming import CandidateFacts, Passage
+from pura.record.steps import StepReport
+from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, PromptFacts
 from pura.scheme import Profile, SecretKey, schedule
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.environment import Environment

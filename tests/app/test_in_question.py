@@ -20,9 +20,9 @@ from pura.batch.rows import Row, finding_of
 from pura.caselog import CaseLog, Query, list_cases, open_case, save_audit
 from pura.cli.words import audit_lines
 from pura.record import json_io
-from pura.record.audit import Audit, RegisterFacts
+from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
-from pura.record.naming import CandidateFacts, RegisterMatch
+from pura.record.naming import CandidateFacts, RegisterFacts, RegisterMatch
 from pura.record.presented import said
 from pura.record.transform import Transform
 from pura.report.build import build_report

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
-from pura.record.audit import Audit, BitEvidence
+from pura.record.audit import Audit
+from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of, mark_at, standing
 from pura.record.naming import Passage
 

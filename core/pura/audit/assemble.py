@@ -12,13 +12,7 @@ import numpy.typing as npt
 
 from pura.audit.key_reading import KeyReading
 from pura.decode.exact import Candidate, Mark
-from pura.record.audit import (
-    BitEvidence,
-    MarkFacts,
-    PayloadFacts,
-    StepEvidence,
-    TokenEvidence,
-)
+from pura.record.evidence import BitEvidence, MarkFacts, PayloadFacts, StepEvidence, TokenEvidence
 from pura.record.marks import bit_evidence, edited_here
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Payload, Profile, encode, unpack

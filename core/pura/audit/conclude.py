@@ -18,8 +18,10 @@ from pura.audit.rereading import decisive, placed, rereading_facts
 from pura.audit.steps import rule_noted
 from pura.audit.variants import variant_facts, without_text
 from pura.documents.hidden import hidden_characters
-from pura.record.audit import Audit, PowerFacts, RegisterFacts, SchemeFacts
-from pura.record.naming import NamedPayload, name_payload
+from pura.record.audit import Audit
+from pura.record.evidence import PowerFacts
+from pura.record.naming import NamedPayload, RegisterFacts, name_payload
+from pura.record.readings import SchemeFacts
 from pura.scheme import unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings

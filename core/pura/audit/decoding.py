@@ -17,7 +17,7 @@ from pura.audit.rereading import Windows, windows_of
 from pura.base.errors import PuraError
 from pura.decode.intervals import Intervals
 from pura.extract.local import LocalEvidence
-from pura.record.audit import StopFacts
+from pura.record.readings import StopFacts
 from pura.words.sentence import Sentence, sentence
 
 if TYPE_CHECKING:

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from pura.base.build_hash import build_hash
 from pura.documents import Document, c2pa
-from pura.record.audit import (
-    DeviceFacts,
-    InputFacts,
-    KeyFacts,
-    ModelFacts,
-    PowerFacts,
-)
+from pura.record.evidence import PowerFacts
+from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts
 from pura.scheme import SecretKey
 from pura.verdict.power_claim import Claim
 from pura.version import __version__

@@ -32,16 +32,10 @@ from pura.decode.bets import log_increments
 from pura.decode.significance import combine
 from pura.documents.hidden import hidden_characters
 from pura.extract.foreign import draws_of
-from pura.record.audit import (
-    Audit,
-    ChangeFacts,
-    KeyFacts,
-    PayloadFacts,
-    SchemeFacts,
-    StepEvidence,
-    TokenEvidence,
-    VariantFacts,
-)
+from pura.record.audit import Audit
+from pura.record.evidence import PayloadFacts, StepEvidence, TokenEvidence
+from pura.record.readings import ChangeFacts, SchemeFacts, VariantFacts
+from pura.record.surroundings import KeyFacts
 from pura.scheme import Gate, Profile
 from pura.scheme.foreign import GumbelMark
 from pura.verdict.findings import FindingContext, cautions, findings

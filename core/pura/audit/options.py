@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pura.documents import Document
-from pura.record.audit import SchemeFacts, StepReport
+from pura.record.readings import SchemeFacts
+from pura.record.steps import StepReport
 from pura.register.store import Register
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import PowerTable

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pura.audit.key_reading import KeyReading, evidence
 from pura.decode.issuable import Issuable
 from pura.decode.issued import Issued
-from pura.record.audit import LimitsFacts, PriorFacts
+from pura.record.readings import LimitsFacts, PriorFacts
 from pura.register.store import Register
 from pura.scheme import Profile
 from pura.verdict.policy import Policy

@@ -18,7 +18,8 @@ from pura.audit.key_reading import KeyReading
 from pura.audit.variants import Variant
 from pura.base.errors import InputError
 from pura.decode.significance import combine
-from pura.record.audit import PromptFacts, PromptReading
+from pura.record.readings import PromptReading
+from pura.record.surroundings import PromptFacts
 from pura.scheme import Profile
 
 if TYPE_CHECKING:

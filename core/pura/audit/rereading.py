@@ -21,7 +21,7 @@ import numpy.typing as npt
 from pura.audit.key_reading import KeyReading, evidence, weigh
 from pura.decode.exact import Mark
 from pura.decode.paper import decode as decode_paper
-from pura.record.audit import RereadingFacts
+from pura.record.readings import RereadingFacts
 from pura.scheme import Schedule
 from pura.words.sentence import Sentence, sentence
 

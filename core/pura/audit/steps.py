@@ -11,7 +11,7 @@ from typing import Final
 from pura.base.errors import PuraError
 from pura.base.progress import Checkpoint, Progress, Stage
 from pura.documents import Document
-from pura.record.audit import StepReport
+from pura.record.steps import StepReport
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy
 from pura.words.sentence import Sentence, sentence

@@ -12,18 +12,10 @@ import numpy as np
 
 from pura.audit import facts
 from pura.base.errors import PuraError
-from pura.record.audit import (
-    Audit,
-    DeviceFacts,
-    InputFacts,
-    KeyFacts,
-    ModelFacts,
-    PayloadFacts,
-    PromptFacts,
-    StepEvidence,
-    StepReport,
-    TokenEvidence,
-)
+from pura.record.audit import Audit
+from pura.record.evidence import PayloadFacts, StepEvidence, TokenEvidence
+from pura.record.steps import StepReport
+from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, PromptFacts
 from pura.scheme import Profile
 from pura.verdict.findings import unexamined_findings
 from pura.verdict.outcome import not_examinable

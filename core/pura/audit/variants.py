@@ -23,7 +23,7 @@ from pura.documents.layout import restore_layout
 from pura.documents.restore import restore
 from pura.documents.rewriting import Restored, Substitution, unchanged
 from pura.model.tokenise import Spelled, Tokens, decode, tokenise, usual_spelling
-from pura.record.audit import ChangeFacts, VariantFacts
+from pura.record.readings import ChangeFacts, VariantFacts
 from pura.words.sentence import Sentence, sentence
 
 I64 = npt.NDArray[np.int64]

@@ -15,9 +15,9 @@ from pura.base.decoder import DecodeError, Decoder, Own
 from pura.base.errors import ProfileError, RecordError
 from pura.base.json_text import json_text
 from pura.base.strict import read_json
-from pura.record import audit as record
-from pura.record.audit import F64, I64, U8, Audit
+from pura.record.audit import SCHEMA, Audit
 from pura.record.encode import array_of, encode
+from pura.record.evidence import F64, I64, U8
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
 
@@ -113,8 +113,8 @@ def from_json(text: str | bytes) -> Audit:
 
 def from_dict(data: object) -> Audit:
     """Read a record from parsed JSON; see :func:`from_json`."""
-    if not isinstance(data, dict) or data.get("schema") != record.SCHEMA:
-        raise RecordError("record.schema", schema=record.SCHEMA)
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        raise RecordError("record.schema", schema=SCHEMA)
     body = {_FORMER.get(k, k): v for k, v in data.items() if k != "schema"}
     try:
         return _DECODER.decode(Audit, body)
@@ -151,7 +151,7 @@ _DECODER: Final = Decoder(
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the record, generated from its dataclasses."""
     body = _DECODER.schema(Audit)
-    body["properties"] = {"schema": {"const": record.SCHEMA}, **body["properties"]}
+    body["properties"] = {"schema": {"const": SCHEMA}, **body["properties"]}
     body["required"] = ["schema", *body["required"]]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.paper import sum_llrs
-from pura.record.audit import Audit, BitEvidence, StepEvidence
+from pura.record.audit import Audit
+from pura.record.evidence import BitEvidence, StepEvidence
 from pura.record.naming import Passage
 from pura.scheme import Payload, Profile, encode, parity_mask
 

@@ -29,7 +29,7 @@ class CandidateFacts:
     Attributes:
         bits: ``L_m`` characters 0 and 1.
         posterior: Weight under the prior of the evidence: all payloads alike, or the issued ones
-            more (:class:`~pura.record.audit.PriorFacts`).
+            more (:class:`~pura.record.readings.PriorFacts`).
         fields: What the layout makes of it.
     """
 
@@ -245,3 +245,27 @@ def _field(
     return NamedField(
         name=value.name, value=values[raw], posterior=weight, identified=weight >= level
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisterFacts:
+    """What the register of issued payloads says.
+
+    Attributes:
+        version: Which state of the register (a digest of its content and its size).
+        date: When it was last changed, ISO 8601.
+        entries: Its size ``N``.
+        matches: The entries that carry posterior weight, strongest first; of several marks the
+            entry of each identified payload. Empty where the payload is in question.
+        none_weight: Posterior of "not in the register".
+        prior_none: Prior of "not in the register", from the policy.
+        chance: Probability that a random payload agrees with some entry, ``N / 2**L_m``.
+    """
+
+    version: str
+    date: str
+    entries: int
+    matches: tuple[RegisterMatch, ...]
+    none_weight: float
+    prior_none: float
+    chance: float

@@ -24,8 +24,7 @@ from pura.base.catalogue import phrase
 from pura.base.database import Handle
 from pura.base.errors import RegisterError
 from pura.base.files import make_private
-from pura.record.audit import RegisterFacts
-from pura.record.naming import RegisterMatch
+from pura.record.naming import RegisterFacts, RegisterMatch
 from pura.register.register_schema import connect, guard, transaction
 from pura.register.rows import (
     DIGEST_BYTES,

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base import numerals
-from pura.record.audit import Audit, BitEvidence
+from pura.record.audit import Audit
+from pura.record.evidence import BitEvidence
 from pura.record.marks import standing
 from pura.report.labels import Labels
 from pura.words.sentences import scale

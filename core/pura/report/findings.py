@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pura.base import numerals
-from pura.record.audit import Audit, BitEvidence
+from pura.record.audit import Audit
+from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of, standing
 from pura.record.naming import CandidateFacts
 from pura.record.spoken import evidence_ratio, whom_words

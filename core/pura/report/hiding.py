@@ -13,8 +13,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.record.audit import Audit, RegisterFacts
+from pura.record.audit import Audit
 from pura.record.marks import standing
+from pura.record.naming import RegisterFacts
 from pura.record.textless import NO_ID, textless
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pura.base import numerals
 from pura.documents import c2pa
-from pura.record.audit import Audit, PriorFacts
+from pura.record.audit import Audit
 from pura.record.presented import said
+from pura.record.readings import PriorFacts
 from pura.report.blocks import Block, bullets, facts, heading, note, paragraph
 from pura.report.findings import day, grouped, number
 from pura.report.glyphs import printable

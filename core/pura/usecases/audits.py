@@ -15,7 +15,9 @@ from pura.base.visible import visible
 from pura.documents import Extraction, digest_of, from_text
 from pura.keys import KeyRef
 from pura.keys.epochs import is_epoch, latest, today
-from pura.record.audit import Audit, InputFacts, KeyFacts, StepReport
+from pura.record.audit import Audit
+from pura.record.steps import StepReport
+from pura.record.surroundings import InputFacts, KeyFacts
 from pura.scheme import Profile
 from pura.usecases import register
 from pura.usecases.choices import Choices

@@ -22,7 +22,8 @@ from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError, RecordError
 from pura.decode.paper import sum_llrs
 from pura.decode.significance import combine
-from pura.record.audit import Audit, MarkFacts, PayloadFacts
+from pura.record.audit import Audit
+from pura.record.evidence import MarkFacts, PayloadFacts
 from pura.record.marks import bit_evidence
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Gate, Payload, Profile, unpack

@@ -6,16 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.audit import (
-    LimitsFacts,
-    MarkFacts,
-    PowerFacts,
-    PriorFacts,
-    RegisterFacts,
-    RereadingFacts,
-    StopFacts,
-)
-from pura.record.naming import NamedPayload, RegisterMatch
+from pura.record.evidence import MarkFacts, PowerFacts
+from pura.record.naming import NamedPayload, RegisterFacts, RegisterMatch
+from pura.record.readings import LimitsFacts, PriorFacts, RereadingFacts, StopFacts
 from pura.record.spoken import marks_counted, payload_several
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.scheme.profile import SCHEME

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pura.record.audit import EvidenceFacts
+from pura.record.evidence import EvidenceFacts
 from pura.verdict.policy import Policy
 from pura.words.sentences import findings, scale_word
 

@@ -1,7 +1,7 @@
 """The findings in words: one volume of the catalogue, and one function that fills it.
 
 Window, report, command line and JSON all say the same sentences, because all of them take a
-:class:`~pura.record.audit.Sentence` (a key and raw values) and fill it here. The texts stand in
+:class:`~pura.words.sentence.Sentence` (a key and raw values) and fill it here. The texts stand in
 the volume ``findings``; how a blank is written is told in :mod:`pura.base.catalogue`.
 """
 

@@ -17,8 +17,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
 from pura.record import json_io
-from pura.record.audit import Audit, RegisterFacts
-from pura.record.naming import RegisterMatch
+from pura.record.audit import Audit
+from pura.record.naming import RegisterFacts, RegisterMatch
 from pura.report import ItemNotes, ReportRequest
 from pura.report.compile import page_count
 from pura.report.logo import MAX_LOGO

@@ -18,11 +18,14 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
-from pura.record.audit import Audit, KeyFacts, MarkFacts, StopFacts
+from pura.record.audit import Audit
+from pura.record.evidence import MarkFacts
 from pura.record.marks import standing
 from pura.record.naming import CandidateFacts, Passage
 from pura.record.presented import said
+from pura.record.readings import StopFacts
 from pura.record.spoken import whom_words
+from pura.record.surroundings import KeyFacts
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.token_facts import course, token_facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pura.record.audit import StepEvidence
+from pura.record.evidence import StepEvidence
 from pura.record.marks import BEGINNING, edited_here
 from pura.record.naming import Passage
 from pura.scheme import Payload, Profile, encode

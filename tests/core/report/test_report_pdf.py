@@ -20,8 +20,8 @@ from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.base.errors import InputError
 from pura.record import json_io
-from pura.record.audit import Audit, RegisterFacts
-from pura.record.naming import CandidateFacts, Passage, RegisterMatch
+from pura.record.audit import Audit
+from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
 from pura.record.presented import said
 from pura.report import (
     ItemNotes,

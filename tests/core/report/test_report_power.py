@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pura.record.audit import Audit, PowerFacts
+from pura.record.audit import Audit
+from pura.record.evidence import PowerFacts
 from pura.report.labels import Labels
 from pura.report.method import method, validation
 from pura.report.request import ReportRequest

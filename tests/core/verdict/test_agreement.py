@@ -18,7 +18,8 @@ import pytest
 from pura.base.errors import RecordError
 from pura.caselog import CaseLog, list_cases, load_audit
 from pura.record import json_io
-from pura.record.audit import Audit, MarkFacts
+from pura.record.audit import Audit
+from pura.record.evidence import MarkFacts
 from pura.report.build import audits_in
 from pura.verdict.agreement import check_agreement, disagreements
 from pura.words.sentence import Sentence

@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 
 from pura.audit.unexamined import REASONS
 from pura.base.numerals import LANGUAGES
-from pura.record.audit import (
-    MarkFacts,
-    PowerFacts,
-    PriorFacts,
-    RegisterFacts,
-)
-from pura.record.naming import CandidateFacts, Passage, RegisterMatch, name_payload
+from pura.record.evidence import MarkFacts, PowerFacts
+from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch, name_payload
+from pura.record.readings import PriorFacts
 from pura.verdict.findings import (
     FindingContext,
     cautions,

@@ -10,9 +10,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from pura.base import numerals
-from pura.record.audit import Audit, StepReport, VariantFacts
+from pura.record.audit import Audit
 from pura.record.presented import said
+from pura.record.readings import VariantFacts
 from pura.record.spoken import whom_words
+from pura.record.steps import StepReport
 from pura.words.sentences import changed, noted, step_name
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.theme.theme import GRID, Theme

@@ -8,7 +8,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 
-from pura.record.audit import BitEvidence
+from pura.record.evidence import BitEvidence
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
 from pura_audit.workbench.evidence.bit_lanes import Lanes

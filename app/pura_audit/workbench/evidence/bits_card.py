@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 
-from pura.record.audit import BitEvidence
+from pura.record.evidence import BitEvidence
 from pura_audit.platform.i18n import filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts

@@ -1,0 +1,202 @@
+"""What was found: of each token, step and bit, of the whole text, and of each mark in it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.base.decoder import JSON_NAME, READ, later
+from pura.record.encode import array_of
+from pura.record.naming import CandidateFacts, Passage
+from pura.scheme import FieldValue
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+U8 = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenEvidence:
+    """Everything that is known of each token of the text; ``L`` tokens.
+
+    Attributes:
+        ids: int64 [L].
+        spans: int64 [L, 2], character range of each token in the text.
+        entropy_bits: float64 [L].
+        lo: float64 [L], start of the token's interval in the secret order.
+        hi: float64 [L], end of it.
+        gate: uint8 [L], a :class:`pura.scheme.Gate`.
+        log10_evidence: float64 [L], what the token adds to the log10 likelihood ratio of the
+            payload, given the tokens before it; of several marks together.
+        marked: float64 [L], posterior that the token belongs to a marked passage.
+    """
+
+    ids: I64
+    spans: I64 = field(metadata={READ: array_of(np.int64, 2)})
+    entropy_bits: F64
+    lo: F64
+    hi: F64
+    gate: U8
+    log10_evidence: F64
+    marked: F64
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepEvidence:
+    """The steps that carry bits; ``S`` of them.
+
+    Attributes:
+        token: int64 [S], index into the tokens.
+        arity: int64 [S], 1 … 3.
+        phase: float64 [S], ``U_t``.
+        index: int64 [S], first codeword position.
+        llr_nats: float64 [S, 3], local LLR of each bit read; NaN beyond the arity.
+    """
+
+    token: I64
+    arity: I64
+    phase: F64
+    index: I64
+    llr_nats: F64 = field(metadata={READ: array_of(np.float64, 3)})
+
+    @classmethod
+    def none(cls) -> StepEvidence:
+        """Return the evidence of no step: nothing was read, or what was read carries no bits."""
+        integers = np.zeros(0, dtype=np.int64)
+        return cls(
+            token=integers,
+            arity=integers,
+            phase=np.zeros(0),
+            index=integers,
+            llr_nats=np.zeros((0, 3)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitEvidence:
+    """One position of the codeword.
+
+    Attributes:
+        position: 0 … n-1.
+        llr_nats: Sum of the local LLRs; positive supports 1.
+        readings: How many steps read it; 0 is an erasure.
+        bit: The decoded bit.
+        repaired: The decoded bit disagrees with the sign of the LLR.
+        parity: It is a parity bit (``spc`` only).
+        weak: Its LLR is too small to stand alone.
+    """
+
+    position: int
+    llr_nats: float = field(metadata={JSON_NAME: "llr"})
+    readings: int
+    bit: int
+    repaired: bool
+    parity: bool
+    weak: bool
+
+    @property
+    def llr_log10(self) -> float:
+        """The LLR as it is shown to people, in the unit of all evidence."""
+        return self.llr_nats / math.log(10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PayloadFacts:
+    """The most probable payload of the strongest mark; whether it may be named is another matter.
+
+    Attributes:
+        bits: ``L_m`` characters 0 and 1.
+        posterior: float64 [L_m], posterior that each bit is as decoded.
+        repaired: How many codeword positions were repaired.
+        fields: What the layout makes of it; empty without a layout.
+    """
+
+    bits: str
+    posterior: F64
+    repaired: int
+    fields: tuple[FieldValue, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceFacts:
+    """How strong the findings are (docs/evidence.md).
+
+    Attributes:
+        log10_e: log10 of the e-value, the mean likelihood ratio over payloads, grid and keys.
+        p_bound: ``min(1, 1/e)``, the proven bound.
+        p_redraw: Redraw p-value, or None when it was not computed.
+        draws: Number of redraws ``R``.
+        seed: Seed of the redraws.
+        scale_word: Word of the verbal scale, English, from the sentence catalogue.
+        power: Share of texts with ``needed`` usable positions marked in a row (all positions,
+            where that is None or more) that reach the threshold, as a lower limit; None when no
+            table covers the conditions.
+        keys_tried: Keys and profiles that the mean runs over.
+        usable: Steps that carry bits, ``S``.
+        needed: Usable positions marked in a row at which the policy's power is reached, or None.
+        lr_capped: Reported likelihood ratio, never above the policy's cap.
+        capped: The cap was applied.
+    """
+
+    log10_e: float
+    p_bound: float
+    p_redraw: float | None
+    draws: int
+    seed: int
+    scale_word: str
+    power: float | None
+    keys_tried: int
+    usable: int
+    needed: int | None
+    lr_capped: float
+    capped: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerFacts:
+    """Which table the power comes from (docs/power.md).
+
+    Attributes:
+        table: SHA-256 of the table, 64 hex digits.
+        name: What whoever measured it called it; empty for the one that ships.
+        own: It is one of the organisation's, named by its policy.
+        texts: Marked texts that it was measured on; 0 where the table does not say.
+        date: Day of the measurement, ISO 8601; empty where the table does not say.
+    """
+
+    table: str
+    name: str
+    own: bool
+    texts: int
+    date: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkFacts:
+    """One mark of the text: a payload, and the passages that carry it.
+
+    Attributes:
+        key: Fingerprint of the key under which it was read.
+        bits: ``L_m`` characters 0 and 1, the most probable payload.
+        fields: What the layout makes of them.
+        passages: Where it stands; no passage belongs to two marks of one key.
+        share: Share of the usable positions inside these passages.
+        candidates: The most probable payloads of these passages alone, strongest first; empty in
+            records of earlier versions.
+        own_log10_e: log10 of the e-value of the statement that these passages carry a mark; None in
+            records of earlier versions.
+        log10_e: In records of earlier versions its share of the evidence of the whole text, which
+            says nothing of this mark alone and is shown nowhere; else None.
+    """
+
+    key: str
+    bits: str
+    fields: tuple[FieldValue, ...]
+    passages: tuple[Passage, ...]
+    share: float
+    candidates: tuple[CandidateFacts, ...] = later(())
+    own_log10_e: float | None = later(None)
+    log10_e: float | None = later(None)

@@ -1,0 +1,116 @@
+"""What was examined, under which key, by which model, on which device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pura.record.transform import Transform
+from pura.words.sentence import Note, Sentence
+from pura.words.sentences import findings
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputFacts:
+    """What was examined.
+
+    Attributes:
+        name: File name, or ``-`` for standard input, or ``pasted text``.
+        sha256: Of the original bytes (of the UTF-8 text when it was pasted).
+        size_bytes: Length of the original bytes.
+        characters: Code points of the text that was tokenised.
+        tokens: ``L``.
+        encoding: How bytes became text.
+        format: Format that the file was read as; ``text`` for plain and pasted text.
+        part: Which part of the file this is; empty when the file is one text.
+        transforms: What extraction did to the characters, in order; then what is hidden among
+            them (:mod:`pura.documents.c2pa`).
+    """
+
+    name: str
+    sha256: str
+    size_bytes: int
+    characters: int
+    tokens: int
+    encoding: str = "utf-8"
+    format: str = "text"
+    part: str = ""
+    transforms: tuple[Transform, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Sentence, ...]:
+        """What is said of manifests that were hidden among the characters."""
+        return tuple(
+            Sentence(key=key, values={"k": one.count})
+            for one in self.transforms
+            if (key := f"condition.{one.name}") in findings()
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptFacts:
+    """Whether the verifier knew the prompt.
+
+    Attributes:
+        known: True when a prompt was given; of several candidates, when the shown reading has one.
+        sha256: Of the prompt's UTF-8 bytes, or None.
+        tokens: Its length, with template and system prompt where the profile holds them.
+    """
+
+    known: bool = False
+    sha256: str | None = None
+    tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyFacts:
+    """A key, by its fingerprint.
+
+    Attributes:
+        fingerprint: 16 hex digits.
+        label: The key's name in the key store, or None.
+    """
+
+    fingerprint: str
+    label: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFacts:
+    """The model that read the text.
+
+    Attributes:
+        name: Name in the model store, or the folder's name.
+        fingerprint: First 16 hex digits of SHA-256 over the weights' file hashes and the config.
+        tokenizer: Tokenizer fingerprint (docs/scheme.md §6).
+        architecture: Class name, e.g. ``LlamaForCausalLM``.
+        parameters: Number of weights.
+        vocab_size: ``len(tokenizer)``.
+        context_length: Longest window in tokens.
+        weights: Where the weights came from: ``safetensors`` or ``gguf``.
+    """
+
+    name: str
+    fingerprint: str
+    tokenizer: str
+    architecture: str
+    parameters: int
+    vocab_size: int
+    context_length: int
+    weights: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceFacts:
+    """Where the model ran.
+
+    Attributes:
+        kind: ``cpu``, ``cuda`` or ``mps``.
+        name: Name of the chip.
+        dtype: ``float32``, ``bfloat16`` or ``float16``.
+        reason: Why this device.
+    """
+
+    kind: str
+    name: str
+    dtype: str
+    reason: Note

@@ -104,7 +104,7 @@ translations: install ## Collect the window's texts into the catalogues and comp
 site: install ## Build docs/ as a searchable site into build/site/html, a warning is an error
 	@packaging/site/build.sh
 
-wheel: install ## Build the wheel into dist/
+wheel: install ## Build the wheel into dist/; with PURA_SLIM=1 without the lab
 	@$(BIN)/python -m build --wheel --no-isolation
 
 package: system-package ## Build the one-folder application into dist/linux and prove it (20 minutes)

@@ -1,9 +1,11 @@
-"""A wheel built from the tree works outside it, resources included."""
+"""A wheel built from the tree works outside it, resources included; a slim one without the lab."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -11,35 +13,45 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def run(*command: str | Path, cwd: Path, **env: str) -> str:
+    done = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, **env}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 @pytest.mark.weekly
 @pytest.mark.slow
-def test_a_wheel_works_outside_the_tree(tmp_path: Path) -> None:
+@pytest.mark.parametrize("slim", ["", "1"], ids=["whole", "slim"])
+def test_a_wheel_works_outside_the_tree(tmp_path: Path, slim: str) -> None:
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path, ROOT]
-    done = subprocess.run(build, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run(*build, cwd=tmp_path, PURA_SLIM=slim)
     [wheel] = tmp_path.glob("*.whl")
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    done = subprocess.run(
-        [*install, "--target", site, wheel], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    run(*install, "--target", site, wheel, cwd=tmp_path)
+    assert (site / "pura_lab").is_dir() is (not slim)
     probe = (
-        f"import sys; sys.path.insert(0, {str(site)!r})\n"
-        "import pura, pura_audit\n"
+        # Without the links to the tree that an editable install leaves.
+        f"import sys; sys.path[:0] = [{str(site)!r}, {sysconfig.get_path('purelib')!r}]\n"
+        "from importlib.util import find_spec\n"
+        "import pura, pura_audit.__main__\n"
+        "import pura_audit.workbench.frame.main_window\n"
         f"assert pura.__file__.startswith({str(site)!r}), pura.__file__\n"
+        f"assert (find_spec('pura_lab') is None) is {bool(slim)}\n"
         "from pura.base.resources import resource\n"
         "for name in ('vectors', 'samples', 'models.json', 'languages', 'likelihood.json',\n"
         "             'power', 'audit.schema.json', 'policy-default.json', 'ui', 'docs'):\n"
         f"    assert str(resource(name)).startswith({str(site)!r}), name\n"
-        "sys.argv = ['pura', 'selftest']\n"
         "from pura.cli.__main__ import main\n"
-        "main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", probe], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+
+    def pura(*arguments: str) -> str:
+        call = f"sys.argv = {['pura', *arguments]!r}\nmain()\n"
+        return run(sys.executable, "-S", "-P", "-c", probe + call, cwd=tmp_path)
+
     vectors = list((ROOT / "tests" / "data" / "vectors").glob("*.json"))
     cage = sys.platform == "linux"
-    assert done.stdout.count("OK") == len(vectors) + cage > 1
+    assert pura("selftest").count("OK") == len(vectors) + cage > 1
+    assert (" lab " in pura("--help")) is (not slim)

@@ -41,11 +41,7 @@ KeyRequest = CreateKey | ImportKey | DeriveKey | ExportKey | RenameKey | NoteKey
 
 
 def carry_out(environment: Environment, request: KeyRequest) -> KeyDone:
-    """Do what is asked.
-
-    Raises:
-        PuraError: It did not work, in words.
-    """
+    """Do what is asked."""
     match request:
         case CreateKey():
             return create_key(environment, request)

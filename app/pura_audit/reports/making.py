@@ -87,12 +87,7 @@ class ReportMaker:
         self._last: tuple[BuildReport, Built] | None = None
 
     def build(self, request: BuildReport, context: JobContext) -> Built:
-        """Make a report, unless it is the one that was made last.
-
-        Raises:
-            PuraError: It cannot be made of what it is told.
-            Cancelled: The person stopped it.
-        """
+        """Make a report, unless it is the one that was made last."""
         request = with_logo(request)
         if self._last is not None and _same(self._last[0], request):
             return self._last[1]
@@ -103,12 +98,7 @@ class ReportMaker:
         return built
 
     def save(self, request: SaveReport, context: JobContext) -> Saved | InTheWay:
-        """Make a report, and write it with what goes beside it.
-
-        Raises:
-            PuraError: It cannot be made, or a file cannot be written.
-            Cancelled: The person stopped it before writing began.
-        """
+        """Make a report, and write it with what goes beside it."""
         built = self.build(request.build, context)
         try:
             written = write_report(

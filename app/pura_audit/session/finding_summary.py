@@ -68,12 +68,7 @@ class FindingSummary:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> FindingSummary:
-        """Undo :meth:`to_json`.
-
-        Raises:
-            TypeError: It is something else.
-            ValueError: The same.
-        """
+        """Undo :meth:`to_json`."""
         if "payloads" not in data:  # of an earlier version: of the first payload, by its own rule
             old = {"fields": data.pop("fields"), "bits": data.pop("payload")}
             old["in_question"] = data.pop("candidates")

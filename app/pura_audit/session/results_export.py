@@ -48,11 +48,7 @@ def export_pile(at: Environment, rows: Sequence[PileRow], path: Path, context: J
 
 
 def exported_table(at: Environment, rows: Sequence[PileRow], context: JobContext) -> Table:
-    """Return the words above the columns, and the cells: what is shown, then what it rests on.
-
-    Raises:
-        PuraError: A record cannot be read.
-    """
+    """Return the words above the columns, and the cells: what is shown, then what it rests on."""
     words = headers()
     head = (*(words[column] for column in COLUMNS), *_facts_headers())
     cells = []

@@ -30,11 +30,7 @@ WAIT_S: Final = 600.0
 
 
 def keyrings() -> str:
-    """Import every keyring backend of the allow-list for this system.
-
-    Raises:
-        ImportError: One is not in the package.
-    """
+    """Import every keyring backend of the allow-list for this system."""
     names = {
         "linux": ("SecretService", "kwallet"),
         "darwin": ("macOS",),

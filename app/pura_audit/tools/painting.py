@@ -80,11 +80,7 @@ def _is_title(widget: QWidget) -> bool:
 
 
 def paint(widget: QWidget, path: Path) -> Path:
-    """Write a widget as PNG, with a digest of what it shows beside it (:func:`shown`).
-
-    Raises:
-        OSError: The picture cannot be written.
-    """
+    """Write a widget as PNG, with a digest of what it shows beside it (:func:`shown`)."""
     return write(widget.grab().toImage(), shown(widget), path)
 
 

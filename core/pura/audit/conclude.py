@@ -36,11 +36,7 @@ if TYPE_CHECKING:
 
 
 def conclude(decoded: WeighedText) -> Audit:
-    """Walk steps 9 to 12 and return the record.
-
-    Raises:
-        PuraError: The register cannot be read.
-    """
+    """Walk steps 9 to 12 and return the record."""
     prepared, trials = decoded.prepared, decoded.trials
     basis, text, log = prepared.basis, prepared.text, prepared.log
     policy = basis.options.policy

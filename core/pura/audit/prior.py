@@ -91,11 +91,7 @@ def limits_facts(within: Issuable, trials: Sequence[KeyReading]) -> LimitsFacts:
 def register_prior(
     register: Register | None, profile: Profile, policy: Policy, checkpoint: Callable[[], None]
 ) -> RegisterPrior | None:
-    """Read the register as a prior; None where the policy or the register offers none.
-
-    Raises:
-        RegisterError: The register cannot be read.
-    """
+    """Read the register as a prior; None where the policy or the register offers none."""
     if register is None or not policy.register_prior:
         return None
 

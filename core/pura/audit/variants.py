@@ -122,9 +122,6 @@ def readings_of(
 
     Returns:
         The readings, the tokens of each, and what the log says of them.
-
-    Raises:
-        InputError: The text cannot be tokenised, or the ids are none of the tokenizer's.
     """
     notes: list[Sentence] = []
     saved, words = None, None
@@ -219,11 +216,7 @@ def without_text(facts: Sequence[VariantFacts]) -> tuple[VariantFacts, ...]:
 
 
 def tokens_of(model: Spelled, variant: Variant) -> Tokens:
-    """Return the tokens of a reading, with the characters of *its* text that they stand for.
-
-    Raises:
-        InputError: The text cannot be tokenised.
-    """
+    """Return the tokens of a reading, with the characters of *its* text that they stand for."""
     if variant.ids is None:
         return tokenise(model.tokenizer, variant.text)
     return Tokens(ids=variant.ids, spans=spans_of_ids(model, variant.ids, variant.text))

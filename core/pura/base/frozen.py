@@ -22,9 +22,6 @@ def run_as_child(arguments: Sequence[str]) -> None:
 
     Args:
         arguments: As in :data:`sys.argv`: the program, ``-m``, a module, its own arguments.
-
-    Raises:
-        SystemExit: The module was run, or is none of ours.
     """
     # Children that multiprocessing starts carry arguments of its own.
     multiprocessing.freeze_support()

@@ -115,11 +115,7 @@ def build(
 
 
 def write_files(request: WriteReport) -> None:
-    """Write the files of a report, and say which.
-
-    Raises:
-        InputError: A file is there already, or cannot be written.
-    """
+    """Write the files of a report, and say which."""
     from pura.usecases.reports import write_report
 
     written = write_report(request)

@@ -119,11 +119,7 @@ class AuditOptions:
         return environment(self.device, self.dtype)
 
     def setup(self, at: Environment) -> Setup:
-        """Return with what texts are audited.
-
-        Raises:
-            PuraError: A profile or key is not there or cannot be read.
-        """
+        """Return with what texts are audited."""
         from pura.usecases.audits import Setup
 
         used = load_profile(at, self.profile, foreign=True)

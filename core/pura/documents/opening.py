@@ -85,11 +85,7 @@ def digest_of(path: Path, beat: Callable[[], None] = lambda: None) -> tuple[str,
 
 
 def read_standard_input() -> bytes:
-    """Read standard input to its end, or to one byte beyond the limit.
-
-    Raises:
-        InputError: Too large.
-    """
+    """Read standard input to its end, or to one byte beyond the limit."""
     data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
     check_size(len(data))
     return data

@@ -28,11 +28,7 @@ def from_text(text: str, *, name: str = "pasted text") -> Document:
 
 
 def from_bytes(data: bytes, *, name: str, encoding: str | None = None) -> Document:
-    """Decode the bytes of a plain-text file (:mod:`.encodings` says how).
-
-    Raises:
-        InputError: Too large, or not text.
-    """
+    """Decode the bytes of a plain-text file (:mod:`.encodings` says how)."""
     check_size(len(data))
     decoded = decode(data, chosen=encoding)
     check_text(decoded.text)

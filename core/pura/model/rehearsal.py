@@ -114,9 +114,6 @@ def shut_in(path: Path, *, scratch: Path, writable: Sequence[Path] = ()) -> None
         path: A folder, or a GGUF file, or a link to one, that lies alone in its folder.
         scratch: A folder for the libraries' own files.
         writable: Other folders in which files may be made.
-
-    Raises:
-        OSError: The cage cannot be shut.
     """
     tempfile.tempdir = str(scratch)
     files = [file.resolve() for file in _files(path)]

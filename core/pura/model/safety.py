@@ -69,11 +69,7 @@ class FolderFacts:
 
 
 def inspect(path: Path) -> FolderFacts | None:
-    """Check a folder of safetensors or a GGUF file; of the latter nothing is told.
-
-    Raises:
-        ModelError: Missing, unsafe or damaged.
-    """
+    """Check a folder of safetensors or a GGUF file; of the latter nothing is told."""
     if path.is_file():
         inspect_gguf(path)
         return None

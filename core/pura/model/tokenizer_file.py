@@ -140,9 +140,6 @@ def file_tokenizer(
         folder: The folder.
         model_type: Of its config.
         load: Loads the library's own of a folder, for what is asked beyond the file.
-
-    Raises:
-        ModelError: A file is damaged.
     """
     names = {path.name for path in folder.iterdir()}
     if not {"tokenizer.json", "tokenizer_config.json"} <= names:

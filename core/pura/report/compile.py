@@ -72,9 +72,6 @@ def compile_pdf(
         logo: PNG or SVG.
         logo_words: What the logo shows, for those who do not see it.
         typeset: Does it, in this process or apart.
-
-    Raises:
-        ReportError: It could not be made.
     """
     inputs = {"data": json_text(content.plain())}
     files = {name: data.decode("utf-8") for name, data in attached.items()}

@@ -146,9 +146,6 @@ def workers(
         lend: Lends the keys.
         engine: ``local`` or ``ray``.
         jobs: How many there will be.
-
-    Raises:
-        InputError: Ray is not installed, or the cluster cannot be reached.
     """
     plan = ReadPlan(
         paths=environment.paths,

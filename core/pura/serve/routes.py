@@ -77,11 +77,7 @@ def service_of(request: Request) -> Service:
 
 
 def asker_of(request: Request) -> Asker:
-    """Return who asks.
-
-    Raises:
-        RefusalError: Nobody who may.
-    """
+    """Return who asks."""
     return service_of(request).asker(request.headers.get("authorization"), address_of(request))
 
 

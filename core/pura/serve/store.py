@@ -69,11 +69,7 @@ class Store(Handle):
         self._db = _KIND.connect(path, create=True, read_only=False, timeout=_PATIENCE_S)
 
     def remember(self, sketch: Sketch, answer: Remembered, *, days: int, now: datetime) -> None:
-        """Keep the answer of a text.
-
-        Raises:
-            ServeError: The disk takes no more.
-        """
+        """Keep the answer of a text."""
         until = (now + timedelta(days=days)).astimezone(UTC).isoformat()
         with _KIND.guard(), transaction(self._db):
             row = self._db.execute(
@@ -118,9 +114,6 @@ class Store(Handle):
 
         Returns:
             The budget that is used up; None where all had something left.
-
-        Raises:
-            ServeError: The disk takes no more.
         """
         day = now.astimezone(UTC).date().isoformat()
         with _KIND.guard(), transaction(self._db):

@@ -55,11 +55,7 @@ class ForbiddenPhrase:
 
 @cache
 def phrases(language: str) -> tuple[ForbiddenPhrase, ...]:
-    """Return the forbidden phrases of a language.
-
-    Raises:
-        ValueError: No such language.
-    """
+    """Return the forbidden phrases of a language."""
     check_language(language)
     path = resource("languages", language, "forbidden-phrases.json")
     data = json.loads(path.read_text(encoding="utf-8"))

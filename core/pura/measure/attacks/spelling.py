@@ -125,9 +125,6 @@ def read_mythes(path: Path) -> dict[str, tuple[str, ...]]:
     """Read a thesaurus in the format of MyThes.
 
     First line: the encoding. Then ``word|n`` and ``n`` lines ``(part of speech)|synonym|…``.
-
-    Raises:
-        OSError: The file cannot be read.
     """
     encoding, _, rest = path.read_bytes().partition(b"\n")
     lines = iter(rest.decode(encoding.decode("ascii").strip()).splitlines())

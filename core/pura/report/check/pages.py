@@ -23,9 +23,6 @@ def same_pages(
         data: The PDF.
         facts: What the child found in it; it holds one record.
         beat: Called often; whatever it raises stops the check.
-
-    Raises:
-        ReportFileError: A child died or ran out of time.
     """
     told = [one for one in facts.attachments if one.name == particulars.NAME and one.data]
     if len(told) != 1:

@@ -39,6 +39,7 @@ stage() {
     cp -a "$app/share" "$tree/usr/share"
     without_model "$tree/usr/lib/pura-audit"
     ln -s ../lib/pura-audit/pura ../lib/pura-audit/pura-audit "$tree/usr/bin/"
+    install -D -m 644 "$here/serve/pura-serve.service" -t "$tree/usr/lib/systemd/system"
     gzip -9n "$tree"/usr/share/man/man1/* "$tree"/usr/share/man/de/man1/*
     find "$tree" -exec touch -hd "@$SOURCE_DATE_EPOCH" {} +
     echo "$tree"

@@ -1,13 +1,21 @@
 #!/usr/bin/env bash
 # Prove a .deb in a bare Debian: what it declares is all that it needs.
 #
-#     packaging/linux/prove-deb.sh [--suite NAME] [FILE]
+#     packaging/linux/prove-deb.sh [--suite NAME] [--before OLD.deb] [FILE]
 #
-# Installs, audits, upgrades to a next version (the same files under a higher number), removes and
-# purges. Takes root, on Debian or Ubuntu, with debootstrap; works in a folder that is deleted.
+# Installs, audits, upgrades, starts the detector as its unit does, removes and purges. --before is
+# the package of the version before, which then writes case, key, model and profile; without it
+# the upgrade is to the same files under a higher number. Takes root, on Debian or Ubuntu, with
+# debootstrap; works in a folder that is deleted.
 set -euo pipefail
-suite=bookworm
-if [ "${1:-}" = --suite ]; then suite=$2; shift 2; fi
+suite=bookworm before=
+while :; do
+    case ${1:-} in
+        --suite) suite=$2; shift 2 ;;
+        --before) before=$2; shift 2 ;;
+        *) break ;;
+    esac
+done
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 deb=${1:-$(ls -t "$tree"/dist/packages/pura-audit_*.deb | head -n 1)}
 [ "$(id -u)" = 0 ] || { echo "This takes root: debootstrap and chroot need it." >&2; exit 1; }
@@ -34,35 +42,100 @@ cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 inside useradd --create-home auditor
 mount -t proc proc "$root/proc" # the cage asks it how much memory is mapped
-cp "$deb" "$root/tmp/first.deb"
+if [ -n "$before" ]; then
+    cp "$before" "$root/tmp/first.deb"
+    cp "$deb" "$root/tmp/second.deb"
+else
+    step "the same files under the next version"
+    cp "$deb" "$root/tmp/first.deb"
+    next=$root/next
+    dpkg-deb -R "$deb" "$next"
+    sed -i "s/^Version: .*/Version: $(dpkg-deb -f "$deb" Version).1/" "$next/DEBIAN/control"
+    dpkg-deb --root-owner-group -Znone --build "$next" "$root/tmp/second.deb" >/dev/null
+    rm -rf "$next"
+fi
+version() { inside dpkg-query -W -f='${Version}' pura-audit; }
 
-step "the same files under the next version"
-next=$root/next
-dpkg-deb -R "$deb" "$next"
-version=$(dpkg-deb -f "$deb" Version)
-sed -i "s/^Version: .*/Version: $version.1/" "$next/DEBIAN/control"
-dpkg-deb --root-owner-group -Znone --build "$next" "$root/tmp/second.deb" >/dev/null
-rm -rf "$next"
-
-step "install"
+step "install $(dpkg-deb -f "$root/tmp/first.deb" Version)"
 inside apt-get update -qq
 inside apt-get install -y -qq --no-install-recommends /tmp/first.deb >/dev/null
 at=/home/auditor/proof
 as_user pura -m pura_audit.tools.packaged_check prove "$at"
-mine=(env "PURA_HOME=$at/home" pura)
+echo "a passphrase for the proof" > "$root$at/passphrase"
+mine=(env "PURA_HOME=$at/home" "PURA_PASSPHRASE_FILE=$at/passphrase" pura)
+sample=("$at/sample/text.txt" --profile "$at/sample/profile.json")
+as_user "${mine[@]}" key import proof --file "$at/sample/key.txt" --in-file
+# Neither the words nor the columns of a list are promised from one version to the next.
+kept() {
+    as_user "${mine[@]}" key list | grep -oE '\b[0-9a-f]{16}\b' | sort -u
+    as_user "${mine[@]}" caselog show Proof | grep -oE '\b[0-9a-f]{16,64}\b' | sort -u
+}
 
-step "upgrade: cases, models and profiles stay"
-before=$(as_user "${mine[@]}" caselog show Proof)
+step "upgrade to $(dpkg-deb -f "$root/tmp/second.deb" Version): cases, keys, models and profiles stay"
+had=$(kept)
+[ -n "$had" ]
 inside apt-get install -y -qq --no-install-recommends /tmp/second.deb >/dev/null
-[ "$(inside dpkg-query -W -f='${Version}' pura-audit)" = "$version.1" ]
-[ "$(as_user "${mine[@]}" caselog show Proof)" = "$before" ]
+[ "$(version)" = "$(dpkg-deb -f "$root/tmp/second.deb" Version)" ]
+[ "$(kept)" = "$had" ] || { printf 'Before:\n%s\nAfter:\n%s\n' "$had" "$(kept)" >&2; exit 1; }
 as_user "${mine[@]}" caselog verify
-as_user "${mine[@]}" verify "$at/sample/text.txt" --key-file "$at/sample/key.txt" \
-    --profile "$at/sample/profile.json"
+as_user "${mine[@]}" verify "${sample[@]}" --key proof --save Proof --auditor Prover
+as_user "${mine[@]}" caselog verify
+
+step "the detector, as its unit starts it"
+unit=$root/usr/lib/systemd/system/pura-serve.service
+state=/var/lib/pura-serve
+inside install -d -m 700 -o auditor "$state" /run/credentials
+install -m 400 "$root$at/sample/key.txt" "$root/run/credentials/key"
+chown "$(stat -c %u "$root$at")" "$root/run/credentials/key"
+cp "$root$at/sample/profile.json" "$root/etc/pura-serve.json"
+as_user env "PURA_HOME=$state" pura model install
+token=$(as_user env "PURA_HOME=$state" pura serve token new Proof --role trusted | grep -oE '[A-Za-z0-9_-]{40,}' | tail -n 1)
+start=$(sed -n 's/^ExecStart=//p' "$unit")
+# What a chroot can hold of the unit: nobody's rights, a read-only system but for the state and a
+# /tmp of its own, a network of its own with loopback only.
+unshare --mount --net --kill-child bash -eu -s "$root" "$state" "$start" "$token" <<'RULES'
+root=$1 state=$2 start=$3 token=$4
+ip link set lo up 2>/dev/null || ifconfig lo up
+mount --bind "$root" "$root" && mount -o remount,bind,ro "$root"
+mount --bind "$root$state" "$root$state" && mount -o remount,bind,rw "$root$state"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+serve() {
+    exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+        PURA_HOME="$state" CREDENTIALS_DIRECTORY=/run/credentials OMP_WAIT_POLICY=PASSIVE \
+        PURA_SERVE="--profile /etc/pura-serve.json --anyone --name Proof --contact proof@example.org" \
+        setpriv --reuid auditor --regid auditor --clear-groups --no-new-privs --bounding-set=-all \
+        sh -c "exec $start"
+}
+serve &
+pid=$!
+ask() { # FILE PATH …: the answer into FILE, its code on the output
+    curl -sS --max-time 120 -o "$1" -w '%{http_code}' -H "Authorization: Bearer $token" \
+        "http://127.0.0.1:8080$2" "${@:3}"
+}
+answer=$(mktemp)
+for _ in $(seq 240); do
+    kill -0 $pid
+    [ "$(ask "$answer" /readyz 2>/dev/null || true)" != 200 ] || break
+    sleep 0.5
+done
+ask "$answer" /v1/checks -F "file=@$root/home/auditor/proof/sample/text.txt" >/dev/null
+id=$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' "$answer")
+for _ in $(seq 240); do
+    ! grep -q '"verdict"' "$answer" || break
+    sleep 0.5
+    ask "$answer" "/v1/checks/$id" >/dev/null
+done
+head -c 400 "$answer"; echo
+grep -qE '"verdict": *"mark"' "$answer"
+kill -TERM $pid
+wait $pid
+rm "$answer"
+RULES
 
 step "remove and purge"
 inside apt-get purge -y -qq pura-audit >/dev/null
 [ ! -e "$root/usr/lib/pura-audit" ]
 [ ! -e "$root/usr/bin/pura" ]
+[ ! -e "$unit" ]
 [ -n "$(find "$root$at/home" -name '*.sqlite*' | head -n 1)" ]
 echo "All held."

@@ -6,6 +6,7 @@ In this order, each ending the release where it fails: the tree is committed and
 version, changelog and the software centre's description agree; tests and style; the site without a
 warning; today's files in the hands of the version before; packages, proved; list of parts,
 checksums and, where PURA_RELEASE_KEY names a key, their signature (``seal.sh``). Then the tag.
+PURA_BEFORE_DEB names the package of the version before, from which the upgrade is tried.
 ``docs/releasing.md`` has the rest.
 """
 
@@ -110,7 +111,11 @@ def main() -> None:
     step("files in the hands of the version before", python, "packaging/release/before.py")
     step("packages", "make", "packages")
     if os.geteuid() == 0:
-        step("the .deb in a bare root", "packaging/linux/prove-deb.sh")
+        old = os.environ.get("PURA_BEFORE_DEB", "")
+        step(
+            "the .deb in a bare root",
+            *("packaging/linux/prove-deb.sh", *(("--before", old) if old else ())),
+        )
     else:
         print("Left out: packaging/linux/prove-deb.sh takes root. Run it before you publish.")
     step("list of parts (SBOM), checksums, signature", "packaging/release/seal.sh")

@@ -1,8 +1,7 @@
-"""The house itself: arrows, imports, words, links, the binding that must not corrupt references."""
+"""The house itself, where the linters do not look: words, links, pins, the binding of Qt."""
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
@@ -42,81 +41,12 @@ MACHINE = [
     "debian." + "org",
     "host." + "internal",
 ]
-MODULES = sorted((ROOT / "core").rglob("*.py")) + sorted((ROOT / "app").rglob("*.py"))
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
     )
-
-
-def test_imports_point_one_way() -> None:
-    tool = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run(
-        [tool, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def arrows(*roots: Path) -> dict[str, set[str]]:
-    """Which file imports which, by module; inside functions and for types alone counts too."""
-    modules = {
-        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
-        for root in roots
-        for path in root.rglob("*.py")
-    }
-    found: dict[str, set[str]] = {name: set() for name in modules}
-    for name, path in modules.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            targets: list[str] = []
-            if isinstance(node, ast.Import):
-                targets = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                assert not node.level, f"{name} imports from a place relative to its own"
-                base = node.module or ""
-                inside = [f"{base}.{alias.name}" for alias in node.names]
-                targets = [target if target in modules else base for target in inside]
-            found[name] |= {target for target in targets if target in modules} - {name}
-    return found
-
-
-def circles(graph: dict[str, set[str]]) -> list[set[str]]:
-    """Take away what imports nothing that is left, and what nothing left imports; return the rest.
-
-    Nothing is left where there is no circle; what is left is split where it does not hang together.
-    """
-    left = {name: set(targets) for name, targets in graph.items()}
-    while True:
-        imported = set().union(*left.values())
-        loose = {name for name, targets in left.items() if not targets or name not in imported}
-        if not loose:
-            break
-        left = {name: left[name] - loose for name in left if name not in loose}
-    parts: list[set[str]] = []
-    for name, targets in left.items():
-        touched = [part for part in parts if part & (targets | {name})]
-        parts = [part for part in parts if part not in touched]
-        parts.append(targets.union({name}, *touched))
-    return parts
-
-
-def test_no_files_import_each_other_in_a_circle() -> None:
-    assert circles(arrows(ROOT / "core", ROOT / "app")) == []
-
-
-def test_the_search_for_circles_finds_them(tmp_path: Path) -> None:
-    for name, text in {
-        "room/__init__.py": "",
-        "room/foot.py": "import json",
-        "room/a.py": "from room import b, foot",
-        "room/b.py": "def late():\n    from room.c import thing",
-        "room/c.py": "if TYPE_CHECKING:\n    import room.a",
-        "room/top.py": "from room.a import thing",
-    }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert circles(arrows(tmp_path)) == [{"room.a", "room.b", "room.c"}]
 
 
 def test_the_core_needs_no_qt_and_the_rooms_of_evidence_no_torch() -> None:
@@ -172,16 +102,6 @@ def test_links_inside_the_pages_lead_somewhere() -> None:
             if not (path.parent / target.partition("#")[0]).resolve().exists():
                 broken.append(f"{path.name} links to {target}")
     assert not broken
-
-
-def test_modules_say_what_they_are() -> None:
-    silent = [
-        path
-        for path in MODULES
-        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    ]
-    assert MODULES
-    assert not silent
 
 
 def test_every_decision_has_its_line_in_the_index() -> None:

@@ -24,24 +24,28 @@ FOR_REVIEW: Final = ("mark", "indication")  # what a second person has to look a
 Index = QModelIndex | QPersistentModelIndex
 
 
+def state_words(state: ItemState) -> str:
+    """Name where a text stands that has no finding: in list, table and card the same."""
+    return {
+        ItemState.LOADING: translate("Queue", "Opening"),
+        ItemState.READY: translate("Queue", "Ready"),
+        ItemState.WAITING: translate("Queue", "Waiting"),
+        ItemState.RUNNING: translate("Queue", "Auditing"),
+        ItemState.CANCELLED: translate("Queue", "Cancelled"),
+        ItemState.INTERRUPTED: translate("Queue", "Interrupted"),
+        ItemState.FAILED: translate("Queue", "Failed"),
+    }.get(state, "")
+
+
 def verdict_words(item: Item) -> str:
     """Return what a row says below its name."""
-    match item.state:
-        case ItemState.LOADING:
-            return translate("Queue", "Opening")
-        case ItemState.READY:
-            return translate("Queue", "Ready")
-        case ItemState.WAITING:
-            return translate("Queue", "Waiting")
-        case ItemState.CANCELLED:
-            return translate("Queue", "Cancelled")
-        case ItemState.INTERRUPTED:
-            return translate("Queue", "Interrupted")
-        case ItemState.RUNNING:
-            return _running(item)
-        case ItemState.FAILED:
-            return item.failure.message if item.failure else ""
-    return outcome_words(item.outline) if item.outline is not None else ""
+    if item.state is ItemState.RUNNING:
+        return _running(item)
+    if item.state is ItemState.FAILED and item.failure is not None:
+        return item.failure.message
+    if item.state is ItemState.DONE:
+        return outcome_words(item.outline) if item.outline is not None else ""
+    return state_words(item.state)
 
 
 def outcome_words(outline: FindingSummary) -> str:

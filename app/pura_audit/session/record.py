@@ -35,7 +35,7 @@ def restored_words(items: Sequence[Item]) -> str:
         (done, translate("Session", "{n:count} finished")),
         (cut, translate("Session", "{n:count} interrupted")),
         (failed, translate("Session", "{n:count} failed or cancelled")),
-        (len(items) - done - cut - failed, translate("Session", "{n:count} not audited yet")),
+        (len(items) - done - cut - failed, translate("Session", "{n:count} ready")),
     )
     parts = [filled(words, n=count) for count, words in counted if count]
     return filled(translate("Session", "The list is back: {parts:text}."), parts=", ".join(parts))

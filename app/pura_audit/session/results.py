@@ -32,6 +32,7 @@ from pura_audit.session.queue_model import (
     outcome_words,
     review_words,
     saved_words,
+    state_words,
     verdict_words,
 )
 
@@ -140,10 +141,10 @@ class PileRow:
 
 
 def _outcome(row: PileRow) -> str:
+    failed = state_words(ItemState.FAILED)  # why it has stands in a column of its own
     if row.item is not None and row.item.state is not ItemState.DONE:
-        failed = row.item.state is ItemState.FAILED
-        return translate("Pile", "Not audited") if failed else verdict_words(row.item)
-    return outcome_words(row.found) if row.found is not None else translate("Pile", "Not audited")
+        return failed if row.item.state is ItemState.FAILED else verdict_words(row.item)
+    return outcome_words(row.found) if row.found is not None else failed
 
 
 def _payload(row: PileRow) -> str:
@@ -224,7 +225,7 @@ def kind_words(kind: str) -> str:
         "no-mark": translate("Queue", "No mark found"),
         "insufficient": translate("Queue", "Too little evidence"),
         "not-examinable": translate("Queue", "Not examined"),
-        "failed": translate("Pile", "Not audited"),
+        "failed": state_words(ItemState.FAILED),
         "waiting": translate("Pile", "Still to audit"),
     }[kind]
 

@@ -293,10 +293,6 @@
         <translation>noch {time:text}</translation>
     </message>
     <message>
-        <source>Auditing</source>
-        <translation>Wird untersucht</translation>
-    </message>
-    <message>
         <source>Progress of the audit</source>
         <translation>Fortschritt der Untersuchung</translation>
     </message>
@@ -1320,10 +1316,6 @@
 </context>
 <context>
     <name>Error</name>
-    <message>
-        <source>This text was not audited</source>
-        <translation>Dieser Text wurde nicht untersucht</translation>
-    </message>
     <message>
         <source>No statement is made about the text. The other texts go on.</source>
         <translation>Über den Text wird nichts ausgesagt. Mit den anderen Texten geht es weiter.</translation>
@@ -2782,10 +2774,6 @@
 <context>
     <name>Pile</name>
     <message>
-        <source>Not audited</source>
-        <translation>Nicht geprüft</translation>
-    </message>
-    <message>
         <source>not decided ({n:count} payloads)</source>
         <translation>nicht entschieden ({n:count} Nutzlasten)</translation>
     </message>
@@ -2807,7 +2795,7 @@
     </message>
     <message>
         <source>Still to audit</source>
-        <translation>Noch zu prüfen</translation>
+        <translation>Noch zu untersuchen</translation>
     </message>
     <message>
         <source>{words:text}, closed</source>
@@ -2939,7 +2927,7 @@
     </message>
     <message>
         <source>Audited so far</source>
-        <translation>Bisher geprüft</translation>
+        <translation>Bisher untersucht</translation>
     </message>
     <message>
         <source>Export …</source>
@@ -2991,7 +2979,7 @@
     </message>
     <message>
         <source>Audit {n:count} remaining</source>
-        <translation>Übrige {n:count} prüfen</translation>
+        <translation>Übrige {n:count} untersuchen</translation>
     </message>
     <message>
         <source>Retry {n:count} failed</source>
@@ -3865,6 +3853,14 @@
         <translation>Markierung gefunden</translation>
     </message>
     <message>
+        <source>Auditing</source>
+        <translation>Wird untersucht</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>Gescheitert</translation>
+    </message>
+    <message>
         <source>Indication only</source>
         <translation>Nur ein Hinweis</translation>
     </message>
@@ -4087,28 +4083,8 @@
         <translation>Mögliche aus &amp;Datei …</translation>
     </message>
     <message>
-        <source>Opening the file</source>
-        <translation>Die Datei wird geöffnet</translation>
-    </message>
-    <message>
-        <source>Waiting for its turn</source>
-        <translation>Wartet, bis die Reihe an ihm ist</translation>
-    </message>
-    <message>
-        <source>Cancelled</source>
-        <translation>Abgebrochen</translation>
-    </message>
-    <message>
-        <source>Interrupted when the program ended</source>
-        <translation>Unterbrochen, als das Programm endete</translation>
-    </message>
-    <message>
         <source>Opening the finding</source>
         <translation>Der Befund wird geöffnet</translation>
-    </message>
-    <message>
-        <source>Ready to audit</source>
-        <translation>Bereit zur Untersuchung</translation>
     </message>
     <message>
         <source>Something is missing before it can be audited</source>
@@ -4117,6 +4093,10 @@
     <message>
         <source>The audit begins when the others are done.</source>
         <translation>Die Untersuchung beginnt, wenn die anderen fertig sind.</translation>
+    </message>
+    <message>
+        <source>The program ended before it was done. Press Audit (Ctrl+Return).</source>
+        <translation>Das Programm wurde vorher beendet. Drücken Sie Untersuchen (Strg+Eingabe).</translation>
     </message>
     <message>
         <source>Press Audit (Ctrl+Return).</source>
@@ -5008,8 +4988,8 @@ Anteil {share:text}</translation>
         <translation>{n:count} gescheitert oder abgebrochen</translation>
     </message>
     <message>
-        <source>{n:count} not audited yet</source>
-        <translation>{n:count} noch nicht untersucht</translation>
+        <source>{n:count} ready</source>
+        <translation>{n:count} bereit</translation>
     </message>
     <message>
         <source>The list is back: {parts:text}.</source>

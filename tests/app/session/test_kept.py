@@ -142,7 +142,7 @@ def test_a_killed_program_loses_nothing(
     finished, running, wait = session.texts.queue.items
     assert (finished.name, running.name, wait.name) == ("finished", "running", "waiting.txt")
     assert (finished.state, running.state) == (ItemState.DONE, ItemState.INTERRUPTED)
-    assert "1 finished, 1 interrupted, 1 not audited yet." in window.status.words.text()
+    assert "1 finished, 1 interrupted, 1 ready." in window.status.words.text()
     assert length(wait) > 0  # known before the file is read again
     assert wait.state in (ItemState.READY, ItemState.LOADING)
     assert wait.prompt == "Write about the council."

@@ -717,5 +717,5 @@ def test_what_is_missing_before_an_audit_stands_on_the_card_and_is_offered(
     [dialog] = window.findChildren(KeysDialog)
     dialog.reject()
     session.chosen.choose_keys(keys)
-    assert ready.heading.text() == "Ready to audit"
+    assert ready.heading.text() == "Ready"
     assert not any(button.isVisible() for button in ready.offers.values())

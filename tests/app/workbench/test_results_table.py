@@ -16,7 +16,8 @@ from pura.usecases.cases import open_saved
 from pura_audit.jobs.outcome import Failure
 from pura_audit.session.finding_summary import outline
 from pura_audit.session.items import Item, ItemState
-from pura_audit.session.results import COLUMNS
+from pura_audit.session.queue_model import state_words, verdict_words
+from pura_audit.session.results import COLUMNS, PileRow
 from pura_audit.workbench.lists.results_view import PAUSE_MS
 
 
@@ -53,7 +54,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     kinds = [row.kind for row in model.rows]
     assert kinds == ["mark"] * 6666 + ["failed"] * 3334
     said = {place: heading.words for place, heading in model.headings.items()}
-    assert said == {0: "Mark found   6,666", 6667: "Not audited   3,334"}
+    assert said == {0: "Mark found   6,666", 6667: "Failed   3,334"}
     window.toggle_pile()
     table = window.pile.table
     assert table.columnSpan(6667, 0) == len(COLUMNS)
@@ -192,3 +193,14 @@ def test_columns_and_filters_are_chosen_and_kept(window: Any, qtbot: Any, text: 
     assert settings.current.pile_hidden == ("tokens",)
     entry("Tokens").trigger()
     assert not pile.table.isColumnHidden(place)
+
+
+def test_list_table_and_card_have_one_word_for_one_state(window: Any, text: str) -> None:
+    window.session.texts.add_text(text)
+    item = window.session.texts.current
+    row = PileRow(name=item.name, item=item)
+    for state in set(ItemState) - {ItemState.DONE, ItemState.RUNNING, ItemState.FAILED}:
+        item.state = state
+        window.work.ready.show_item(item)
+        said = {verdict_words(item), row.cell("outcome"), window.work.ready.heading.text()}
+        assert said == {state_words(state)}

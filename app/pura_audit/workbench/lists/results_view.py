@@ -49,6 +49,7 @@ from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
 from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.tables import make_table
 from pura_audit.workbench.lists.pile_menu import Filter, PileMenu
@@ -160,7 +161,8 @@ class PileView(QWidget):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(translate("Pile", "Audited so far"))
-        self.progress = label("", "muted")
+        self.progress = ElidedLabel()
+        self.progress.setProperty("role", "muted")
         self.rest = QPushButton()
         self.rest.setProperty("role", "main")
         self.retry = plain_button("", self.retry_failed)
@@ -188,13 +190,13 @@ class PileView(QWidget):
         head.addStretch(1)
         for widget in (self.export, self.report):
             head.addWidget(widget)
-        foot.addWidget(self.progress)
-        foot.addWidget(self.bar, 1)
+        foot.addWidget(self.progress, 1)
         for widget in (self.pause, self.retry, self.rest):
             foot.addWidget(widget)
         card = Card(inner=PADDING - GRID)
         card.body.addLayout(head)
         card.body.addWidget(self.table, 1)
+        card.body.addWidget(self.bar)
         card.body.addLayout(foot)
         side = Card(inner=GAP)
         side.body.addWidget(self.search)

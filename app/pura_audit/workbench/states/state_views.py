@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from pura_audit.jobs.outcome import Failure, Progress
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import Item, ItemState
-from pura_audit.session.queue_model import measure_words
+from pura_audit.session.queue_model import measure_words, state_words
 from pura_audit.theme.icons import app_icon
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import ScrollCard, label
@@ -257,18 +257,16 @@ class ReadyView(ScrollCard):
         missing = missing if fresh and not item.sample else ()
         for name, button in self.offers.items():
             button.setVisible(name in missing and not (name == "model" and installing))
-        heading = {
-            ItemState.LOADING: translate("Ready", "Opening the file"),
-            ItemState.WAITING: translate("Ready", "Waiting for its turn"),
-            ItemState.CANCELLED: translate("Ready", "Cancelled"),
-            ItemState.INTERRUPTED: translate("Ready", "Interrupted when the program ended"),
-            ItemState.DONE: translate("Ready", "Opening the finding"),
-        }.get(item.state, translate("Ready", "Ready to audit"))
+        opening = translate("Ready", "Opening the finding")
+        heading = opening if item.state is ItemState.DONE else state_words(item.state)
         if missing and item.state is ItemState.READY:
             heading = translate("Ready", "Something is missing before it can be audited")
         self.heading.setText(heading)
         way = {
             ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),
+            ItemState.INTERRUPTED: translate(
+                "Ready", "The program ended before it was done. Press Audit (Ctrl+Return)."
+            ),
             ItemState.LOADING: "",
             ItemState.DONE: "",
         }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
@@ -302,7 +300,7 @@ class BusyView(ScrollCard):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = label(translate("Busy", "Auditing"), "answer")
+        self.heading = label("", "answer")
         self.words = label("", "muted", wrap=True)
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
@@ -342,9 +340,8 @@ class BusyView(ScrollCard):
         share = progress.share
         if progress.seconds_left is None and expected is not None:
             progress = replace(progress, seconds_left=max(1.0, expected * (1 - (share or 0.0))))
-        self.heading.setText(
-            translate("Busy", "Paused") if paused else translate("Busy", "Auditing")
-        )
+        auditing = state_words(ItemState.RUNNING)
+        self.heading.setText(translate("Busy", "Paused") if paused else auditing)
         self.pause.setText(translate("Busy", "Go on") if paused else translate("Busy", "Pause"))
         self.words.setText(progress_words(progress))
         self.bar.setRange(0, 0 if share is None and not paused else 1000)
@@ -364,7 +361,7 @@ class ErrorView(ScrollCard):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.heading = label(translate("Error", "This text was not audited"), "answer", wrap=True)
+        self.heading = label(state_words(ItemState.FAILED), "answer")
         self.what = label("", "attention", wrap=True)
         self.meaning = label(
             translate("Error", "No statement is made about the text. The other texts go on."),

@@ -92,6 +92,8 @@ def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileText
         if unread is None:
             raise
         return unread
+    for document in extraction.chosen:
+        _ = document.digest  # of a long text: worked out here, not in the window's thread
     return FileTexts(
         documents=tuple(extraction.chosen),
         report=extraction.format == "pdf" and _is_report(path),

@@ -39,6 +39,7 @@ class Item:
         part: The part of the file that it is alone; None where all that the file holds is wanted.
         document: The text, once it is read.
         noted: Characters of the text when it was last read, as an earlier run noted them.
+        noted_digest: The digest of the text, the same way.
         prompt: The known prompt, or "".
         several: The prompt is a list of candidates, one a line.
         key: The key to use instead of the chosen one (samples bring their own).
@@ -62,6 +63,7 @@ class Item:
     part: str | None = None
     document: Document | None = None
     noted: int = 0
+    noted_digest: str = ""
     prompt: str = ""
     several: bool = False
     key: KeyChoice | None = None
@@ -77,6 +79,11 @@ class Item:
     standing: CaseStanding | None = None
     report: Path | None = None
     failure: Failure | None = None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text, hex; "" as long as nobody has read it."""
+        return self.document.digest if self.document is not None else self.noted_digest
 
     @property
     def runnable(self) -> bool:

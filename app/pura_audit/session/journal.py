@@ -113,6 +113,8 @@ def _line(item: Item, *, readable: bool) -> dict[str, Any]:
         line["part"] = part
     if length(item):
         line["characters"] = length(item)
+    if item.digest:
+        line["digest"] = item.digest
     if item.sample:
         line["sample"] = True
     elif readable:
@@ -133,6 +135,7 @@ def _item(number: int, row: dict[str, Any]) -> Item:
     if "path" in row:
         item.path, item.part = Path(row["path"]), str(row.get("part", ""))
     item.noted = int(row.get("characters", 0))
+    item.noted_digest = str(row.get("digest", ""))
     item.prompt, item.several = str(row.get("prompt", "")), bool(row.get("several"))
     if "failure" in row:
         code, message, hint = map(str, row["failure"])

@@ -7,7 +7,7 @@ again before anybody sees it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -64,7 +64,12 @@ KINDS: Final = (
     "failed",
     "waiting",
 )
-"""What the rows are grouped and filtered by, in this order."""
+"""What the rows are filtered by, in this order."""
+BY_OUTCOME: Final = "outcome"
+BY_TEXT: Final = "text"
+GROUPINGS: Final = (BY_OUTCOME, BY_TEXT)
+_ONCE: Final = "once"
+_UNKNOWN: Final = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,19 +77,14 @@ class Heading:
     """What stands above the rows of a group.
 
     Attributes:
-        kind: One of :data:`KINDS`.
-        count: How many rows it has, shown or not.
+        group: Which: one of :data:`KINDS`, or the digest of a text.
+        words: What it says, with how many rows it has, shown or not.
         folded: They are not shown.
     """
 
-    kind: str
-    count: int
+    group: str
+    words: str
     folded: bool
-
-    @property
-    def words(self) -> str:
-        """What it says."""
-        return f"{kind_words(self.kind)}   {number(self.count)}"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -114,6 +114,13 @@ class PileRow:
         if item is None or item.state is ItemState.DONE:
             return self.found.verdict if self.found is not None else "failed"
         return "failed" if item.state is ItemState.FAILED else "waiting"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text, hex; "" where it is not known."""
+        if self.row is not None:
+            return self.row.digest or ""
+        return self.item.digest if self.item is not None else ""
 
     @property
     def found(self) -> FindingSummary | None:
@@ -230,6 +237,55 @@ def kind_words(kind: str) -> str:
     }[kind]
 
 
+def _by_outcome(rows: Iterable[PileRow]) -> dict[str, tuple[str, list[PileRow]]]:
+    groups: dict[str, list[PileRow]] = {kind: [] for kind in KINDS}
+    for row in rows:
+        groups[row.kind].append(row)
+    return {
+        kind: (f"{kind_words(kind)}   {number(len(each))}", each)
+        for kind, each in groups.items()
+        if each
+    }
+
+
+def _by_text(rows: Iterable[PileRow], times: Counter[str]) -> dict[str, tuple[str, list[PileRow]]]:
+    """Put equal texts together; then those that stand once, then those that nobody has read.
+
+    Args:
+        rows: Those that are shown.
+        times: How often each text stands in the pile, shown or not.
+    """
+    several: dict[str, list[PileRow]] = {}
+    once: list[PileRow] = []
+    unknown: list[PileRow] = []
+    for row in rows:
+        if not row.digest:
+            unknown.append(row)
+        elif times[row.digest] == 1:
+            once.append(row)
+        else:
+            several.setdefault(row.digest, []).append(row)
+    groups = {digest: (_times_words(each, times[digest]), each) for digest, each in several.items()}
+    if once:
+        words = translate("Pile", "Texts that stand in the list once")
+        groups[_ONCE] = f"{words}   {number(len(once))}", once
+    if unknown:
+        words = translate("Pile", "Text not read")
+        groups[_UNKNOWN] = f"{words}   {number(len(unknown))}", unknown
+    return groups
+
+
+def _times_words(rows: Sequence[PileRow], times: int) -> str:
+    """Say how often a text stands in the pile, and its outcome where all rows have the same."""
+    words = translate("Pile", "{n:count} times the same text: {name:text}")
+    parts = [filled(words, n=times, name=rows[0].name)]
+    if len(rows) < times:
+        parts.append(filled(translate("Pile", "{n:count} shown"), n=len(rows)))
+    outcomes = {_outcome(row) for row in rows}
+    parts += outcomes if len(outcomes) == 1 else ()
+    return " · ".join(parts)
+
+
 def _row(item: Item) -> PileRow:
     document = item.document
     return PileRow(name=item.name, part=document.part if document else "", item=item)
@@ -256,8 +312,8 @@ class PileModel(QAbstractTableModel):
         self._folded: set[str] = set()
         self._places: dict[int, int] = {}
         self._at: dict[int, int] = {}
-        self._kinds: dict[int, str] = {}  # of the rows, when they were arranged
-        self._column, self._falling, self._grouped = "", False, False
+        self._marks: dict[int, tuple[str, str]] = {}  # of the rows, when they were arranged
+        self._column, self._falling, self._grouping = "", False, ""
         self._kind, self._words = "", ""
         queue.rowsInserted.connect(self._inserted)
         queue.rowsRemoved.connect(self._removed)
@@ -333,7 +389,7 @@ class PileModel(QAbstractTableModel):
     def place(self, row: PileRow | Heading | None) -> int:
         """Return where a row is shown, -1 where it is not; a heading is the one of its group."""
         if isinstance(row, Heading):
-            return next((n for n, one in self.headings.items() if one.kind == row.kind), -1)
+            return next((n for n, one in self.headings.items() if one.group == row.group), -1)
         return self._at.get(id(row), -1)
 
     def place_of(self, item: Item) -> int | None:
@@ -349,16 +405,21 @@ class PileModel(QAbstractTableModel):
         self._kind, self._words = kind, words.casefold().strip()
         self._arrange()
 
-    def group(self, *, grouped: bool) -> None:
-        """Keep the rows of one outcome together."""
-        self._grouped = grouped
+    @property
+    def grouping(self) -> str:
+        """What the rows are grouped by: one of :data:`GROUPINGS`, or ""."""
+        return self._grouping
+
+    def group(self, by: str) -> None:
+        """Keep the rows together that have the outcome, or the text, in common."""
+        self._grouping = by
         self._arrange()
 
-    def fold(self, kind: str, *, folded: bool) -> None:
+    def fold(self, group: str, *, folded: bool) -> None:
         """Show only the heading of a group, or its rows too."""
-        if (kind in self._folded) is folded:
+        if (group in self._folded) is folded:
             return
-        (self._folded.add if folded else self._folded.discard)(kind)
+        (self._folded.add if folded else self._folded.discard)(group)
         self._arrange()
 
     def open_rows(self, rows: Sequence[PileRow]) -> None:
@@ -379,27 +440,31 @@ class PileModel(QAbstractTableModel):
             rows = [row for _, row in there] + last
         self._later.stop()
         self.beginResetModel()
-        self._shown = self._under_headings(rows) if self._grouped else [*rows]
+        self._shown = self._under_headings(rows) if self._grouping else [*rows]
         self._places = {
             id(row.item): place
             for place, row in enumerate(self._shown)
             if isinstance(row, PileRow) and row.item
         }
         self._at = {id(row): place for place, row in enumerate(self._shown)}
-        self._kinds = {id(row): row.kind for row in rows}
+        self._marks = {id(row): self._mark(row) for row in rows}
         self.endResetModel()
         self.counted.emit()
 
+    def _mark(self, row: PileRow) -> tuple[str, str]:
+        """Return what the place of a row under a heading, and the heading, depend on."""
+        return row.kind, row.digest if self._grouping == BY_TEXT else ""
+
     def _under_headings(self, rows: Sequence[PileRow]) -> list[PileRow | Heading]:
-        groups: dict[str, list[PileRow]] = {kind: [] for kind in KINDS}
-        for row in rows:
-            groups[row.kind].append(row)
+        if self._grouping == BY_TEXT:
+            groups = _by_text(rows, Counter(r.digest for r in (*self._rows, *self._opened)))
+        else:
+            groups = _by_outcome(rows)
         shown: list[PileRow | Heading] = []
-        for kind, each in groups.items():
-            if each:
-                folded = kind in self._folded
-                shown.append(Heading(kind=kind, count=len(each), folded=folded))
-                shown += [] if folded else each
+        for group, (words, each) in groups.items():
+            folded = group in self._folded
+            shown.append(Heading(group=group, words=words, folded=folded))
+            shown += [] if folded else each
         return shown
 
     def _heading(self, row: Heading, column: str, role: int) -> Any:
@@ -451,8 +516,10 @@ class PileModel(QAbstractTableModel):
             row = self._rows[place]
             row.name = item.name
             row.part = item.document.part if item.document is not None else row.part
-            if self._grouped and self._kinds.get(id(row), row.kind) != row.kind:
-                self._later.start()
+            if self._grouping:
+                mark = self._mark(row)
+                if self._marks.get(id(row), mark) != mark:
+                    self._later.start()
             shown = self._places.get(id(item))
             if shown is not None:
                 self.dataChanged.emit(self.index(shown, 0), self.index(shown, len(COLUMNS) - 1))

@@ -52,10 +52,12 @@ def exported_table(at: Environment, rows: Sequence[PileRow], context: JobContext
     words = headers()
     head = (*(words[column] for column in COLUMNS), *_facts_headers())
     cells = []
+    first: dict[str, PileRow] = {}
     for row in rows:
         context.checkpoint()
         shown = (_number(row, c) if c in NUMBERS else row.cell(c) for c in COLUMNS)
-        cells.append((*shown, *_facts(at, row)))
+        same = first.setdefault(row.digest, row) if row.digest else row
+        cells.append((*shown, *_facts(at, row, "" if same is row else same.name)))
     return head, cells
 
 
@@ -76,6 +78,7 @@ def _facts_headers() -> tuple[str, ...]:
         translate("Pile", "File"),
         translate("Pile", "SHA-256 of the file"),
         translate("Pile", "SHA-256 of the text"),
+        translate("Pile", "Same text as"),
         translate("Pile", "Number of the audit"),
         translate("Pile", "Examined (UTC)"),
         translate("Pile", "Key"),
@@ -84,14 +87,15 @@ def _facts_headers() -> tuple[str, ...]:
     )
 
 
-def _facts(at: Environment, row: PileRow) -> tuple[str, ...]:
+def _facts(at: Environment, row: PileRow, same: str) -> tuple[str, ...]:
     """Return what the finding of a row rests on; of a row of a result, what it says of it."""
     if row.row is not None:
         found = row.row
         return (
             found.path,
             "",
-            found.digest or "",
+            row.digest,
+            same,
             "",
             "",
             found.key or "",
@@ -101,12 +105,13 @@ def _facts(at: Environment, row: PileRow) -> tuple[str, ...]:
     item = row.item
     path = "" if item is None or item.path is None else str(item.path)
     if item is None or item.outline is None:
-        return (path, *[""] * 7)
+        return (path, "", row.digest, same, *[""] * 5)
     audit = item.audit or open_saved(at, item.outline.audit)
     return (
         path,
         audit.input.sha256,
-        _digest(audit) or "",
+        row.digest or _digest(audit) or "",
+        same,
         audit.id,
         audit.created,
         _named(audit.key.label or "", audit.key.fingerprint),
@@ -181,7 +186,7 @@ def _findings(at: Environment, rows: Sequence[PileRow], context: JobContext) -> 
                 "id": None,
                 "path": str(item.path) if item.path is not None else item.name,
                 "part": audit.input.part,
-                "digest": _digest(audit),
+                "digest": row.digest or _digest(audit),
                 "chosen": None,
                 **finding_of(audit),
             }

@@ -260,8 +260,7 @@ def _items(read: Callable[[], Any], source: TextSource) -> list[Item]:
         part = ", ".join(filter(None, (source.part, document.part)))
         where = replace(source, piece=at + 1, part=part)
         document = replace(document, part=part)
-        digest = hashlib.sha256(document.text.encode()).hexdigest()
-        found.append(Text(source=where, document=document, digest=digest))
+        found.append(Text(source=where, document=document, digest=document.digest))
     return found
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Protocol
 
 from pura.base.errors import InputError
@@ -123,6 +125,11 @@ class Document:
     def title(self) -> str:
         """Name and part for people."""
         return f"{self.name} · {self.part}" if self.part else self.name
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the text in UTF-8, hex: by it equal texts of different files are known."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

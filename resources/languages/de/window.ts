@@ -2798,6 +2798,22 @@
         <translation>Noch zu untersuchen</translation>
     </message>
     <message>
+        <source>Texts that stand in the list once</source>
+        <translation>Texte, die einmal in der Liste stehen</translation>
+    </message>
+    <message>
+        <source>Text not read</source>
+        <translation>Text nicht gelesen</translation>
+    </message>
+    <message>
+        <source>{n:count} times the same text: {name:text}</source>
+        <translation>{n:count}-mal derselbe Text: {name:text}</translation>
+    </message>
+    <message>
+        <source>{n:count} shown</source>
+        <translation>{n:count} davon zu sehen</translation>
+    </message>
+    <message>
         <source>{words:text}, closed</source>
         <translation>{words:text}, zugeklappt</translation>
     </message>
@@ -2823,7 +2839,7 @@
     </message>
     <message>
         <source>Review</source>
-        <translation>Prüfen</translation>
+        <translation>Prüfung</translation>
     </message>
     <message>
         <source>Reason</source>
@@ -2856,6 +2872,10 @@
     <message>
         <source>SHA-256 of the text</source>
         <translation>SHA-256 des Textes</translation>
+    </message>
+    <message>
+        <source>Same text as</source>
+        <translation>Gleicher Text wie</translation>
     </message>
     <message>
         <source>Number of the audit</source>
@@ -3004,6 +3024,10 @@
     <message>
         <source>Keep this filter</source>
         <translation>Diesen Filter merken</translation>
+    </message>
+    <message>
+        <source>Group equal texts</source>
+        <translation>Gleiche Texte gruppieren</translation>
     </message>
 </context>
 <context>

@@ -13,11 +13,13 @@ from PySide6.QtCore import Qt, QTimer
 from pura.batch.results import read_rows
 from pura.record.audit import Audit
 from pura.usecases.cases import open_saved
+from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Failure
 from pura_audit.session.finding_summary import outline
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import state_words, verdict_words
-from pura_audit.session.results import COLUMNS, PileRow
+from pura_audit.session.results import BY_OUTCOME, COLUMNS, PileRow
+from pura_audit.session.results_export import exported_table
 from pura_audit.workbench.lists.results_view import PAUSE_MS
 
 
@@ -50,7 +52,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     values = evidence(window)
     assert values == sorted(values, reverse=True)
     assert model.rows[-1].found is None  # without a value: last, whichever way it is sorted
-    model.group(grouped=True)
+    model.group(BY_OUTCOME)
     kinds = [row.kind for row in model.rows]
     assert kinds == ["mark"] * 6666 + ["failed"] * 3334
     said = {place: heading.words for place, heading in model.headings.items()}
@@ -65,7 +67,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     assert window.pile.chosen() == model.rows
     qtbot.keyClick(table, Qt.Key.Key_Right)
     assert model.rowCount() == 2 + 10_000
-    model.group(grouped=False)
+    model.group("")
     assert model.data(model.index(9999, COLUMNS.index("error"))) == "No text in it."
     qtbot.waitUntil(lambda: not table.isColumnHidden(COLUMNS.index("error")))
     assert model.data(model.index(9999, COLUMNS.index("payload"))) == ""
@@ -85,7 +87,7 @@ def test_a_text_goes_under_its_heading_when_it_is_audited(
         window.session.texts.add_text(words)
     window.toggle_pile()
     pile, model = window.pile, window.pile.model
-    pile.grouped.setChecked(True)
+    pile.model.group(BY_OUTCOME)
     qtbot.waitUntil(lambda: model.rowCount() == 3)
     chosen = model.rows[1]
     pile.show_item(chosen.item)
@@ -94,6 +96,36 @@ def test_a_text_goes_under_its_heading_when_it_is_audited(
     qtbot.waitUntil(lambda: [one.words for one in model.headings.values()] == said, timeout=30_000)
     assert pile.table.currentIndex().row() == 1
     assert [index.row() for index in pile.table.selectionModel().selectedRows()] == [1]
+
+
+def test_equal_texts_stand_under_one_heading(window: Any, qtbot: Any, text: str) -> None:
+    texts = window.session.texts
+    for name, words in (("a", text), ("b", text[:300]), ("c", text), ("d", "Other words.")):
+        texts.add_text(words, name)
+    texts.queue.insert([Item(number=99, name="gone", state=ItemState.FAILED)])
+    pile, model = window.pile, window.pile.model
+    window.toggle_pile()
+    pile.menu.fill()
+    next(a for a in pile.menu.actions() if a.text() == "Group equal texts").trigger()
+
+    def said() -> list[str]:
+        return [one.words for one in model.headings.values()]
+
+    others = ["Texts that stand in the list once   2", "Text not read   1"]
+    qtbot.waitUntil(lambda: said() == ["2 times the same text: a · Ready", *others])
+    assert [row.name for row in model.rows] == ["a", "c", "b", "d", "gone"]
+    first, _ = texts.queue.items[0], window.session.audits.audit([texts.queue.items[0]])
+    qtbot.waitUntil(lambda: first.state is ItemState.DONE, timeout=30_000)
+    # One of them has been examined, so the heading names no outcome of both.
+    qtbot.waitUntil(lambda: said() == ["2 times the same text: a", *others])
+    pile.use_filter(("waiting", ""))
+    assert said() == ["2 times the same text: c · 1 shown · Ready", others[0]]
+    window.pile.use_filter(("", ""))
+    nothing = JobContext(lambda _: None, lambda _: None)
+    head, cells = exported_table(window.session.cases.environment, model.rows, nothing)
+    same = head.index("Same text as")
+    assert [(row[0], row[same]) for row in cells if row[same]] == [("c", "a")]
+    assert len({row[same - 1] for row in cells}) == 4  # the digests, one of them empty
 
 
 def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(

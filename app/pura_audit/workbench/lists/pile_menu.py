@@ -1,4 +1,4 @@
-"""How the table is looked at: which columns it has, and filters that were kept."""
+"""How the table is looked at: how its rows are grouped, its columns, filters that were kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.results import COLUMNS, KINDS, headers, kind_words
+from pura_audit.session.results import (
+    BY_OUTCOME,
+    BY_TEXT,
+    COLUMNS,
+    KINDS,
+    PileModel,
+    headers,
+    kind_words,
+)
 
 MOST_FILTERS: Final = 12
 Filter = tuple[str, str]
@@ -18,10 +26,11 @@ Filter = tuple[str, str]
 
 
 class PileMenu(QMenu):
-    """A menu of columns and kept filters; it is made anew each time it opens.
+    """A menu of groupings, kept filters and columns; it is made anew each time it opens.
 
     Args:
-        settings: Where both are remembered.
+        model: The rows.
+        settings: Where filters and columns are remembered.
         current: Returns the filter in use.
         use: Uses a filter.
         renewed: Called when the columns have changed.
@@ -30,6 +39,7 @@ class PileMenu(QMenu):
 
     def __init__(
         self,
+        model: PileModel,
         settings: SettingsFile,
         *,
         current: Callable[[], Filter],
@@ -38,7 +48,7 @@ class PileMenu(QMenu):
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._settings, self._current = settings, current
+        self._model, self._settings, self._current = model, settings, current
         self._use, self._renewed = use, renewed
         self.aboutToShow.connect(self.fill)
 
@@ -51,6 +61,12 @@ class PileMenu(QMenu):
     def fill(self) -> None:
         """Make the entries."""
         self.clear()
+        for by, name in grouping_words().items():
+            entry = self.addAction(name)
+            entry.setCheckable(True)
+            entry.setChecked(by == self._model.grouping)
+            entry.toggled.connect(lambda on, by=by: self._model.group(by if on else ""))
+        self.addSeparator()
         now = self._current()
         for one in self.filters:
             entry = self.addAction(filter_words(one))
@@ -82,6 +98,14 @@ class PileMenu(QMenu):
         hidden |= set() if shown else {column}
         self._settings.update(pile_hidden=tuple(c for c in COLUMNS if c in hidden))
         self._renewed()
+
+
+def grouping_words() -> dict[str, str]:
+    """Name what the rows may be grouped by."""
+    return {
+        BY_OUTCOME: translate("Pile", "Group by outcome"),
+        BY_TEXT: translate("Pile", "Group equal texts"),
+    }
 
 
 def filter_words(one: Filter) -> str:

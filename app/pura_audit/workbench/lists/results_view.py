@@ -19,7 +19,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QPainter, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QCheckBox,
     QHBoxLayout,
     QLineEdit,
     QListWidget,
@@ -133,8 +132,8 @@ class PileView(QWidget):
         self.search.setAccessibleName(translate("Pile", "Search names, payloads and reasons"))
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(140)
-        self.grouped = QCheckBox(translate("Pile", "Group by outcome"))
         self.menu = PileMenu(
+            self.model,
             session.settings,
             current=self._filtered,
             use=self.use_filter,
@@ -202,7 +201,6 @@ class PileView(QWidget):
         side.body.addWidget(self.search)
         side.body.addWidget(label(translate("Pile", "Outcome"), "section"))
         side.body.addWidget(self.kinds, 1)
-        side.body.addWidget(self.grouped)
         side.body.addWidget(self.look)
         side.body.addWidget(self.open)
         row = QHBoxLayout(self)
@@ -215,7 +213,6 @@ class PileView(QWidget):
         self.model.counted.connect(self._count_soon)
         self._timer.timeout.connect(self._count)
         self.search.textChanged.connect(lambda _: self._filter())
-        self.grouped.toggled.connect(lambda on: self.model.group(grouped=on))
         self.kinds.currentRowChanged.connect(lambda _: self._filter())
         self.table.activated.connect(self._activated)
         self.table.clicked.connect(self._clicked)
@@ -233,7 +230,7 @@ class PileView(QWidget):
         """Show what another one showed, and how."""
         self.model.open_rows(before.model.opened)
         self.use_filter(before._filtered())
-        self.grouped.setChecked(before.grouped.isChecked())
+        self.model.group(before.model.grouping)
         header, old = self.table.horizontalHeader(), before.table.horizontalHeader()
         header.setSortIndicator(old.sortIndicatorSection(), old.sortIndicatorOrder())
 
@@ -263,10 +260,8 @@ class PileView(QWidget):
 
     def _fold(self, heading: Heading, *, folded: bool) -> None:
         """Fold a group, or unfold it; its heading stays the current row."""
-        self.model.fold(heading.kind, folded=folded)
-        for place, one in self.model.headings.items():
-            if one.kind == heading.kind:
-                self._go_to(place)
+        self.model.fold(heading.group, folded=folded)
+        self._go_to(self.model.place(heading))
 
     def _arranged(self) -> None:
         """Let headings reach over the whole row, and keep what was chosen and seen."""

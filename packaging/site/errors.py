@@ -85,13 +85,21 @@ def _trees() -> list[ast.Module]:
     return [ast.parse(p.read_text("utf-8")) for f in folders for p in sorted(f.rglob("*.py"))]
 
 
+def _name(called: ast.expr) -> str:
+    """Return the last part of a dotted name; of anything else nothing."""
+    match called:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
 def _classes(trees: list[ast.Module]) -> dict[str, str]:
     """Return the code of each class of errors."""
     bases: dict[str, str] = {}
     codes = {"PuraError": "error"}
     for node in (n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
         if node.bases:
-            bases[node.name] = ast.unparse(node.bases[0]).rpartition(".")[2]
+            bases[node.name] = _name(node.bases[0])
         for line in node.body:
             match line:
                 case ast.Assign(targets=[ast.Name(id="code")], value=ast.Constant(value=str(code))):
@@ -117,7 +125,7 @@ def _raised(trees: list[ast.Module], texts: Catalogue) -> Iterator[tuple[str, st
     for tree in trees:
         for place in (n for n in ast.walk(tree) if isinstance(n, ast.Module | ast.FunctionDef)):
             for call in (n for n in ast.walk(place) if isinstance(n, ast.Call)):
-                name = ast.unparse(call.func).rpartition(".")[2]
+                name = _name(call.func)
                 if not call.args or (name not in classes and name not in ("error", "over", "cls")):
                     continue
                 first = call.args[0]

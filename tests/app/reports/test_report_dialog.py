@@ -19,13 +19,13 @@ from PySide6.QtWidgets import QMessageBox
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.naming import RegisterFacts, RegisterMatch
-from pura.report import ItemNotes, ReportRequest
-from pura.report.compile import page_count
+from pura.report import ItemNotes, ReportRequest, typesetter
+from pura.report.compile import page_count, typeset
 from pura.report.logo import MAX_LOGO
 from pura.usecases.reports import BuildReport, Built
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.reports import making
+from pura_audit.reports import making, preview
 from pura_audit.workbench.dialogs import openers
 
 WAIT = 60_000
@@ -46,6 +46,14 @@ def record_of(pdf: Path) -> bytes:
 def settled(dialog: Any) -> bool:
     preview = dialog.preview
     return preview.built is not None and not preview.renewing and not preview.view.missing()
+
+
+@pytest.fixture(autouse=True)
+def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One test has the child that typesets and the usual pause; the others make theirs here."""
+    if request.node.originalname != test_the_preview_shows_every_page_of_the_report.__name__:
+        monkeypatch.setattr(typesetter, "apart", lambda beat: typeset)
+        monkeypatch.setattr(preview, "WAIT_MS", 150)
 
 
 @pytest.fixture

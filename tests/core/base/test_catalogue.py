@@ -97,9 +97,11 @@ def nodes():
 def error_calls():
     classes = {cls.__name__ for cls in subclasses(PuraError)} | {"PuraError", "over", "phrase"}
     for path, node in nodes():
-        called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-        if called == "error" or called.rpartition(".")[2] in classes:
-            yield path, node
+        match node:
+            case ast.Call(func=ast.Name(id=called)) if called in classes | {"error"}:
+                yield path, node
+            case ast.Call(func=ast.Attribute(attr=called)) if called in classes:
+                yield path, node
 
 
 def subclasses(cls):

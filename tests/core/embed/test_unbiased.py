@@ -91,6 +91,7 @@ def test_token_distribution_over_keys_is_pi(arity: int, payload: str) -> None:
     assert chi_square(counts, pi) > ALARM
 
 
+@pytest.mark.weekly
 def test_plain_steps_draw_from_pi() -> None:
     """One key, 20 000 texts: the steps without context take ordinary randomness."""
     logits = torch.from_numpy(np.random.default_rng(0).normal(size=VOCAB)).float()
@@ -134,7 +135,10 @@ def homogeneity(a: np.ndarray, b: np.ndarray) -> float:
 @pytest.mark.model
 @pytest.mark.parametrize(
     ("prompt", "profile_kind", "chunks"),
-    [("The city council met on", "whole", 8), ("My favourite colour is", "cut", 4)],
+    [
+        ("The city council met on", "whole", 8),
+        pytest.param("My favourite colour is", "cut", 4, marks=pytest.mark.weekly),
+    ],
 )
 def test_marked_and_plain_steps_of_the_real_model(
     builtin_model: LanguageModel, prompt: str, profile_kind: str, chunks: int

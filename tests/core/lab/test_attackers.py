@@ -76,6 +76,7 @@ def test_a_model_reads_its_opening_before_a_text(letters: LanguageModel, tmp_pat
     assert ExperimentBench(letters, Cache(tmp_path)).plain.prefix == "bos"
 
 
+@pytest.mark.weekly
 @pytest.mark.model
 def test_another_model_attacks_a_text_that_it_splits_otherwise(
     letters: LanguageModel, builtin_model: Any, tmp_path: Path

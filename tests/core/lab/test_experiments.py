@@ -126,6 +126,7 @@ def test_results_are_kept_added_up_and_written(marked_text: Any, tmp_path: Path)
     assert write_results(lines, some, tmp_path)[2].stat().st_size > 4000
 
 
+@pytest.mark.weekly
 def test_a_mark_that_shows_is_told_and_one_that_does_not_is_not(
     marked_text: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_mark_that_shows_is_told_and_one_that_does_not_is_not(
     assert all(judge.bits(letter) > 0 for letter in letters)
 
 
+@pytest.mark.weekly
 def test_over_keys_texts_have_the_law_of_the_model(marked_text: Any, tmp_path: Path) -> None:
     """2,000 keys, one payload; the p-value of a law that holds is below 1e-3 once in 1,000."""
     bench = MadeUp(marked_text, tmp_path)

@@ -94,6 +94,7 @@ def given(samples: dict[str, Any], count: int) -> tuple[Profile, list[FitnessSam
     ]
 
 
+@pytest.mark.weekly
 def test_the_generating_model_reads_its_own_samples(
     builtin_model: Any, samples: dict[str, Any], sample_key: SecretKey
 ) -> None:

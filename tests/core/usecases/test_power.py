@@ -180,6 +180,7 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
     assert list_power(quick) == ()
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 def test_a_measurement_that_was_killed_goes_on_where_it_was(
     quick: Environment, small_model: Any, tmp_path: Path

@@ -77,6 +77,7 @@ def test_a_message_is_read_back_and_only_with_its_key(name):
         scheme.start(Payload(text="01"), np.random.default_rng(0))
 
 
+@pytest.mark.weekly
 def test_unbiased_schemes_follow_the_distribution_under_one_fixed_message():
     # Each context is new, so this is the law of one step; chance of failing: 1e-4 a scheme.
     p = np.array([0.55, 0.2, 0.1, 0.08, 0.05, 0.02, 0.0])
@@ -251,6 +252,7 @@ def test_lists_and_shifts_are_as_stated():
     assert np.allclose(law[greens] / law[~greens].sum(), p[greens] * np.e**2 / p[~greens].sum())
 
 
+@pytest.mark.weekly
 def test_printed_p_values_fail_without_a_mark_and_redraws_do_not():
     ids = np.random.default_rng(9).integers(0, V, 120)
     keys = [SecretKey(bytes([k]) * 32) for k in range(1, 25)]

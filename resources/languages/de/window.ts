@@ -2839,7 +2839,7 @@
     </message>
     <message>
         <source>Review</source>
-        <translation>Prüfung</translation>
+        <translation>Prüfen</translation>
     </message>
     <message>
         <source>Reason</source>

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import html
 import itertools
-import re
 from collections.abc import Sequence
-from typing import Final
 
+from pura.record.alignment import Kind, align
 from pura.usecases.stress import Try
 from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.text_layout import safe_text
-
-EXACT: Final = 8000
-"""Words and blanks up to which two texts are compared piece by piece."""
 
 
 def attack_title(name: str) -> str:
@@ -109,17 +104,14 @@ def marked_difference(before: str, after: str, theme: Theme) -> str:
         after: The text as it is.
         theme: Its colours; line and ink say the same as the colour.
     """
-    old, new = (re.findall(r"\s+|\S+", text) for text in (before, after))
     lost = f"color:{theme.colour('against').name()};text-decoration:line-through"
     put = f"color:{theme.colour('support').name()};text-decoration:underline"
     parts = []
-    # Its shortcut for long texts takes every blank for noise, and loses the thread.
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(old) > EXACT)
-    for kind, i, j, k, n in matcher.get_opcodes():
-        if kind == "equal":
-            parts.append(_escaped(new[k:n]))
+    for pair in align(before, after).pairs:
+        gone, come = _escaped(before[slice(*pair.left)]), _escaped(after[slice(*pair.right)])
+        if pair.kind is Kind.SAME:
+            parts.append(come)
             continue
-        gone, come = _escaped(old[i:j]), _escaped(new[k:n])
         if gone:
             parts.append(f"<span style='{lost}'>{gone}</span>{' ' if come.strip() else ''}")
         if come:
@@ -127,6 +119,6 @@ def marked_difference(before: str, after: str, theme: Theme) -> str:
     return f"<div style='white-space:pre-wrap'>{''.join(parts)}</div>"
 
 
-def _escaped(pieces: list[str]) -> str:
-    lines = "".join(pieces).split("\n")
+def _escaped(piece: str) -> str:
+    lines = piece.split("\n")
     return html.escape("\n".join(safe_text(line) for line in lines))

@@ -7,6 +7,7 @@ import ipaddress
 import logging
 import signal
 import time
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,19 +85,50 @@ class Listen:
 
 
 class HurriedProtocol(H11Protocol):
-    """A connection that has to bring the head of each request soon."""
+    """A connection that has to bring each request soon, and makes room where there is none.
+
+    Where too many are open, the one that has owed a whole request for longest is cut off, so that
+    whoever only holds connections keeps nobody else out.
+    """
 
     header_s = Limits().header_s
+    most = Limits().connections
+    owing: OrderedDict[HurriedProtocol, None]
 
     def connection_made(self, transport: Any) -> None:
         """Take a connection."""
         super().connection_made(transport)
+        if len(self.connections) >= self.most and self.owing:
+            longest, _ = self.owing.popitem(last=False)
+            self.connections.discard(longest)
+            longest.transport.abort()
+        self.owing[self] = None
         self._look(object())
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let a connection go."""
+        self.owing.pop(self, None)
         self._late.cancel()
         super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes."""
+        super().data_received(data)
+        self._sort()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._sort()
+
+    def _sort(self) -> None:
+        now: Any = self.cycle
+        if self.transport.is_closing():
+            return
+        if now is None or now.more_body or now.response_complete:
+            self.owing.setdefault(self)
+        else:
+            self.owing.pop(self, None)
 
     def _look(self, before: object) -> None:
         """Close where no request has begun since the last look, and none is being answered."""
@@ -148,7 +180,8 @@ def server(app: FastAPI, listen: Listen, limits: Limits) -> OrderlyServer:
         ServeError: It would listen where others could listen in.
     """
     listen.refuse()
-    protocol = type("Hurried", (HurriedProtocol,), {"header_s": limits.header_s})
+    own = {"header_s": limits.header_s, "most": limits.connections, "owing": OrderedDict()}
+    protocol = type("Hurried", (HurriedProtocol,), own)
     return OrderlyServer(
         uvicorn.Config(
             app,
@@ -165,6 +198,7 @@ def server(app: FastAPI, listen: Listen, limits: Limits) -> OrderlyServer:
             access_log=False,
             server_header=False,
             limit_concurrency=limits.connections,
+            backlog=max(limits.connections // 2, 1),  # so many are taken before others go
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=_KEEP_ALIVE_S,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -15,7 +16,7 @@ from pura.base.files import write_atomic
 from pura.base.paths import user_paths
 from pura.keys import KeyRef
 from pura.scheme import Profile, SecretKey
-from pura.usecases.audits import Setup
+from pura.usecases.audits import Prepared, Setup
 from pura.usecases.environment import Environment
 
 if importlib.util.find_spec("fastapi") is None:
@@ -93,6 +94,21 @@ def token(at: Environment) -> Callable[..., dict[str, str]]:
         return {"Authorization": f"Bearer {made}"}
 
     return make
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Nothing is read before it is opened."""
+    opened, read = threading.Event(), Prepared.audit_many
+
+    def held(self: Prepared, items: Any, *, checkpoint: Callable[[], None], **more: Any) -> Any:
+        while not opened.wait(0.01):
+            checkpoint()
+        return read(self, items, checkpoint=checkpoint, **more)
+
+    monkeypatch.setattr(Prepared, "audit_many", held)
+    yield opened
+    opened.set()
 
 
 Make = Callable[..., tuple[FastAPI, Limits]]

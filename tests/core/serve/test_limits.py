@@ -7,7 +7,7 @@ import io
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,21 +24,6 @@ Token = Callable[..., dict[str, str]]
 
 def ask(client: Any, text: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
     return client.post("/v1/checks", json={"text": text, **more}, headers=headers or {})
-
-
-@pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Nothing is read before it is opened."""
-    opened, read = threading.Event(), Prepared.audit_many
-
-    def held(self: Prepared, items: Any, *, checkpoint: Callable[[], None], **more: Any) -> Any:
-        while not opened.wait(0.01):
-            checkpoint()
-        return read(self, items, checkpoint=checkpoint, **more)
-
-    monkeypatch.setattr(Prepared, "audit_many", held)
-    yield opened
-    opened.set()
 
 
 def test_a_queue_is_bounded_and_who_waits_is_told_how_long(

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+import psutil
 import pytest
+from tests.core.documents.test_hostile_corpus import ENTITIES, packed, pdf
 
 from pura.base.errors import ServeError
 from pura.base.paths import user_paths
@@ -131,17 +133,58 @@ def test_requests_that_are_too_much_together_are_turned_away(wire: Callable[...,
         pass  # until the service has seen that the other is gone
 
 
-def test_more_connections_than_there_is_room_for_are_turned_away(
-    wire: Callable[..., Wire],
-) -> None:
+def test_who_holds_connections_keeps_nobody_out(wire: Callable[..., Wire]) -> None:
     there = wire(limits={"connections": 20})
+    slow = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
+    begun = (b"", b"GET /healthz HTTP/1.1\r\nX: ", slow)
     with ExitStack() as held:
-        for _ in range(30):
-            address = ("127.0.0.1", there.port)
-            held.enter_context(closing(socket.create_connection(address, 60)))
+        for number in range(90):
+            other = socket.create_connection(("127.0.0.1", there.port), 60)
+            held.enter_context(closing(other)).sendall(begun[number % 3])
+        assert there.client.get("/healthz", headers={"Connection": "close"}).text == "ok"
+
+
+def test_more_requests_than_there_is_room_for_are_turned_away(
+    wire: Callable[..., Wire], gate: threading.Event
+) -> None:
+    there = wire(limits={"connections": 4})
+    ask = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    text = b'{"text": "Some words."}'
+    ask += b"Content-Length: %d\r\n\r\n%s" % (len(text), text)
+    with ExitStack() as held:
+        for _ in range(3):
+            other = socket.create_connection(("127.0.0.1", there.port), 60)
+            held.enter_context(closing(other)).sendall(ask)
+        while there.server.config.app.state.service.pending < 3:
+            pass  # until all three have come whole
         assert there.client.get("/healthz", headers={"Connection": "close"}).status_code == 503
+        gate.set()
     while there.client.get("/healthz", headers={"Connection": "close"}).status_code != 200:
-        pass  # until the service has seen that they are gone
+        pass  # until they are answered
+
+
+@pytest.mark.weekly
+def test_ten_thousand_connections(wire: Callable[..., Wire]) -> None:
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    count, spare = 10_000, 2_000
+    if soft < count + spare:
+        if hard != resource.RLIM_INFINITY and hard < count + spare:
+            pytest.skip("this account may not open so many files")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count + spare, hard))
+    there = wire()
+    before = psutil.Process().memory_info().rss
+    with ExitStack() as held:
+        for number in range(count):
+            other = socket.create_connection(("127.0.0.1", there.port), 60)
+            held.enter_context(closing(other))
+            with suppress(ConnectionError):
+                other.sendall((b"", b"GET /", b"POST /v1/checks HTTP/1.1\r\nX: ")[number % 3])
+            if number % 500 == 0:
+                asked = there.client.get("/healthz", headers={"Connection": "close"})
+                assert asked.text == "ok", number
+        assert psutil.Process().memory_info().rss - before < 64 << 20
+        assert len(there.server.server_state.connections) <= 512
 
 
 def test_files_come_through_the_cage_and_never_touch_the_disk(
@@ -176,6 +219,10 @@ def test_files_come_through_the_cage_and_never_touch_the_disk(
         (b"\x00\x01\x02", "../../x.txt", ""),
         (b"", "empty.txt", "input-empty"),
         (two, "a.csv", ""),
+        (packed(ENTITIES[1]), "outside.docx", "input-outside"),
+        (pdf(pages=100_000), "long.pdf", "input-limit"),
+        (b"[" * 100_000 + b"]" * 100_000, "deep.json", "input-limit"),
+        (b"\x7fELF\x02\x01\x01", "a.html", "input-format"),
     ):
         refused = send(data, name)
         assert refused.status_code in (413, 422), name

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox, QRadioButton
 
 from pura.base.paths import Paths
 from pura.keys import KeyFile, KeyStore, Place, Secret, State, passphrase_bytes, write_key_file
@@ -369,3 +369,20 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     qtbot.waitUntil(lambda: went == ["open", "asked"])
     qtbot.waitUntil(lambda: bench.session.chosen.catalogue.files is State.READY)
     qtbot.waitUntil(lambda: not bench.session.jobs.stores.busy)
+
+
+def test_whoever_came_from_the_first_page_is_back_there_when_the_key_is_made(
+    bench: Any, qtbot: Any
+) -> None:
+    for finish in ("make", "cancel"):
+        bench.empty.setup.key.button.click()
+        dialog = bench.findChild(KeysDialog)
+        form = child(dialog, KeyForm)
+        if finish == "make":
+            form.line.setText("desk")
+            next(b for b in form.findChildren(QRadioButton) if "session" in b.text()).click()
+            form.ok.click()
+        else:
+            form.reject()
+        qtbot.waitUntil(lambda: not bench.findChildren(KeysDialog))
+    assert [key.label for key in bench.session.chosen.catalogue.keys] == ["desk"]

@@ -437,6 +437,7 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
     qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not view.isVisible())
     assert not view.words.text()
+    assert window.focusWidget() is window.empty.open, "the next step is a text"
 
 
 def test_importing_the_window_loads_no_torch() -> None:

@@ -347,15 +347,17 @@ def show_guide(host: Host, page: Path | None = None) -> QDialog:
 
 
 def show_keys(host: Host, act: KeyAct | None = None, *, source: Path | None = None) -> QDialog:
-    """Show the keys, and ask for one of their acts at once: a file that is given is imported."""
+    """Show the keys; one of their acts, or the import of a file, is asked for at once.
+
+    Whoever came for that alone is back where it was asked for when it is over.
+    """
     from pura_audit.keys.dialog import KeysDialog
 
     dialog = KeysDialog(host.session, host.frame)
     _open(dialog)
-    if source is not None:
-        dialog.ask_import(source)
-    if act is not None:
-        dialog.ask(act)
+    form = dialog.ask_import(source) if source is not None else act and dialog.ask(act)
+    if form:
+        form.finished.connect(lambda _: dialog.close())
     return dialog
 
 

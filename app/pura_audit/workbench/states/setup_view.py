@@ -47,10 +47,12 @@ class SetupView(QFrame):
     Signals:
         cancel_wanted: Stop the installation.
         bundle_wanted: Take in a team bundle.
+        complete: All is there, and the keyboard was here last.
     """
 
     cancel_wanted = Signal()
     bundle_wanted = Signal()
+    complete = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -117,6 +119,8 @@ class SetupView(QFrame):
         """Say what is there."""
         if found is None:
             return
+        focus = self.window().focusWidget()  # a button that goes hands it to the next one
+        here = focus is not None and self.isAncestorOf(focus)
         keyring = (
             filled(
                 translate("Setup", "none yet · {place:text}"),
@@ -144,7 +148,10 @@ class SetupView(QFrame):
             done=bool(found.profiles),
         )
         self.profile.button.setEnabled(bool(found.models))
-        self.setVisible(not (found.keys and found.models and found.profiles))
+        whole = bool(found.keys and found.models and found.profiles)
+        self.setVisible(not whole)
+        if whole and here:
+            self.complete.emit()
 
     def busy(self, progress: Progress | None) -> None:
         """Show how far an installation is; None when there is none."""

@@ -119,6 +119,7 @@ class EmptyView(ScrollCard):
         self.setup = SetupView()
         self.setup.setMaximumWidth(720)
         self.setup.hide()
+        self.setup.complete.connect(self.open.setFocus)
         for widget in (sign, heading, words):
             widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addStretch(2)

@@ -199,6 +199,7 @@ class _Conclusion:
         options, policy, keys = basis.options, basis.options.policy, basis.keys
         register = self.ask_register()
         shown = prepared.variants[best.variant]
+        record_text = shown.in_record(text.document.text)
         readings = variant_facts(
             prepared.variants,
             prepared.tokens,
@@ -239,8 +240,8 @@ class _Conclusion:
         return Audit(
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            input=facts.input_facts(text.document, best.seen.text_tokens),
-            text=shown.in_record(text.document.text) if options.keep_text else None,
+            input=facts.input_facts(text.document, best.seen.text_tokens, record_text),
+            text=record_text if options.keep_text else None,
             prompt=prompt_facts(text.prompts, openings[best.reading]),
             key=facts.key_facts(*keys[best.number]),
             keys=tuple(facts.key_facts(*key) for key in keys),

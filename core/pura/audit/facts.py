@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 _PARTS: Final = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
 
 
-def input_facts(document: Document, tokens: int) -> InputFacts:
-    """Return what was examined; ``tokens`` is ``L``."""
+def input_facts(document: Document, tokens: int, shown: str | None = None) -> InputFacts:
+    """Return what was examined.
+
+    Args:
+        document: The text.
+        tokens: ``L``.
+        shown: The text that the record shows, where it may be another one.
+    """
     return InputFacts(
         name=document.name,
         sha256=document.sha256,
@@ -36,6 +42,7 @@ def input_facts(document: Document, tokens: int) -> InputFacts:
         format=document.format,
         part=document.part,
         transforms=(*document.transforms, *c2pa.facts(document.text)),
+        pages=document.pages if shown in (None, document.text) else (),
     )
 
 

@@ -236,13 +236,16 @@ class _Walk:
             weak = cautions(outcome, around)
             note.append(rule_noted(policy, outcome))
         shown = self._variants[best.variant]
+        record_text = shown.in_record(text.document.text)
         readings = self._readings(trials, best)
         keys = tuple(dict.fromkeys(mark.key for mark in self._marks))
         return Audit(
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            input=facts.input_facts(text.document, int(self._tokens[best.variant].ids.size)),
-            text=shown.in_record(text.document.text) if options.keep_text else None,
+            input=facts.input_facts(
+                text.document, int(self._tokens[best.variant].ids.size), record_text
+            ),
+            text=record_text if options.keep_text else None,
             prompt=prompt_facts(()),
             key=best.mark.key,
             keys=keys,

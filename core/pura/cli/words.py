@@ -10,7 +10,6 @@ from pura.base.numerals import weight
 from pura.record.audit import Audit
 from pura.record.naming import NamedMark
 from pura.record.presented import said
-from pura.record.spoken import place_words
 from pura.words.sentences import fill, noted
 
 _CANDIDATES: Final = 5  # of each mark that are printed
@@ -69,7 +68,7 @@ def _details(audit: Audit, mark: NamedMark, language: str) -> Iterator[Line]:
             yield f"  {candidate.bits}  {weight(candidate.posterior, language)}", ""
     if len(audit.named_marks) < 2:
         for passage in mark.passages:
-            place = place_words(passage, audit.text, language)
+            place = audit.presented.place(passage, language)
             yield f"{_word('passages', language)}: {place}", ""
 
 

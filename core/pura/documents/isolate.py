@@ -103,7 +103,17 @@ def _extract(item: dict[str, Any]) -> Extract:
             for t in item["transforms"]
         ),
         notes=_sentences(item["notes"]),
+        pages=_pages(item["pages"], len(item["text"])),
     )
+
+
+def _pages(starts: list[int], length: int) -> tuple[int, ...]:
+    found = tuple(map(int, starts))
+    if len(found) > limits.MAX_PAGES or [*found] != sorted(found):
+        raise ValueError("pages")
+    if found and not (found[0] >= 0 and found[-1] <= length):
+        raise ValueError("pages")
+    return found
 
 
 def _change(item: dict[str, Any]) -> str:

@@ -159,4 +159,5 @@ def _document(extract: Extract, name: str, form: Format, digest: str, size: int)
         encoding_source=extract.encoding_source,
         transforms=extract.transforms,
         notes=extract.notes,
+        pages=extract.pages,
     )

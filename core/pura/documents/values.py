@@ -36,6 +36,7 @@ class Extract:
         encoding_source: How the encoding was chosen (:mod:`.encodings`).
         transforms: What was done to the characters.
         notes: What was left out or is uncertain.
+        pages: Where each page, or slide, begins, in characters; empty where there are none.
     """
 
     text: str
@@ -45,6 +46,7 @@ class Extract:
     encoding_source: str = ""
     transforms: tuple[Transform, ...] = ()
     notes: tuple[Sentence, ...] = ()
+    pages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +104,7 @@ class Document:
         encoding_source: How the encoding was chosen.
         transforms: What extraction did to the characters.
         notes: What was left out or is uncertain.
+        pages: As of an :class:`Extract`.
     """
 
     name: str
@@ -115,6 +118,7 @@ class Document:
     encoding_source: str = ""
     transforms: tuple[Transform, ...] = ()
     notes: tuple[Sentence, ...] = ()
+    pages: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Make name and part harmless once, for all that will ever show them."""

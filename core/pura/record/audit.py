@@ -286,6 +286,7 @@ class Audit:
             conditions=self.input.conditions,
             cautions=self.cautions,
             marks=self.named_marks,
+            input=self.input,
             text=self.text,
             lr_cap=self.lr_cap,
             keys=keys,

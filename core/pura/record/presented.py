@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.naming import NamedMark
-from pura.record.spoken import mark_lines
+from pura.record.naming import NamedMark, Passage
+from pura.record.spoken import mark_lines, place_words
+from pura.record.surroundings import InputFacts
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentence import Sentence
@@ -48,6 +49,7 @@ class Presented:
         conditions: What was hidden among the characters.
         cautions: What weakens or limits the findings.
         marks: Each mark with what may be said of its payload, in the order of the text.
+        input: What was examined; it tells the pages of the marks.
         text: The text, which tells the lines of the marks; None where the record leaves it out.
         lr_cap: Largest likelihood ratio that is printed.
         keys: Names of the keys that were tried; where one has none, its fingerprint.
@@ -63,10 +65,21 @@ class Presented:
     conditions: tuple[Sentence, ...]
     cautions: tuple[Sentence, ...]
     marks: tuple[NamedMark, ...]
+    input: InputFacts
     text: str | None
     lr_cap: float
     keys: str
     profile: str
+
+    def place(self, passage: Passage, language: str) -> str:
+        """Return where a passage stands: page or slide, paragraph, line, as far as known.
+
+        Args:
+            passage: The passage.
+            language: ``en`` or ``de``.
+        """
+        leaf = "slide" if self.input.format == "pptx" else "page"
+        return place_words(passage, self.text, language, self.input.pages, leaf)
 
     def mark_lines(self, language: str) -> list[list[str]]:
         """Return what is said of each mark: where it stands, its payload, its evidence.
@@ -76,7 +89,7 @@ class Presented:
         """
         alone = len(self.marks) < 2
         return [
-            mark_lines(mark, language, alone=alone, text=self.text, lr_cap=self.lr_cap)
+            mark_lines(mark, language, alone=alone, place=self.place, lr_cap=self.lr_cap)
             for mark in self.marks
         ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from pura.base import numerals
@@ -14,11 +14,17 @@ from pura.scheme import Profile
 from pura.words.sentence import Sentence
 from pura.words.sentences import Value, findings
 
+_SIGN: Final = re.compile(r"\S")
 _PARAGRAPH: Final = re.compile(r"(?:\A|\n[^\S\n]*\n)\s*\S")
 
 
 def mark_lines(
-    mark: NamedMark, language: str, *, alone: bool, text: str | None, lr_cap: float
+    mark: NamedMark,
+    language: str,
+    *,
+    alone: bool,
+    place: Callable[[Passage, str], str],
+    lr_cap: float,
 ) -> list[str]:
     """Return what is said of one mark, a line each.
 
@@ -26,13 +32,13 @@ def mark_lines(
         mark: The mark.
         language: ``en`` or ``de``.
         alone: It is the only one, so that headline and passages speak of it already.
-        text: The text, which tells the lines; None where the record leaves it out.
+        place: Says where a passage stands, in a language.
         lr_cap: Largest likelihood ratio that is printed.
     """
     lines = []
     if not alone:
-        place = "; ".join(place_words(p, text, language) for p in mark.passages)
-        lines.append(_fill("mark.place", language, i=mark.number, place=place))
+        places = "; ".join(place(p, language) for p in mark.passages)
+        lines.append(_fill("mark.place", language, i=mark.number, place=places))
     lines += payload_lines(mark.payload, language)
     if mark.entry is not None:
         lines.append(_fill("mark.entry", language, entry=mark.entry.entry, who=mark.entry.who))
@@ -63,17 +69,45 @@ def _ratio(mark: NamedMark, lr_cap: float) -> dict[str, Value] | None:
     return {"capped": int(capped), "lr": lr_cap if capped else 10.0**mark.log10_e}
 
 
-def place_words(passage: Passage, text: str | None, language: str) -> str:
-    """Return where a passage stands: where the text is known its paragraph and line; characters."""
+def place_words(
+    passage: Passage, text: str | None, language: str, pages: Sequence[int] = (), leaf: str = "page"
+) -> str:
+    """Return where a passage stands: its page, paragraph and line as far as known; characters.
+
+    Args:
+        passage: The passage.
+        text: The text; None where the record leaves it out.
+        language: ``en`` or ``de``.
+        pages: Where each page begins, in characters; paragraphs are counted from there then.
+        leaf: What a page is: ``page`` or ``slide``.
+    """
     values: dict[str, Value] = {"a": passage.start + 1, "b": passage.end}
+    # A token brings the blank before it, which may stand on the page before.
+    begins = _first_sign(text, passage) if text is not None else passage.start + 1
+    page = max(1, bisect_right(pages, begins)) if pages else 0
+    words = _fill(f"mark.{leaf}", language, page=page) + ", " if page else ""
     if text is None:
-        return _fill("mark.characters", language, **values)
-    line = text.count("\n", 0, passage.start) + 1
-    begun = [found.end() - 1 for found in _PARAGRAPH.finditer(text)]
-    if len(begun) < 2:
+        return words + _fill("mark.characters", language, **values)
+    if page:
+        end = pages[page] if page < len(pages) else len(text)
+        paragraph = _paragraph(text[pages[page - 1] : end], begins - pages[page - 1])
+        return words + _fill("mark.on-page", language, paragraph=paragraph or 1, **values)
+    line = text.count("\n", 0, begins) + 1
+    if not (paragraph := _paragraph(text, begins)):
         return _fill("mark.line", language, line=line, **values)
-    paragraph = max(1, bisect_right(begun, passage.start))
     return _fill("mark.paragraph", language, paragraph=paragraph, line=line, **values)
+
+
+def _first_sign(text: str, passage: Passage) -> int:
+    """Return where the first character of a passage stands that is no blank."""
+    found = _SIGN.search(text, passage.start, passage.end)
+    return found.start() if found is not None else passage.start
+
+
+def _paragraph(text: str, place: int) -> int:
+    """Return the number of the paragraph at a place; 0 where the text has only one."""
+    begun = [found.end() - 1 for found in _PARAGRAPH.finditer(text)]
+    return max(1, bisect_right(begun, place)) if len(begun) > 1 else 0
 
 
 def payload_lines(payload: NamedPayload, language: str) -> list[str]:

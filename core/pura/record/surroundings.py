@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pura.base.decoder import later
 from pura.record.transform import Transform
 from pura.words.sentence import Note, Sentence
 from pura.words.sentences import findings
@@ -24,6 +25,8 @@ class InputFacts:
         part: Which part of the file this is; empty when the file is one text.
         transforms: What extraction did to the characters, in order; then what is hidden among
             them (:mod:`pura.documents.c2pa`).
+        pages: Where each page of a PDF, or slide of a presentation, begins in the text, in
+            characters; empty where there are none, or the record shows another text.
     """
 
     name: str
@@ -35,6 +38,7 @@ class InputFacts:
     format: str = "text"
     part: str = ""
     transforms: tuple[Transform, ...] = ()
+    pages: tuple[int, ...] = later(())
 
     @property
     def conditions(self) -> tuple[Sentence, ...]:

@@ -11,7 +11,7 @@ from typing import Final
 from pura.record.audit import Audit
 from pura.record.naming import NamedMark
 from pura.record.presented import said
-from pura.record.spoken import place_words, whom_words
+from pura.record.spoken import whom_words
 from pura.report import annexes, findings, item, method
 from pura.report.blocks import (
     Block,
@@ -228,7 +228,7 @@ def _for_whom(audit: Audit, labels: Labels) -> list[str]:
 
 def _place(mark: NamedMark, audit: Audit, labels: Labels) -> str:
     """Return where one of several marks begins and ends."""
-    places = [place_words(p, audit.text, labels.language) for p in mark.passages[:1]]
+    places = [audit.presented.place(p, labels.language) for p in mark.passages[:1]]
     return printable("".join(places)) or "–"
 
 

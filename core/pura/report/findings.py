@@ -294,8 +294,9 @@ def _passages(audit: Audit, labels: Labels) -> list[Block]:
     blocks = [heading(labels("passages"))]
     places: dict[int, list[str]] = {}
     for mark, p in standing(audit):
-        place = labels("from-to", a=p.first_token + 1, b=p.last_token + 1, c=p.start + 1, d=p.end)
-        places.setdefault(mark + 1, []).append(place)
+        place = printable(audit.presented.place(p, labels.language))
+        tokens = labels("from-to", a=p.first_token + 1, b=p.last_token + 1)
+        places.setdefault(mark + 1, []).append(f"{place}, {tokens}")
     if not places:
         return [*blocks, paragraph(labels("passages.none"))]
     if len(audit.named_marks) < 2:

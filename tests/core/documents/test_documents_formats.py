@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from email.message import EmailMessage
+from itertools import pairwise
 from typing import Any
 
 import docx
@@ -234,6 +235,20 @@ def test_a_pdf_gives_back_words_and_paragraphs(height: str, columns: int, justif
         assert counts["hyphens-joined"] > 3
     else:
         assert found.text == TEXT.replace("  ", " ")
+
+
+def test_a_pdf_says_where_its_pages_begin() -> None:
+    first = "One page of a few words that fill no line"
+    third = "An office (ffi) on the third page, whose lines are joined. " * 3
+    data = typst.compile(
+        f"#set text(ligatures: true)\n{first}#pagebreak()#page[]\n{third}#pagebreak()End".encode()
+    )
+    found = read(data, "x.pdf").chosen[0]
+    starts = (*found.pages, len(found.text))
+    pages = [found.text[a:b].strip() for a, b in pairwise(starts)]
+    assert pages == [first, "", third.strip(), "End"]
+    assert input_facts(found, 9).pages == found.pages
+    assert input_facts(found, 9, "another text").pages == ()
 
 
 def placed(content: str) -> bytes:
@@ -538,5 +553,8 @@ def test_a_presentation_gives_slides_in_the_order_of_the_show_and_notes() -> Non
         "slide 3 (hidden)": "Never shown",
     }
     assert [one.part for one in found.chosen] == ["slides", "notes"]
+    slides, notes = found.chosen  # the third is hidden
+    assert slides.pages == (0, slides.text.index("Second"), len(slides.text))
+    assert notes.pages == (0, len(notes.text), len(notes.text))
     (note,) = found.chosen[0].notes
     assert note.values == {"names": "slide 3"}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -17,6 +18,7 @@ from pura.base.resources import resource
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
+from pura.record.naming import Passage
 from pura.scheme import Field, FieldValue, Profile
 from pura.words.sentence import sentence
 
@@ -166,6 +168,24 @@ def test_an_empty_text_comes_back_with_its_shapes() -> None:
     back = json_io.from_json(json_io.to_json(audit))
     assert back.tokens.spans.shape == (0, 2)
     assert back.steps.llr_nats.shape == (0, 3)
+
+
+def test_a_place_names_the_page_or_slide_where_the_file_has_them() -> None:
+    text = "One.\n\nTwo. Three.\n\nFour."
+    audit = replace(make_audit(), text=text)
+    passage = Passage(first_token=0, last_token=1, start=text.index(" Three"), end=len(text))
+
+    def place(pages: tuple[int, ...], kind: str, language: str, **more: Any) -> str:
+        found = replace(audit, input=replace(audit.input, format=kind, pages=pages), **more)
+        assert json_io.from_json(json_io.to_json(found)).input.pages == pages
+        return found.presented.place(passage, language)
+
+    assert place((), "pdf", "en") == "paragraph 2, line 3, characters 11 to 24"
+    assert "pages" not in json_io.to_json(audit)  # as records of earlier versions
+    pages = (0, 6, text.index("Three"))
+    assert place(pages, "pdf", "en") == "page 3, paragraph 1, characters 11 to 24"
+    assert place(pages, "pptx", "de") == "Folie 3, Absatz 1, Zeichen 11 bis 24"
+    assert place(pages, "pdf", "de", text=None) == "Seite 3, Zeichen 11 bis 24"
 
 
 def test_the_schema_that_ships_is_the_record() -> None:

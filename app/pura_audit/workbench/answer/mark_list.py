@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from pura.record.audit import Audit
 from pura.record.naming import NamedMark
 from pura.record.presented import said
-from pura.record.spoken import evidence_ratio, place_words, whom_words
+from pura.record.spoken import evidence_ratio, whom_words
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
@@ -59,7 +59,7 @@ class MarkList(QWidget):
             key = labels.get(mark.key, mark.key) if len(audit.keys) > 1 else ""
             written = grouped(mark.payload.best)
             named = whom_words(audit.profile, mark.payload, written, language())
-            words = [place_words(mark.passages[0], audit.text, language())] if mark.passages else []
+            words = [audit.presented.place(mark.passages[0], language())] if mark.passages else []
             if ratio := evidence_ratio(mark, language(), audit.lr_cap):
                 words.append(filled(translate("Marks", "L {ratio:text}"), ratio=ratio))
             if key:

@@ -23,6 +23,13 @@ class TextBlock:
 
 
 def join(blocks: Sequence[TextBlock]) -> tuple[str, tuple[Transform, ...]]:
+    """Join blocks as a plain-text writer would; see :func:`join_placed`."""
+    return join_placed(blocks)[:2]
+
+
+def join_placed(
+    blocks: Sequence[TextBlock],
+) -> tuple[str, tuple[Transform, ...], tuple[int, ...]]:
     """Join blocks as a plain-text writer would.
 
     Office formats do not say whether a paragraph break was one line end or two. Where the writer
@@ -30,24 +37,24 @@ def join(blocks: Sequence[TextBlock]) -> tuple[str, tuple[Transform, ...]]:
     paragraphs are set apart by a blank line, as generated text usually has them.
 
     Returns:
-        The text, and what was done.
+        The text, what was done, and where each block begins, in characters.
     """
-    inner = _strip_ends(blocks)
-    if any(not b.text.strip() for b in inner):
-        return "\n".join(b.text if b.text.strip() else "" for b in inner), ()
+    full = [bool(block.text.strip()) for block in blocks]
+    first = full.index(True) if any(full) else len(full)
+    last = len(full) - 1 - full[::-1].index(True) if any(full) else -1
+    spaced = not all(full[first : last + 1])
     pieces: list[str] = []
-    blank = 0
-    for before, block in zip([None, *inner], inner, strict=False):
-        if before is not None:
-            single = before.tight and block.tight
+    starts: list[int] = []
+    blank = length = 0
+    for n, block in enumerate(blocks):
+        if first < n <= last:
+            single = spaced or (blocks[n - 1].tight and block.tight)
             blank += not single
             pieces.append("\n" if single else "\n\n")
-        pieces.append(block.text)
-    if not blank:
-        return "".join(pieces), ()
-    return "".join(pieces), (Transform(name="paragraph-breaks", count=blank),)
-
-
-def _strip_ends(blocks: Sequence[TextBlock]) -> list[TextBlock]:
-    full = [i for i, b in enumerate(blocks) if b.text.strip()]
-    return list(blocks[full[0] : full[-1] + 1]) if full else []
+            length += len(pieces[-1])
+        starts.append(length)
+        if full[n]:
+            pieces.append(block.text)
+            length += len(block.text)
+    done = (Transform(name="paragraph-breaks", count=blank),) if blank else ()
+    return "".join(pieces), done, tuple(starts)

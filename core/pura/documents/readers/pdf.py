@@ -7,6 +7,7 @@ changes characters is counted.
 from __future__ import annotations
 
 import ctypes
+from itertools import accumulate, pairwise
 from typing import Final
 
 import pypdfium2 as pdfium
@@ -46,12 +47,13 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     if len(document) > MAX_PAGES:
         raise over("limit.pages", most=MAX_PAGES)
     pages: list[list[PdfLine]] = []
-    characters = unreadable = columns = 0
+    unreadable: list[int] = []
+    characters = columns = 0
     for number in range(len(document)):
         try:
             page = document[number]
         except pdfium.PdfiumError:
-            unreadable += 1
+            unreadable.append(number)
             continue
         lines, rows = in_order(_rows(page))
         columns += rows
@@ -60,8 +62,10 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         if characters > MAX_TOTAL_CHARACTERS:
             raise over("limit.pdf", most=MAX_TOTAL_CHARACTERS)
         pages.append(lines)
-    text, transforms = assemble(pages)
-    text, ligatures = _expand(text)
+    text, transforms, starts = assemble(pages)
+    text, ligatures, starts = _expand(text, starts)
+    for number in unreadable:
+        starts.insert(number, starts[number] if number < len(starts) else len(text))
     if not text.strip():
         return []
     if columns:
@@ -70,13 +74,19 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         transforms.append(Transform(name="ligatures", count=ligatures))
     notes = [sentence("left-out.pdf")]
     if unreadable:
-        notes.append(sentence("left-out.pages", n=unreadable))
-    return [Extract(text=text, transforms=tuple(transforms), notes=tuple(notes))]
+        notes.append(sentence("left-out.pages", n=len(unreadable)))
+    return [
+        Extract(text=text, transforms=tuple(transforms), notes=tuple(notes), pages=tuple(starts))
+    ]
 
 
-def _expand(text: str) -> tuple[str, int]:
+def _expand(text: str, starts: list[int]) -> tuple[str, int, list[int]]:
+    """Write ligatures as letters; where pages begin moves with what stands before."""
     count = sum(text.count(sign) for sign in _LIGATURES)
-    return text.translate(_TABLE) if count else text, count
+    if not count:
+        return text, 0, starts
+    pieces = [text[a:b].translate(_TABLE) for a, b in pairwise([0, *starts, len(text)])]
+    return "".join(pieces), count, list(accumulate(map(len, pieces[:-1])))
 
 
 def _rows(page: pdfium.PdfPage) -> list[list[PdfLine]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 from typing import Final
 
@@ -50,19 +50,19 @@ class PdfLine:
     hyphen: bool
 
 
-def assemble(pages: list[list[PdfLine]]) -> tuple[str, list[Transform]]:
-    """Return the text of all pages, and what was done to it."""
+def assemble(pages: list[list[PdfLine]]) -> tuple[str, list[Transform], list[int]]:
+    """Return the text of all pages, what was done to it, and where each page begins in it."""
     pages, dropped = _without_running(pages)
     lines = [line for page in pages for line in page]
     joiner = _Joiner(lines)
-    text = joiner.join([page for page in pages if page])
+    text, starts = joiner.join(pages)
     unsure = (sentence("changed.ambiguous", n=joiner.ambiguous),) if joiner.ambiguous else ()
     done = (
         Transform(name="headers-removed", count=dropped),
         Transform(name="line-ends-joined", count=joiner.joined),
         Transform(name="hyphens-joined", count=joiner.hyphens, note=unsure),
     )
-    return text, [one for one in done if one.count]
+    return text, [one for one in done if one.count], starts
 
 
 def _without_running(pages: list[list[PdfLine]]) -> tuple[list[list[PdfLine]], int]:
@@ -129,11 +129,13 @@ class _Joiner:
         words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", " ".join(x.text for x in lines))
         self._words = {word.lower() for word in words}
 
-    def join(self, pages: list[list[PdfLine]]) -> str:
-        """Return the text of pages that all hold lines."""
+    def join(self, pages: list[list[PdfLine]]) -> tuple[str, list[int]]:
+        """Return the text of pages, and where each begins: an empty one where the next does."""
         out: list[str] = []
+        first: list[int] = []  # of each page, among the pieces
         before: PdfLine | None = None
         for page in pages:
+            first.append(len(out) + (before is not None))
             step = _usual_step(page)
             right = _right_edges(page)
             for line in page:
@@ -144,7 +146,8 @@ class _Joiner:
                 before = line
         if before is not None and before.hyphen:
             out.append("-")
-        return "".join(out)
+        ends = [0, *accumulate(map(len, out))]
+        return "".join(out), [ends[min(place, len(out))] for place in first]
 
     def _between(self, before: PdfLine, line: PdfLine, step: float, right: dict[int, float]) -> str:
         if before.hyphen:

@@ -6,11 +6,11 @@ touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pura.documents.readers.blocks import TextBlock, join
+from pura.documents.readers.blocks import TextBlock, join_placed
 from pura.documents.readers.packed import ZipContainer, attribute, local_name
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
 from pura.words.sentence import sentence
@@ -28,12 +28,14 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     order = [e for e in package.xml(show).iter() if local_name(e) == "sldId"]
     slides: list[TextBlock] = []
     notes: list[TextBlock] = []
+    begun: list[tuple[int, int]] = []  # of each slide, in the blocks of slides and of notes
     apart: list[Extract] = []
     hidden: list[str] = []
     for number, element in enumerate(order, start=1):
         # A slide has two identifiers; that of its relation has a namespace.
         ids = [value for name, value in element.attrib.items() if name.startswith("{")]
         _, target = related.get(ids[0] if ids else "", ("", ""))
+        begun.append((len(slides), len(notes)))
         if not target:
             continue
         root = package.xml(target)
@@ -53,16 +55,24 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
                 said = list(_blocks(package.xml(name)))
                 beside += said
                 apart += _extract(said, f"notes of {part}", ALTERNATIVE)
-    extracts = [*_extract(slides, "slides", MAIN), *_extract(notes, "notes", MAIN), *apart]
+    extracts = [
+        *_extract(slides, "slides", MAIN, [first for first, _ in begun]),
+        *_extract(notes, "notes", MAIN, [first for _, first in begun]),
+        *apart,
+    ]
     if hidden and extracts:
         note = sentence("left-out.hidden-parts", names=", ".join(hidden))
         extracts[0] = replace(extracts[0], notes=(note,))
     return extracts
 
 
-def _extract(blocks: list[TextBlock], part: str, role: str) -> list[Extract]:
-    text, transforms = join(blocks)
-    return [Extract(text=text, part=part, role=role, transforms=transforms)] if text else []
+def _extract(
+    blocks: list[TextBlock], part: str, role: str, begun: Sequence[int] = ()
+) -> list[Extract]:
+    text, transforms, starts = join_placed(blocks)
+    pages = tuple((*starts, len(text))[first] for first in begun)
+    found = Extract(text=text, part=part, role=role, transforms=transforms, pages=pages)
+    return [found] if text else []
 
 
 def _blocks(element: Any) -> Iterator[TextBlock]:

@@ -43,6 +43,11 @@ def second_person(window: Any) -> QDialog:
     return opened(ReviewDialog(window.session.cases, case, item, window))
 
 
+def beside(window: Any) -> QDialog | None:
+    audit = window.session.texts.current.audit
+    return openers.show_side_by_side(window, [audit, audit])
+
+
 def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
     """Every dialog of the window, by name; a new one is one line more."""
 
@@ -70,6 +75,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "table": lambda: openers.show_table(window, window.evidence.bits),
         "stress": lambda: openers.stress_text(window),
         "compare": lambda: openers.compare_audits(window),
+        "side by side": lambda: beside(window),
         "report": lambda: openers.make_report(window),
         "save to a case": lambda: openers.save_to_case(window),
         "cases": lambda: openers.show_cases(window),

@@ -895,6 +895,10 @@
         <translation>Vergleich</translation>
     </message>
     <message>
+        <source>Texts side by side …</source>
+        <translation>Texte nebeneinander …</translation>
+    </message>
+    <message>
         <source>Two finished audits are needed. Audit texts first.</source>
         <translation>Dazu braucht es zwei abgeschlossene Untersuchungen. Untersuchen Sie erst Texte.</translation>
     </message>
@@ -2352,6 +2356,10 @@
     <message>
         <source>Cases …</source>
         <translation>Fälle …</translation>
+    </message>
+    <message>
+        <source>Two texts side by side …</source>
+        <translation>Zwei Texte nebeneinander …</translation>
     </message>
     <message>
         <source>Import issued payloads …</source>
@@ -5336,6 +5344,101 @@ Anteil {share:text}</translation>
     <message>
         <source>3 of 3, preparing it for this computer</source>
         <translation>3 von 3, wird für diesen Rechner vorbereitet</translation>
+    </message>
+</context>
+<context>
+    <name>SideBySide</name>
+    <message>
+        <source>Two texts are needed. Open the other one as well.</source>
+        <translation>Dafür braucht es zwei Texte. Öffnen Sie auch den anderen.</translation>
+    </message>
+    <message>
+        <source>not audited</source>
+        <translation>nicht untersucht</translation>
+    </message>
+    <message>
+        <source>Two texts side by side</source>
+        <translation>Zwei Texte nebeneinander</translation>
+    </message>
+    <message>
+        <source>First text</source>
+        <translation>Erster Text</translation>
+    </message>
+    <message>
+        <source>Second text</source>
+        <translation>Zweiter Text</translation>
+    </message>
+    <message>
+        <source>Previous difference</source>
+        <translation>Vorige Abweichung</translation>
+    </message>
+    <message>
+        <source>Next difference</source>
+        <translation>Nächste Abweichung</translation>
+    </message>
+    <message>
+        <source>Underlined: other words. Framed, or with a line beside it: only in this text. Wedge and hatching: the other text has more here.</source>
+        <translation>Unterstrichen: andere Wörter. Eingerahmt oder mit einer Linie daneben: nur in diesem Text. Keil und Schraffur: Hier hat der andere Text mehr.</translation>
+    </message>
+    <message>
+        <source>A text is missing.</source>
+        <translation>Ein Text fehlt.</translation>
+    </message>
+    <message>
+        <source>The texts are being aligned …</source>
+        <translation>Die Texte werden verglichen …</translation>
+    </message>
+    <message>
+        <source>No word differs.</source>
+        <translation>Kein Wort weicht ab.</translation>
+    </message>
+    <message>
+        <source>The two texts have no words in common.</source>
+        <translation>Die beiden Texte haben keine Wörter gemeinsam.</translation>
+    </message>
+    <message>
+        <source>{n:plural(One difference|{n:count} differences)}. Of the first text {first:text} of the words stand in the second, of the second {second:text} in the first, in the same order.</source>
+        <translation>{n:plural(Eine Abweichung|{n:count} Abweichungen)}. Vom ersten Text stehen {first:text} der Wörter im zweiten, vom zweiten {second:text} im ersten, in derselben Reihenfolge.</translation>
+    </message>
+    <message>
+        <source>{n:plural(One stretch is|{n:count} stretches are)} marked in one of them only.</source>
+        <translation>{n:plural(Eine Stelle ist|{n:count} Stellen sind)} nur in einem von beiden markiert.</translation>
+    </message>
+    <message>
+        <source>{n:count} of {all:count}: {what:text}</source>
+        <translation>{n:count} von {all:count}: {what:text}</translation>
+    </message>
+    <message>
+        <source>It is being opened.</source>
+        <translation>Er wird geöffnet.</translation>
+    </message>
+    <message>
+        <source>This text was not kept. Add its file to the list to see it here.</source>
+        <translation>Dieser Text wurde nicht aufbewahrt. Nehmen Sie seine Datei in die Liste auf, um ihn hier zu sehen.</translation>
+    </message>
+    <message>
+        <source>Not audited, so nothing is shaded.</source>
+        <translation>Nicht untersucht, daher nicht schattiert.</translation>
+    </message>
+    <message>
+        <source>only in the first text “{first:text}”</source>
+        <translation>nur im ersten Text »{first:text}«</translation>
+    </message>
+    <message>
+        <source>only in the second text “{second:text}”</source>
+        <translation>nur im zweiten Text »{second:text}«</translation>
+    </message>
+    <message>
+        <source>“{first:text}”, in the second “{second:text}”</source>
+        <translation>»{first:text}«, im zweiten »{second:text}«</translation>
+    </message>
+    <message>
+        <source>marked in the first text only “{first:text}”</source>
+        <translation>nur im ersten Text markiert »{first:text}«</translation>
+    </message>
+    <message>
+        <source>marked in the second text only “{first:text}”</source>
+        <translation>nur im zweiten Text markiert »{first:text}«</translation>
     </message>
 </context>
 <context>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
@@ -16,7 +17,13 @@ from pura.words.sentences import title
 from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    button_row,
+    close_button,
+    dialog_column,
+    plain_button,
+)
 from pura_audit.widgets.tables import fill_table, make_table
 from pura_audit.workbench.answer.mark_list import grouped
 
@@ -26,7 +33,12 @@ class CompareDialog(PlainDialog):
 
     Args:
         audits: What there is to choose from; the first two are shown.
+
+    Signals:
+        texts_wanted: Their texts side by side: which audit is the first, and which the second.
     """
+
+    texts_wanted = Signal(int, int)
 
     def __init__(self, audits: Sequence[Audit], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,7 +59,9 @@ class CompareDialog(PlainDialog):
         layout.addLayout(form)
         layout.addWidget(self.words)
         layout.addWidget(self.table, 1)
-        layout.addLayout(button_row(close_button(self, enter=True)))
+        self.beside = plain_button(translate("Compare", "Texts side by side …"), self._ask_texts)
+        self.beside.setEnabled(bool(self._audits))
+        layout.addLayout(button_row(close_button(self, enter=True), left=[self.beside]))
         for choice in (self.first, self.second):
             choice.currentIndexChanged.connect(lambda _index: self.show_lines())
         self.show_lines()
@@ -59,6 +73,9 @@ class CompareDialog(PlainDialog):
         for place, audit in enumerate(self._audits, start=1):
             choice.addItem(f"{place}. {audit.input.name}, {audit.created[:16].replace('T', ' ')}")
         return choice
+
+    def _ask_texts(self) -> None:
+        self.texts_wanted.emit(self.first.currentIndex(), self.second.currentIndex())
 
     def show_lines(self) -> None:
         """Compare the two that are chosen."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pura_audit.session.items import Item
     from pura_audit.widgets.host import Host
     from pura_audit.widgets.plot_card import PlotCard
+    from pura_audit.workbench.dialogs.side_by_side import SideBySideDialog
 
 _Shown = TypeVar("_Shown", bound=QDialog)
 
@@ -393,12 +394,43 @@ def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog
     """Compare two finished audits: these, or those of the list, the one on screen first."""
     from pura_audit.workbench.dialogs.compare import CompareDialog
 
-    if audits is not None:
-        return _open(CompareDialog(audits, host.frame))
+    if audits is None:
+        audits = [item.audit for item in _current_first(host) if item.audit is not None]
+    dialog = CompareDialog(audits, host.frame)
+    dialog.texts_wanted.connect(
+        lambda first, second: show_side_by_side(host, audits, first, second)
+    )
+    return _open(dialog)
+
+
+def show_side_by_side(
+    host: Host, audits: Sequence[Audit] = (), first: int = 0, second: int = 1
+) -> SideBySideDialog | None:
+    """Show two texts of the list beside each other; says so where there are not two.
+
+    Args:
+        host: The window.
+        audits: Audits whose texts are shown; without any, the text on screen and the one after it.
+        first: Which of them is the first text.
+        second: Which is the second.
+    """
+    from pura_audit.workbench.dialogs.side_by_side import SideBySideDialog, text_choices
+
+    choices = text_choices(_current_first(host), audits)
+    if len(choices) < 2:
+        host.say(translate("SideBySide", "Two texts are needed. Open the other one as well."))
+        return None
+    if first == second:  # an audit that is alone
+        second = 0 if first else 1
+    dialog = SideBySideDialog(host.session, host.theme, choices, first, second, host.frame)
+    for pane in (dialog.first, dialog.second):
+        pane.view.set_text_size(host.text_size)
+    return _open(dialog)
+
+
+def _current_first(host: Host) -> list[Item]:
     current = host.session.texts.current
-    items = sorted(host.session.texts.queue.items, key=lambda item: item is not current)
-    audits = [item.audit for item in items if item.audit is not None]
-    return _open(CompareDialog(audits, host.frame))
+    return sorted(host.session.texts.queue.items, key=lambda item: item is not current)
 
 
 def stress_text(host: Host) -> QDialog | None:
@@ -442,9 +474,7 @@ def make_report(
     from pura_audit.reports.dialog import ReportDialog
 
     if audits is None:
-        current = host.session.texts.current
-        items = sorted(host.session.texts.queue.items, key=lambda item: item is not current)
-        audits = [(item.name, item.audit) for item in items if item.audit is not None]
+        audits = [(i.name, i.audit) for i in _current_first(host) if i.audit is not None]
     if not audits:
         host.say(translate("Report", "A report needs a finished audit. Audit a text."))
         return None
@@ -537,6 +567,7 @@ __all__ = [
     "show_reading",
     "show_settings",
     "show_shortcuts",
+    "show_side_by_side",
     "show_table",
     "sign_report",
     "verify_report",

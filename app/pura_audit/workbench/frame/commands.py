@@ -122,6 +122,12 @@ def _cases(window: Workbench) -> list[MenuCommand]:
             lambda: openers.compare_audits(window),
         ),
         MenuCommand(
+            "side-by-side",
+            translate("Menu", "Two texts side by side …"),
+            lambda: openers.show_side_by_side(window),
+            keys=("Ctrl+D",),
+        ),
+        MenuCommand(
             "register",
             translate("Menu", "Import issued payloads …"),
             lambda: openers.import_register(window),

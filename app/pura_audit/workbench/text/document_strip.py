@@ -220,6 +220,11 @@ class DocumentStrip(QWidget):
             painter.setPen(QPen(self._theme.colour("repaired"), 2))
             for y in {round(self._y(line)) for line in hits.tolist()}:
                 painter.drawLine(round(bar.right()) - 9, y, round(bar.right()) - 1, y)
+        if (spans := self._view.differences.spans).size:
+            found = np.searchsorted(starts, spans[:, 0], side="right") - 0.5
+            painter.setPen(QPen(self._theme.colour("text"), 2))
+            for y in {round(self._y(line)) for line in found.tolist()}:
+                painter.drawLine(round(bar.left()) + 1, y, round(bar.left()) + 6, y)
         token, places = self._selection.token, self._view.token_starts()
         if token is not None and token < places.size:
             line = np.searchsorted(starts, places[token], side="right") - 0.5

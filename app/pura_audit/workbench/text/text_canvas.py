@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QBrush,
     QColor,
     QPainter,
     QPaintEvent,
     QPen,
+    QPolygonF,
     QResizeEvent,
     QTextLayout,
     QTextLine,
@@ -26,6 +28,7 @@ from pura.record.naming import Passage
 from pura_audit.platform.i18n import translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
+from pura_audit.theme.colours import mix
 from pura_audit.theme.marks import BADGE, mark_pen, paint_badge
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.text_layout import PIECE, Breaker, Lines, advances, safe_text
@@ -38,6 +41,21 @@ REST_MS: Final = 60
 NO_LINES: Final = Lines(np.array([0, 0], dtype=np.int64))
 # log10 evidence from which a token has the next darker shade
 STEPS: Final = (0.02, 0.15, 0.4, 0.8)
+FRAMED: Final = 400  # characters that are underlined or framed; beside more of them stands a line
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Differences:
+    """Where a text differs from the one beside it.
+
+    Attributes:
+        spans: int64 [D, 2], characters, rising; empty where the other text has more.
+        alone: bool [D], only this text has it.
+    """
+
+    spans: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    alone: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
 @dataclass
@@ -72,11 +90,13 @@ class TextCanvas(QAbstractScrollArea):
 
     Signals:
         zoomed: The size of the text was changed.
+        broken: The text has other lines, and none that are left empty.
         laid_out: Other lines, or other shades.
         moved: Another part of the text is on screen, or other places are marked.
     """
 
     zoomed = Signal(int)
+    broken = Signal()
     laid_out = Signal()
     moved = Signal()
 
@@ -84,7 +104,10 @@ class TextCanvas(QAbstractScrollArea):
         super().__init__(parent)
         self._selection, self._theme = selection, theme
         self._text, self._safe = "", ""
-        self._lines = NO_LINES
+        self._own = self._lines = NO_LINES  # of the text; and with those that are left empty
+        self._empty = np.zeros(1, dtype=bool)  # which these are
+        self._differences = Differences()
+        self._shown: Span | None = None  # of the difference that is looked at
         self._shaped: dict[int, _Shaped] = {}  # lines of the last paint
         self._room = 0.0
         self._settled = QTimer(self, singleShot=True, interval=REST_MS)
@@ -125,7 +148,8 @@ class TextCanvas(QAbstractScrollArea):
         if text is not self._text:
             self._text, self._safe = text, safe_text(text)
             self.chosen = (0, 0)
-            self._lines = NO_LINES
+            self._take(NO_LINES)
+            self._differences, self._shown = Differences(), None
             self._measure()
             self.verticalScrollBar().setValue(0)
         if audit is not None:
@@ -141,6 +165,11 @@ class TextCanvas(QAbstractScrollArea):
         self.matches = ()
         self._forget()
         self.laid_out.emit()
+
+    @property
+    def text(self) -> str:
+        """The text that is shown."""
+        return self._text
 
     def set_shading(self, on: bool) -> None:
         """Shade tokens, or show the bare text."""
@@ -223,9 +252,52 @@ class TextCanvas(QAbstractScrollArea):
         for piece in self._breaker.pieces(room):
             found.append(piece)
             yield
-        self._lines = Lines(np.concatenate(found))
+        self._take(Lines(np.concatenate(found)))
         self._turn.stop()
         self._laid()
+        self.broken.emit()
+
+    def _take(self, lines: Lines) -> None:
+        self._own = self._lines = lines
+        self._empty = np.zeros(len(lines), dtype=bool)
+
+    # Beside another text
+
+    def own_starts(self) -> npt.NDArray[np.int64]:
+        """Return :meth:`line_starts` as it is where the text stands alone."""
+        return self._own.starts
+
+    def lay_beside(self, breaks: Sequence[int], empty: Sequence[int]) -> None:
+        """Lay the lines out so that what stands in two texts stands at one height.
+
+        Args:
+            breaks: Characters that begin a line besides those that do anyhow.
+            empty: For each line that is left empty the character that begins the line after it,
+                the text's end for those after the last line.
+        """
+        own = self._own.starts
+        starts = np.append(np.union1d(own[:-1], np.array(breaks, dtype=np.int64)), own[-1])
+        before = np.sort(np.searchsorted(starts, np.array(empty, dtype=np.int64)))
+        self._lines = Lines(np.insert(starts, before, starts[before]))
+        self._empty = np.zeros(len(self._lines), dtype=bool)
+        self._empty[before + np.arange(before.size)] = True
+        self._laid()
+
+    def show_differences(self, differences: Differences) -> None:
+        """Mark where another text differs."""
+        self._differences, self._shown = differences, None
+        self.viewport().update()
+        self.moved.emit()
+
+    @property
+    def differences(self) -> Differences:
+        """Where another text differs."""
+        return self._differences
+
+    def show_difference(self, span: Span | None) -> None:
+        """Point at a difference; an empty span is a place between two characters."""
+        self._shown = span
+        self.viewport().update()
 
     def _laid(self) -> None:
         bar = self.verticalScrollBar()
@@ -307,7 +379,8 @@ class TextCanvas(QAbstractScrollArea):
 
     def _places(self, shaped: _Shaped) -> Iterator[tuple[int, float, float]]:
         """Return where the tokens of a line stand."""
-        tokens = self._tokens_in(shaped.start, shaped.end) if self._levels.size else range(0)
+        some_here = self._levels.size and shaped.start < shaped.end
+        tokens = self._tokens_in(shaped.start, shaped.end) if some_here else range(0)
         some = slice(tokens.start, tokens.stop)
         starts = np.maximum(self._starts[some], shaped.start).tolist()
         ends = np.minimum(self._ends[some], shaped.end).tolist()
@@ -362,9 +435,16 @@ class TextCanvas(QAbstractScrollArea):
     def _paint_line(
         self, painter: QPainter, number: int, readers: set[int], shades: dict[int, QColor]
     ) -> None:
-        shaped = self._shape(number)
         y = self._y(number)
         height = self.line_height
+        if self._empty[number]:
+            left, right = MARGIN, min(self.viewport().width(), MARGIN + round(self._room))
+            tokens = self._theme.tokens
+            colour = QColor(mix(tokens.card, tokens.muted, 0.4))
+            brush = QBrush(colour, Qt.BrushStyle.BDiagPattern)
+            painter.fillRect(left, y, right - left, height, brush)
+            return
+        shaped = self._shape(number)
         box_height = self._size + 8
         box_top = y + (height - box_height) / 2
         boxes = [
@@ -381,6 +461,55 @@ class TextCanvas(QAbstractScrollArea):
         self.drawn += 1
         baseline = top + ascent
         self._paint_marks(painter, boxes, baseline, readers)
+        if self._differences.spans.size:
+            self._paint_differences(painter, shaped, QRectF(MARGIN, box_top, 0, box_height))
+        if self._shown is not None:
+            start, end = self._shown
+            if start < shaped.end and end > shaped.start:
+                self._paint_beside(painter, y, "accent")
+
+    def _paint_differences(self, painter: QPainter, shaped: _Shaped, box: QRectF) -> None:
+        """Underline other words, frame what only this text has, point at where it has less."""
+        spans, alone = self._differences.spans, self._differences.alone
+        first = int(np.searchsorted(spans[:, 1], shaped.start, side="left"))
+        last = int(np.searchsorted(spans[:, 0], shaped.end, side="right"))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        for number in range(first, last):
+            start, end = int(spans[number, 0]), int(spans[number, 1])
+            here = self._shown == (start, end)
+            painter.setPen(QPen(self._theme.colour("accent" if here else "text"), 2 if here else 1))
+            if start == end:
+                at_end = start == shaped.end == len(self._text)
+                if shaped.start <= start < shaped.end or at_end:
+                    self._paint_wedge(painter, MARGIN + shaped.x(start), box.bottom())
+                continue
+            if start >= shaped.end or end <= shaped.start:
+                continue
+            left, right = sorted(
+                (shaped.x(max(start, shaped.start)), shaped.x(min(end, shaped.end)))
+            )
+            piece = QRectF(MARGIN + left, box.top(), right - left, box.height())
+            long = end - start > FRAMED
+            if long:
+                self._paint_beside(painter, round(box.center().y()) - self.line_height // 2, "text")
+            if alone[number] and not long:
+                painter.drawRect(piece.adjusted(0, 0, -1, 0))
+            elif not long:
+                under = QRectF(piece.left(), round(piece.bottom()) - 1, piece.width(), 2)
+                painter.fillRect(under, painter.pen().color())
+            self.drawn += 1
+
+    def _paint_beside(self, painter: QPainter, y: int, colour: str) -> None:
+        painter.fillRect(MARGIN - 5, y, 3, self.line_height, self._theme.colour(colour))
+
+    def _paint_wedge(self, painter: QPainter, x: float, foot: float) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(painter.pen().color())
+        corners = (QPointF(x, foot - 7), QPointF(x + 4, foot), QPointF(x - 4, foot))
+        painter.drawPolygon(QPolygonF(corners))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        self.drawn += 1
 
     def _chosen_in(self, shaped: _Shaped) -> list[QTextLayout.FormatRange]:
         """Return the colours of what a copy would take of a line."""

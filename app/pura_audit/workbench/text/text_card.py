@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QWidget
 
 from pura.record.audit import Audit
@@ -14,7 +14,7 @@ from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.icons import icon
-from pura_audit.theme.theme import GRID, Theme
+from pura_audit.theme.theme import GRID, PADDING, Theme
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.text_layout import unusual
@@ -27,12 +27,14 @@ WITH_LEGEND: Final = 170
 
 
 class Legend(QWidget):
-    """What the shades mean."""
+    """What the shades mean; as many rows as it needs."""
+
+    ROW: Final = 18
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self.setFixedHeight(18)
+        self.setFixedHeight(self.ROW)
         theme.changed.connect(self.update)
         self.show_for(None)
 
@@ -48,34 +50,59 @@ class Legend(QWidget):
                 "Text",
                 "Legend: blue speaks for the mark, orange with a dotted line speaks against it",
             )
-        self._supports = supporting(audit)
+        self._parts = (
+            ((1, 2, 3, 4), supporting(audit)),
+            ((-1, -2, -3, -4), translate("Text", "speaks against it (dotted)")),
+            ((0,), translate("Text", "carries no evidence")),
+        )
         self.setAccessibleName(name)
+        self._fit()
         self.update()
+
+    def _places(self, room: int) -> list[QPoint]:
+        """Return where each part begins."""
+        metrics = QFontMetrics(fonts.face(fonts.LABEL))
+        x = y = 0
+        found = []
+        for levels, words in self._parts:
+            width = 12 * len(levels) + 8 + metrics.horizontalAdvance(words) + 4
+            if x and x + width > room:
+                x, y = 0, y + self.ROW
+            found.append(QPoint(x, y))
+            x += width + 16
+        return found
+
+    def rows(self, room: int) -> int:
+        """Return how many rows it needs in a width."""
+        return self._places(room)[-1].y() // self.ROW + 1
+
+    def _fit(self) -> None:
+        self.setFixedHeight(self.rows(self.width()) * self.ROW)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take the rows that it needs."""
+        super().resizeEvent(event)
+        self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw swatches and words."""
         painter = QPainter(self)
         painter.setFont(fonts.face(fonts.LABEL))
-        x = 0
-        for levels, words in (
-            ((1, 2, 3, 4), self._supports),
-            ((-1, -2, -3, -4), translate("Text", "speaks against it (dotted)")),
-            ((0,), translate("Text", "carries no evidence")),
-        ):
+        for place, (levels, words) in zip(self._places(self.width()), self._parts, strict=True):
+            x, y = place.x(), place.y()
             for level in levels:
-                box = QRectF(x, 3, 12, 12)
+                box = QRectF(x, y + 3, 12, 12)
                 painter.fillRect(box, self._theme.tokens.shade(level))
                 if level == 0:
                     painter.setPen(QPen(self._theme.colour("line"), 1))
                     painter.drawRect(box.adjusted(0, 0, -1, -1))
                 if level < 0:
                     painter.setPen(QPen(self._theme.colour("against"), 2, Qt.PenStyle.DotLine))
-                    painter.drawLine(x + 1, 14, x + 11, 14)
+                    painter.drawLine(x + 1, y + 14, x + 11, y + 14)
                 x += 12
             painter.setPen(self._theme.colour("muted"))
-            width = painter.fontMetrics().horizontalAdvance(words)
-            painter.drawText(QRectF(x + 8, 0, width + 4, 18), Qt.AlignmentFlag.AlignVCenter, words)
-            x += width + 8 + 20
+            room = QRectF(x + 8, y, self.width(), self.ROW)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, words)
 
 
 class FindBar(QWidget):
@@ -205,8 +232,14 @@ class TextCard(Card):
         theme.changed.connect(self._dress)
         self._dress()
 
-    def show_text(self, text: str, audit: Audit | None) -> None:
-        """Show a text with or without findings."""
+    def show_text(self, text: str, audit: Audit | None, note: str = "") -> None:
+        """Show a text with or without findings.
+
+        Args:
+            text: The text.
+            audit: What was found.
+            note: Why nothing is shaded, where there is no audit.
+        """
         self.view.show_text(text, audit)
         self._legend.show_for(audit)
         self.aside.setText(_facts(text, audit))
@@ -221,7 +254,7 @@ class TextCard(Card):
         self._note.setText(
             translate("Text", "Not shaded, since nothing was found.")
             if audit is not None and not found
-            else ""
+            else note
         )
         self._show_note()
 
@@ -241,7 +274,8 @@ class TextCard(Card):
         self._note.setVisible(not self._shaded and bool(self._note.text()))
 
     def _show_legend(self) -> None:
-        self._legend.setVisible(self._shaded and self.height() >= WITH_LEGEND)
+        rows = self._legend.rows(self.width() - 2 * PADDING)
+        self._legend.setVisible(self._shaded and self.height() >= WITH_LEGEND * rows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the room to the text where there is little."""

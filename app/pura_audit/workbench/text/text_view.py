@@ -50,7 +50,7 @@ class TextView(TextCanvas):
             return
         place = self.matches[number % len(self.matches)]
         self._scroll_to(self._lines.of_character(place))
-        token = self._token_at_character(place)
+        token = self.token_of_character(place)
         if token is not None:
             self._selection.select_token(token)
 
@@ -80,6 +80,12 @@ class TextView(TextCanvas):
             return
         line = self._lines.of_character(int(self._starts[token]))
         self.verticalScrollBar().setValue((line - 1) * self.line_height)
+
+    def show_character(self, place: int) -> None:
+        """Bring a character to the upper third of the screen."""
+        line = self._lines.of_character(place)
+        third = self.viewport().height() / 3
+        self.verticalScrollBar().setValue(round(line * self.line_height - third))
 
     def _scroll_to(self, line: int) -> None:
         bar = self.verticalScrollBar()
@@ -116,7 +122,8 @@ class TextView(TextCanvas):
             )
         )
 
-    def _token_at_character(self, place: int) -> int | None:
+    def token_of_character(self, place: int) -> int | None:
+        """Return the token that holds a character; None without an audit."""
         if not self._starts.size:
             return None
         token = int(np.searchsorted(self._ends, place, side="right"))
@@ -125,7 +132,7 @@ class TextView(TextCanvas):
     def token_at(self, point: QPointF) -> int | None:
         """Return the token under a point of the viewport, or None."""
         place = self._character_at(point)
-        return None if place is None else self._token_at_character(place)
+        return None if place is None else self.token_of_character(place)
 
     def _character_at(self, point: QPointF) -> int | None:
         number = int((point.y() - 4 + self.verticalScrollBar().value()) // self.line_height)
@@ -290,9 +297,12 @@ class TextView(TextCanvas):
         start = int(self._starts[token])
         here = self._lines.of_character(start)
         there = max(0, min(here + by, len(self._lines) - 1))
+        step = 1 if by > 0 else -1
+        while self._empty[there] and 0 < there < len(self._lines) - 1:
+            there += step
         offset = start - self._lines.span(here)[0]
         first, end = self._lines.span(there)
-        found = self._token_at_character(min(first + offset, max(first, end - 1)))
+        found = self.token_of_character(min(first + offset, max(first, end - 1)))
         return token if found is None else found
 
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -1,0 +1,402 @@
+"""Two texts side by side: the same words at one height, evidence shaded in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QSplitter, QWidget
+
+from pura.record.alignment import Alignment, Kind, Pair, align, marked_in_one
+from pura.record.audit import Audit
+from pura.record.marks import standing
+from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.queue import Job
+from pura_audit.platform.i18n import filled, translate
+from pura_audit.session.items import Item, ItemState
+from pura_audit.session.selection import Selection
+from pura_audit.session.session import Session
+from pura_audit.theme.theme import GRID, Theme
+from pura_audit.widgets.card import label
+from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    close_button,
+    dialog_column,
+    plain_button,
+)
+from pura_audit.widgets.text_layout import safe_text
+from pura_audit.workbench.text.paired_views import PairedViews
+from pura_audit.workbench.text.text_card import TextCard
+
+_BESIDE: Final = 680  # pixels from which there is room for one beside the other
+_WITH_FACTS: Final = 420  # pixels of a pane from which its numbers stand beside the name
+_QUOTED: Final = 40  # characters of a difference that are named
+
+
+@dataclass(kw_only=True, eq=False)
+class TextChoice:
+    """A text that can be shown.
+
+    Attributes:
+        item: Its row in the list; None for an audit that is in a case only.
+        saved: An audit that is not the row's; None for that of the row.
+    """
+
+    item: Item | None
+    saved: Audit | None = None
+
+    @property
+    def audit(self) -> Audit | None:
+        """What was found in it, where that is in memory."""
+        if self.saved is not None or self.item is None:
+            return self.saved
+        return self.item.audit if self.item.state is ItemState.DONE else None
+
+    @property
+    def text(self) -> str | None:
+        """The text, where it is in memory."""
+        if self.audit is not None and self.audit.text is not None:
+            return self.audit.text
+        document = self.item.document if self.item is not None else None
+        return document.text if document is not None else None
+
+    @property
+    def fetched(self) -> bool:
+        """Whether all of it is in memory that can be."""
+        if self.item is None or self.saved is not None:
+            return True
+        audited = self.item.state is ItemState.DONE and self.item.outline is not None
+        return self.audit is not None if audited else self.text is not None
+
+    @property
+    def words(self) -> str:
+        """What it is called."""
+        name = self.saved.input.name if self.saved is not None else ""
+        created = self.saved.created if self.saved is not None else ""
+        if self.item is not None and self.saved is None:
+            outline = self.item.outline
+            name, created = self.item.name, outline.created if outline is not None else ""
+        said = created[:16].replace("T", " ") or translate("SideBySide", "not audited")
+        return f"{name}, {said}"
+
+
+def text_choices(items: Sequence[Item], audits: Sequence[Audit] = ()) -> list[TextChoice]:
+    """Return what can be shown: audits, then the texts of the list that they are not of.
+
+    Args:
+        items: The rows of the list.
+        audits: Audits that may be in a case only; the list may hold their texts.
+    """
+    readable = [item for item in items if _readable(item)]
+    chosen = []
+    for audit in audits:
+        of_it = (item for item in readable if _holds(item, audit))
+        chosen.append(TextChoice(item=next(of_it, None), saved=audit))
+    named = {audit.id for audit in audits}
+    others = (i for i in readable if i.outline is None or i.outline.audit not in named)
+    return [*chosen, *(TextChoice(item=item) for item in others)]
+
+
+def _readable(item: Item) -> bool:
+    if item.outline is not None:
+        return item.outline.verdict != "not-examinable"
+    return item.state is not ItemState.FAILED
+
+
+def _holds(item: Item, audit: Audit) -> bool:
+    document = item.document
+    return (
+        document is not None
+        and document.sha256 == audit.input.sha256
+        and len(document.text) == audit.input.characters
+    )
+
+
+class _Pane(TextCard):
+    """One of the texts, below what it is chosen with."""
+
+    def __init__(self, selection: Selection, theme: Theme, name: str) -> None:
+        super().__init__(selection, theme)
+        self.selection = selection
+        self.choice = QComboBox()
+        self.choice.setAccessibleName(name)
+        self.choice.setMinimumContentsLength(8)
+        self.choice.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.choice.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.title.hide()
+        self.head.insertWidget(0, self.choice, 3)
+        self.view.setAccessibleName(name)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self.find_bar.enter)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the room to the name where there is little."""
+        super().resizeEvent(event)
+        self.aside.setVisible(self.width() >= _WITH_FACTS)
+
+
+class SideBySideDialog(PlainDialog):
+    """Two texts, what they share and where they differ.
+
+    Args:
+        session: Its list holds the texts, and its queue of files aligns them.
+        theme: The colours.
+        choices: What there is to choose from.
+        first: Which of them is the first text.
+        second: Which is the second.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        theme: Theme,
+        choices: Sequence[TextChoice],
+        first: int,
+        second: int,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._choices = session, list(choices)
+        self._job: Job | None = None
+        self._alignment: Alignment | None = None
+        self._stops: list[tuple[Pair, bool]] = []  # and whether it is a mark seen in one only
+        self._place = -1
+        self.setWindowTitle(translate("SideBySide", "Two texts side by side"))
+        self.resize(1180, 760)
+        self.first = _Pane(Selection(self), theme, translate("SideBySide", "First text"))
+        self.second = _Pane(Selection(self), theme, translate("SideBySide", "Second text"))
+        self.pairing = PairedViews(
+            (self.first.view, self.first.selection),
+            (self.second.view, self.second.selection),
+            self,
+        )
+        self.words = label("", "reading", wrap=True)
+        self.here = ElidedLabel()
+        self.here.setProperty("role", "muted")
+        self.previous = plain_button(translate("SideBySide", "Previous difference"), self.go_back)
+        self.next = plain_button(translate("SideBySide", "Next difference"), self.go_on)
+        native = QKeySequence.SequenceFormat.NativeText
+        for button, act, name in (
+            (self.previous, self.go_back, "Shift+F3"),
+            (self.next, self.go_on, "F3"),
+        ):
+            keys = QKeySequence(name)
+            QShortcut(keys, self).activated.connect(act)  # a button's own one waits
+            button.setToolTip(keys.toString(native))
+        self._splitter = QSplitter()
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(GRID)
+        for pane in (self.first, self.second):
+            self._splitter.addWidget(pane)
+        self._marks = label(
+            translate(
+                "SideBySide",
+                "Underlined: other words. Framed, or with a line beside it: only in this text. "
+                "Wedge and hatching: the other text has more here.",
+            ),
+            "small",
+            wrap=True,
+        )
+        self._lay_out()
+        for pane, place in ((self.first, first), (self.second, second)):
+            pane.choice.addItems([f"{n}. {c.words}" for n, c in enumerate(self._choices, start=1)])
+            pane.choice.setCurrentIndex(place)
+            pane.choice.currentIndexChanged.connect(self._choose)
+        session.texts.queue.dataChanged.connect(self._changed)
+        self._choose()
+        self.first.view.setFocus()
+
+    def _lay_out(self) -> None:
+        layout = dialog_column(self, spacing=GRID)
+        head, foot = QHBoxLayout(), QHBoxLayout()
+        head.setSpacing(GRID)
+        head.addWidget(self.here, 1)
+        head.addWidget(self.previous)
+        head.addWidget(self.next)
+        foot.setSpacing(GRID)
+        foot.addWidget(self._marks, 1)
+        foot.addWidget(close_button(self))
+        layout.addWidget(self.words)
+        layout.addLayout(head)
+        layout.addWidget(self._splitter, 1)
+        layout.addLayout(foot)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put one below the other where there is no room beside it."""
+        super().resizeEvent(event)
+        beside = self.width() >= _BESIDE
+        self._splitter.setOrientation(
+            Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
+        )
+
+    def done(self, result: int) -> None:
+        """Stop aligning."""
+        self._drop()
+        super().done(result)
+
+    def _drop(self) -> None:
+        if self._job is not None:
+            self._job.drop()
+            self._job = None
+
+    # What is shown
+
+    @property
+    def chosen(self) -> tuple[TextChoice, TextChoice]:
+        """The two texts."""
+        first, second = (pane.choice.currentIndex() for pane in (self.first, self.second))
+        return self._choices[first], self._choices[second]
+
+    def _choose(self) -> None:
+        for one in self.chosen:
+            if not one.fetched and one.item is not None:
+                self._session.record.fetch(one.item)
+        self._show()
+
+    def _changed(self, first: QModelIndex, last: QModelIndex) -> None:
+        queue = self._session.texts.queue
+        rows = {queue.item(row) for row in range(first.row(), last.row() + 1)}
+        for pane, one in zip((self.first, self.second), self.chosen, strict=True):
+            other = one.audit is not pane.selection.audit or (one.text or "") != pane.view.text
+            if one.item in rows and other:
+                self._show()
+                return
+
+    def _show(self) -> None:
+        self._drop()
+        self._alignment, self._stops, self._place = None, [], -1
+        self.pairing.pair(None)
+        texts = []
+        for pane, one in zip((self.first, self.second), self.chosen, strict=True):
+            pane.selection.show(one.audit)
+            pane.show_text(one.text or "", one.audit, _note(one))
+            texts.append(one.text)
+        left, right = texts
+        self.here.setText("")
+        self._enable()
+        if left is None or right is None:
+            self.words.setText(translate("SideBySide", "A text is missing."))
+            return
+        self.words.setText(translate("SideBySide", "The texts are being aligned …"))
+        self._job = self._session.jobs.files.do(
+            lambda context: align(left, right, checkpoint=context.checkpoint),
+            self._aligned,
+            self,
+            aside=True,
+        )
+
+    def _aligned(self, outcome: Outcome[Alignment]) -> None:
+        self._job = None
+        match outcome:
+            case Done(alignment):
+                self._alignment = alignment
+                self._stops = self._find_stops(alignment)
+                self.pairing.pair(alignment)
+                self.words.setText(self._summary(alignment))
+            case Failure():
+                self.words.setText(outcome.words)
+        self._enable()
+
+    def _find_stops(self, alignment: Alignment) -> list[tuple[Pair, bool]]:
+        stops = [(pair, False) for pair in alignment.differences]
+        audits = [one.audit for one in self.chosen]
+        if all(audit is not None for audit in audits):
+            spans = [[(p.start, p.end) for _, p in standing(audit)] for audit in audits if audit]
+            stops += [(pair, True) for pair in marked_in_one(alignment, *spans)]
+        return sorted(stops, key=lambda stop: (stop[0].left, stop[0].right))
+
+    def _summary(self, alignment: Alignment) -> str:
+        differ, parts = len(alignment.differences), []
+        if not differ:
+            parts.append(translate("SideBySide", "No word differs."))
+        elif not alignment.shared:
+            parts.append(translate("SideBySide", "The two texts have no words in common."))
+        else:
+            first, second = (
+                f"{100 * alignment.shared // max(1, size)}\N{NO-BREAK SPACE}%"
+                for size in alignment.words
+            )
+            words = translate(
+                "SideBySide",
+                "{n:plural(One difference|{n:count} differences)}. Of the first text "
+                "{first:text} of the words stand in the second, of the second {second:text} in "
+                "the first, in the same order.",
+            )
+            parts.append(filled(words, n=differ, first=first, second=second))
+        if only := sum(marked for _, marked in self._stops):
+            words = translate(
+                "SideBySide",
+                "{n:plural(One stretch is|{n:count} stretches are)} marked in one of them only.",
+            )
+            parts.append(filled(words, n=only))
+        return " ".join(parts)
+
+    # From one difference to the next
+
+    def go_on(self) -> None:
+        """Show the next difference; after the last one the first."""
+        self._go(1)
+
+    def go_back(self) -> None:
+        """Show the difference before; before the first one the last."""
+        self._go(-1)
+
+    def _go(self, by: int) -> None:
+        if not self._stops:
+            return
+        begun = self._place >= 0
+        self._place = (self._place + by) % len(self._stops) if begun else (0 if by > 0 else -1)
+        self._place %= len(self._stops)
+        pair, marked = self._stops[self._place]
+        self.pairing.show_pair(pair)
+        words = translate("SideBySide", "{n:count} of {all:count}: {what:text}")
+        what = _marked(pair, self.chosen) if marked else _difference(pair, self.chosen)
+        self.here.setText(filled(words, n=self._place + 1, all=len(self._stops), what=what))
+
+    def _enable(self) -> None:
+        for button in (self.previous, self.next):
+            button.setEnabled(bool(self._stops))
+
+
+def _note(one: TextChoice) -> str:
+    if one.text is None:
+        if not one.fetched:
+            return translate("SideBySide", "It is being opened.")
+        return translate(
+            "SideBySide", "This text was not kept. Add its file to the list to see it here."
+        )
+    return translate("SideBySide", "Not audited, so nothing is shaded.")
+
+
+def _quotes(pair: Pair, chosen: tuple[TextChoice, TextChoice]) -> list[str]:
+    quoted = []
+    for one, (start, end) in zip(chosen, (pair.left, pair.right), strict=True):
+        words = safe_text((one.text or "")[start : min(end, start + _QUOTED)].strip())
+        quoted.append(f"{words} …" if end - start > _QUOTED else words)
+    return quoted
+
+
+def _difference(pair: Pair, chosen: tuple[TextChoice, TextChoice]) -> str:
+    words = {
+        Kind.LEFT: translate("SideBySide", "only in the first text “{first:text}”"),
+        Kind.RIGHT: translate("SideBySide", "only in the second text “{second:text}”"),
+    }.get(pair.kind, translate("SideBySide", "“{first:text}”, in the second “{second:text}”"))
+    first, second = _quotes(pair, chosen)
+    return filled(words, first=first, second=second)
+
+
+def _marked(pair: Pair, chosen: tuple[TextChoice, TextChoice]) -> str:
+    words = (
+        translate("SideBySide", "marked in the first text only “{first:text}”")
+        if pair.kind is Kind.LEFT
+        else translate("SideBySide", "marked in the second text only “{first:text}”")
+    )
+    first, _ = _quotes(pair, chosen)
+    return filled(words, first=first)

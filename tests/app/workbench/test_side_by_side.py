@@ -1,0 +1,157 @@
+"""The window “Two texts side by side”."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from pura.record.audit import Audit
+from pura.record.naming import Passage
+from pura_audit.workbench.dialogs import openers
+
+
+@pytest.fixture
+def long_audit(audit_factory: Any, samples: Any, tbcc: Any, sample_key: Any) -> Audit:
+    texts = [str(one["text"]) for one in samples["marked"]["texts"][:4]]
+    made: Audit = audit_factory("\n\n".join(texts), tbcc, sample_key)
+    return made
+
+
+@pytest.fixture
+def beside(window: Any, qtbot: Any) -> Any:
+    def show(*audits: Audit, size: tuple[int, int] = (1180, 760)) -> Any:
+        dialog = openers.show_side_by_side(window, audits)
+        assert dialog is not None
+        dialog.resize(*size)
+        with qtbot.waitActive(dialog):
+            dialog.activateWindow()
+        aligned(dialog, qtbot)
+        return dialog
+
+    return show
+
+
+def aligned(dialog: Any, qtbot: Any) -> None:
+    def done() -> bool:
+        views = (dialog.first.view, dialog.second.view)
+        same = len({view.line_starts().size for view in views}) == 1
+        return same and not dialog.words.text().endswith("…")
+
+    qtbot.waitUntil(done)
+
+
+def level(dialog: Any, words: str) -> tuple[int, int]:
+    """The rows in which words begin in both texts."""
+    views = dialog.first.view, dialog.second.view
+    first, second = (
+        int(np.searchsorted(v.line_starts(), v.text.index(words), side="right")) for v in views
+    )
+    return first, second
+
+
+def test_a_text_and_the_passage_that_it_was_copied_from(
+    window: Any, long_audit: Audit, beside: Any, qtbot: Any
+) -> None:
+    audit = long_audit
+    words = str(audit.text).split(" ")
+    at = len(words) // 2
+    copied = words[at:-20]
+    copied[50] = "otherwise"
+    passage = " ".join(["A", "sentence", "of", "his", "own.", *copied])
+    window.session.texts.add_text(passage, "passage")
+    window.session.texts.add_audit(audit)
+    dialog = beside(size=(760, 460))
+    first, second = dialog.first, dialog.second
+    assert (first.view.text, second.view.text) == (audit.text, passage)
+    assert first.view.shading
+    assert not second.view.token_starts().size
+    assert "in the second" in dialog.words.text()
+    # What both have stands at one height, and scrolls together.
+    here, there = level(dialog, " ".join(words[at + 30 : at + 40]))
+    assert abs(here - there) <= 1
+    bars = [pane.view.verticalScrollBar() for pane in (first, second)]
+    bars[0].setValue(bars[0].maximum() // 2)
+    assert bars[1].value() == bars[0].value() > 0
+
+    # F3 goes from one difference to the next, and around.
+    def press(*modifiers: Qt.KeyboardModifier) -> str:
+        qtbot.keyClick(dialog, Qt.Key.Key_F3, *modifiers)
+        return str(dialog.here.text())
+
+    stops = [press()]
+    while (stop := press()) != stops[0]:
+        stops.append(stop)
+    assert f"1 of {len(stops)}: " in stops[0]
+    assert any("otherwise" in stop for stop in stops)
+    assert press(Qt.KeyboardModifier.ShiftModifier) == stops[-1]
+    assert first.grab().toImage() != second.grab().toImage()
+
+
+def test_two_readings_of_one_text(audit: Audit, beside: Any, qtbot: Any) -> None:
+    half = len(audit.tokens.ids) // 2
+    end = int(audit.tokens.spans[half - 1, 1])
+    short = Passage(first_token=0, last_token=half - 1, start=0, end=end)
+    dialog = beside(audit, replace(audit, id="1" * 32, passages=(short,)))
+    assert dialog.words.text() == ("No word differs. One stretch is marked in one of them only.")
+    qtbot.mouseClick(dialog.next, Qt.MouseButton.LeftButton)
+    assert "marked in the first text only" in dialog.here.text()
+    # What is selected in one is selected in the other.
+    dialog.second.selection.select_token(7)
+    assert dialog.first.selection.token == 7
+    dialog.second.choice.setCurrentIndex(0)
+    aligned(dialog, qtbot)
+    assert dialog.words.text() == "No word differs."
+    assert not dialog.next.isEnabled()
+
+
+def test_a_text_that_was_not_kept_says_so(audit: Audit, beside: Any, window: Any) -> None:
+    window.session.texts.add_text("Some other text.", "letter")
+    dialog = openers.show_side_by_side(window, [replace(audit, text=None)])
+    assert dialog.words.text() == "A text is missing."
+    assert "was not kept" in dialog.first._note.text()
+    assert "Not audited" in dialog.second._note.text()
+
+
+def test_with_one_text_the_window_says_what_is_needed(window: Any, audit: Audit) -> None:
+    window.session.texts.add_audit(audit)
+    assert openers.show_side_by_side(window) is None
+    assert "Two texts are needed" in window.status.words.text()
+
+
+def test_compare_leads_to_the_texts(window: Any, audit: Audit, qtbot: Any) -> None:
+    window.session.texts.add_audit(audit)
+    window.session.texts.add_audit(replace(audit, id="1" * 32))
+    compare = openers.compare_audits(window)
+    with qtbot.waitSignal(compare.texts_wanted):
+        compare.beside.click()
+    titles = [w.windowTitle() for w in QApplication.topLevelWidgets() if w.isVisible()]
+    assert "Two texts side by side" in titles
+
+
+def test_in_a_narrow_window_one_stands_below_the_other(audit: Audit, beside: Any) -> None:
+    other = replace(audit, id="1" * 32)
+    dialog = beside(audit, other, size=(600, 460))
+    first, second = (pane.geometry() for pane in (dialog.first, dialog.second))
+    assert first.bottom() < second.top()
+    dialog.resize(760, 460)
+    QApplication.processEvents()
+    assert dialog.first.geometry().right() < dialog.second.geometry().left()
+    assert dialog.height() <= 460
+
+
+def test_what_both_have_stands_level_below_what_one_has_more(window: Any, beside: Any) -> None:
+    same = [f"Sentence {n} stands in both of the texts, word for word." for n in range(40)]
+    more = " ".join(f"Here he says {n} more." for n in range(60))
+    window.session.texts.add_text(" ".join([*same[:20], more, *same[20:]]), "long")
+    window.session.texts.add_text(" ".join(["Dear Sir,", *same]), "short")
+    dialog = beside()
+    for one in same[1:]:
+        here, there = level(dialog, one)
+        assert abs(here - there) <= 1, one
+    here, there = level(dialog, same[20])
+    assert here == there

@@ -8,16 +8,17 @@ window's thread stands just then, while the culprit is still at work. On with ``
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
-import sys
+import re
+import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FrameType
-from typing import Final
+from typing import IO, Final
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
@@ -25,6 +26,8 @@ THRESHOLD: Final = 0.1  # seconds without an answer that a person notices
 BEAT: Final = 0.02  # seconds between two beats
 KEPT: Final = 1000  # stalls in memory; the log has them all
 _DEPTH: Final = 30  # frames of a stack
+_THREAD: Final = re.compile(r"(?:Current thread|Thread) 0x([0-9a-f]+)")
+_PLACE: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 _log = logging.getLogger(__name__)
 
 
@@ -78,6 +81,7 @@ class StallMeter(QObject):
         self.looked = threading.Event()
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
+        self._file: IO[bytes]
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(round(1000 * BEAT))
@@ -94,6 +98,7 @@ class StallMeter(QObject):
             return
         self._last = self._clock()
         self._end.clear()
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - the thread closes it
         self._timer.start()
         self._thread = threading.Thread(target=self._watch, name="stall-meter", daemon=True)
         self._thread.start()
@@ -145,34 +150,29 @@ class StallMeter(QObject):
         with self._lock:
             if self._stack or self._clock() - self._last <= self._threshold:
                 return
-            self._stack = _where(self._watched)
+            self._stack = _where(self._watched, self._file)
         self.looked.set()
 
     def _watch(self) -> None:
-        while not self._end.wait(BEAT):
-            self.look()
+        with self._file:
+            while not self._end.wait(BEAT):
+                self.look()
 
 
-def _where(thread: int) -> tuple[str, ...]:
-    switch = sys.getswitchinterval()
-    sys.setswitchinterval(1.0)  # the watched thread waits for these few steps
-    try:
-        # Handed over, never named: there is no other way, and no other hold on the frames.
-        return _places(sys._current_frames().get(thread))  # noqa: SLF001
-    finally:
-        sys.setswitchinterval(switch)
+def _where(thread: int, file: IO[bytes]) -> tuple[str, ...]:
+    """Return where a running thread stands, as the interpreter itself writes it down.
 
-
-def _places(frame: FrameType | None) -> tuple[str, ...]:
-    """Return where a running thread stands.
-
-    Whoever holds a frame keeps its local variables alive: a painter that outlives its paint event
-    takes the program down with it. So nothing is read from a file meanwhile, which would let the
-    watched thread run on, and the frames are let go before anything else happens.
+    It writes while it holds Python's lock, and nobody gets hold of a frame: a painter that outlives
+    its paint event takes the program down with it.
     """
-    found: list[tuple[str, int, str]] = []
-    while frame is not None and len(found) < _DEPTH:
-        code = frame.f_code
-        found.append((code.co_filename, frame.f_lineno or 0, code.co_name))
-        frame = frame.f_back
-    return tuple(f"{file}:{line} {name}" for file, line, name in reversed(found))
+    file.seek(0)
+    file.truncate()
+    faulthandler.dump_traceback(file)
+    file.seek(0)
+    for part in file.read().decode("utf-8", "replace").split("\n\n"):
+        heading, *lines = part.splitlines()
+        named = _THREAD.match(heading)
+        if named is not None and int(named[1], 16) == thread:
+            places = [match.expand(r"\1:\2 \3") for line in lines if (match := _PLACE.match(line))]
+            return tuple(reversed(places[:_DEPTH]))
+    return ()

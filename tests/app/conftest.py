@@ -31,6 +31,7 @@ from pura.record.audit import Audit, Sentence
 from pura.record.evidence import (
     BitEvidence,
     EvidenceFacts,
+    MarkFacts,
     PayloadFacts,
     StepEvidence,
     TokenEvidence,
@@ -43,6 +44,8 @@ from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.environment import Environment
 from pura.verdict.policy import default_policy
 from pura_audit import application
+from pura_audit.platform.i18n import set_language
+from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.choices import (
     Inventory,
     KeyChoice,
@@ -365,8 +368,58 @@ def window(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[M
 
 
 @pytest.fixture
+def german(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[MainWindow]:
+    """The window in German, whose words are longer."""
+    SettingsFile(paths.config).update(language="de")
+    made = application.make_window(paths, engine=engine, theme="light")
+    made.session.settings.update(begin_audits=False)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(
+        lambda: made.session.chosen.catalogue is not None and made.session.chosen.device is not None
+    )
+    yield made
+    engine.gate.set()
+    made.session.close()
+    set_language("en")
+
+
+@pytest.fixture
 def audit(text: str, tbcc: Profile, sample_key: SecretKey) -> Audit:
     return make_audit(text, tbcc, sample_key)
+
+
+@pytest.fixture
+def several(audit: Audit) -> Audit:
+    """An audit with three marks, of which the last belongs to another key."""
+    size = audit.tokens.ids.size
+    keys = (audit.key, KeyFacts(fingerprint="f" * 16, label="Archive"))
+    marks = []
+    for number, first in enumerate((0, size // 4, size // 2)):
+        last = first + size // 5
+        place = Passage(
+            first_token=first,
+            last_token=last,
+            start=int(audit.tokens.spans[first, 0]),
+            end=int(audit.tokens.spans[last, 1]),
+        )
+        marks.append(
+            MarkFacts(
+                key=keys[number == 2].fingerprint,
+                bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
+                fields=(),
+                passages=(place,),
+                share=0.2,
+                candidates=(
+                    CandidateFacts(
+                        bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
+                        posterior=(1.0, 0.6, 0.995)[number],
+                    ),
+                ),
+                own_log10_e=12.0 - number,
+            )
+        )
+    return replace(audit, keys=keys, marks=tuple(marks), passages=marks[0].passages)
 
 
 @pytest.fixture
@@ -377,12 +430,21 @@ def audit_factory() -> Callable[..., Audit]:
 @pytest.fixture
 def every_dialog() -> Callable[[Any], dict[str, Callable[[], Any]]]:
     """Takes the window; returns what opens each of its dialogs, by name."""
-    spec = importlib.util.spec_from_file_location(
-        "every_dialog", Path(__file__).with_name("every_dialog.py")
-    )
+    opened: Callable[[Any], dict[str, Callable[[], Any]]] = _beside("every_dialog").opened_dialogs
+    return opened
+
+
+@pytest.fixture
+def faults() -> Callable[[Any], list[str]]:
+    """Takes a widget; names what is cut in it, or overlaps."""
+    found: Callable[[Any], list[str]] = _beside("room").faults
+    return found
+
+
+def _beside(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    opened: Callable[[Any], dict[str, Callable[[], Any]]] = module.opened_dialogs
-    return opened
+    return module

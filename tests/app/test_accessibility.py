@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -26,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from pura.record.audit import Audit
 from pura_audit.session.items import ItemState
+from pura_audit.widgets.form_dialog import PlainDialog
 from pura_audit.workbench.dialogs.about import AboutDialog
 
 CONTROLS = (
@@ -36,6 +38,9 @@ CONTROLS = (
     QAbstractItemView,
     QAbstractScrollArea,
 )
+
+LOW = QSize(790, 465)
+"""What a frame leaves of a screen of 1600 by 1000 pixels at 200 %."""
 
 
 def nameless(root: QWidget) -> list[str]:
@@ -151,17 +156,19 @@ def plain_dialogs() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("plain_dialogs")
-def test_dialogs_have_names_and_let_the_keyboard_through(
-    window: Any,
+def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
+    german: Any,
     audit: Audit,
     every_dialog: Any,
+    faults: Any,
     qtbot: Any,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a file dialog lists nothing: its ring is not a chosen row
-    window.session.texts.add_audit(audit)
-    for name, act in every_dialog(window).items():
+    german.session.texts.add_audit(audit)
+    tight: list[str] = []
+    for name, act in every_dialog(german).items():
         dialog = act()
         assert dialog is not None, name
         QApplication.processEvents()
@@ -176,8 +183,18 @@ def test_dialogs_have_names_and_let_the_keyboard_through(
         ]
         assert missed == [], name
         assert ringless(ring) == [], name
+        for low in (LOW, LOW.expandedTo(dialog.size())):
+            with monkeypatch.context() as screen:
+                screen.setattr(PlainDialog, "_room", lambda _, low=low: low)
+                dialog.resize(low)
+                with suppress(qtbot.TimeoutError):  # what comes from another thread finds its room
+                    qtbot.waitUntil(lambda d=dialog: not faults(d))
+                tight += [f"{name}: {fault}" for fault in faults(dialog)]
+                if dialog.size() != dialog.size().boundedTo(low):
+                    tight.append(f"{name} is larger than {low.toTuple()}")
         with qtbot.waitSignal(dialog.finished):
             qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not tight, "\n".join(tight)
 
 
 class Trap(QLineEdit):

@@ -109,7 +109,7 @@ class CasesDialog(PlainDialog):
         self.close_button = close_button(self)
 
     def _lay_out(self) -> None:
-        side = Card()
+        side = Card(inner=GAP)
         for widget in (self.search, self.state, self.none):
             side.body.addWidget(widget)
         side.body.addWidget(self.table, 1)
@@ -126,7 +126,7 @@ class CasesDialog(PlainDialog):
         parts.addWidget(self.pane)
         parts.setStretchFactor(1, 1)
         parts.setSizes([390, 10_000])
-        side.setMinimumWidth(300)
+        side.setMinimumWidth(250)
         foot = QHBoxLayout()
         foot.setSpacing(GRID)
         foot.addWidget(self.words, 1)

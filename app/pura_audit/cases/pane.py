@@ -71,7 +71,7 @@ class CasePane(Card):
     wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+        super().__init__(parent=parent, inner=GAP)
         self.shown: Shown | None = None
         self.name = ElidedLabel()
         self.name.setProperty("role", "answer")
@@ -124,7 +124,7 @@ class CasePane(Card):
         column.setSpacing(GAP)
         column.addWidget(self.items, 1)
         row = QHBoxLayout()
-        row.setSpacing(GRID)
+        row.setSpacing(GRID // 2)
         for name, words in (
             ("open", translate("Cases", "Open")),
             ("review", translate("Cases", "Second person …")),

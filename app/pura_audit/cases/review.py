@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from pura.caselog import Case, CaseItem
 from pura.usecases.cases import ReviewFinding, review_finding
@@ -11,7 +11,7 @@ from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.outcome import Failure, Outcome
 from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.session.case_log import Cases
-from pura_audit.theme.theme import GRID
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
 from pura_audit.widgets.form_dialog import (
@@ -23,6 +23,7 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     plain_button,
 )
+from pura_audit.widgets.scrolled import Scrolled
 
 
 class ReviewDialog(FittedDialog):
@@ -71,13 +72,16 @@ class ReviewDialog(FittedDialog):
                 "the text. The names stand in the log and in reports.",
             ),
         )
-        layout.addWidget(_finding(case, item))
+        parts = QVBoxLayout()
+        parts.setSpacing(GAP)
+        parts.addWidget(_finding(case, item))
         for field in (self.who, self.recomputed, self.remark):
-            layout.addWidget(field)
+            parts.addWidget(field)
             field.edited.connect(self._check)
+        parts.addStretch(1)
+        layout.addWidget(Scrolled(parts), 1)
         layout.addWidget(self.words)
         cancel = cancel_button(self, enter=False)
-        layout.addStretch(1)
         layout.addLayout(button_row(cancel, self.dispute, self.confirm))
         self._check()
         self.who.widget.setFocus()

@@ -31,7 +31,7 @@ from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
-from pura_audit.theme.theme import GRID
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import LabelledField, Words
 from pura_audit.widgets.form_dialog import (
@@ -42,6 +42,7 @@ from pura_audit.widgets.form_dialog import (
     dialog_column,
     main_button,
 )
+from pura_audit.widgets.scrolled import Scrolled
 
 MODES: Final = (KEEP, SEAL, LEAVE_OUT)
 
@@ -109,11 +110,13 @@ class SaveDialog(FittedDialog):
                 "in the case log, which is only ever added to.",
             ),
         )
-        layout.addWidget(LabelledField(translate("Cases", "Case"), self.case))
-        layout.addWidget(self.who)
-        layout.addWidget(self.purpose)
-        layout.addWidget(label(translate("Cases", "The text itself"), "section"))
-        layout.addLayout(self._modes())
+        parts = QVBoxLayout()
+        parts.setSpacing(GAP)
+        parts.addWidget(LabelledField(translate("Cases", "Case"), self.case))
+        parts.addWidget(self.who)
+        parts.addWidget(self.purpose)
+        parts.addWidget(label(translate("Cases", "The text itself"), "section"))
+        parts.addLayout(self._modes())
         count = len(self._others)
         self.all.setText(
             filled(
@@ -126,9 +129,10 @@ class SaveDialog(FittedDialog):
             )
         )
         self.all.setVisible(count > 0)
-        layout.addWidget(self.all)
+        parts.addWidget(self.all)
+        parts.addStretch(1)
+        layout.addWidget(Scrolled(parts), 1)
         layout.addWidget(self.words)
-        layout.addStretch(1)
         layout.addLayout(button_row(cancel_button(self), self.save))
 
     def _modes(self) -> QVBoxLayout:

@@ -32,6 +32,7 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     plain_button,
 )
+from pura_audit.widgets.scrolled import Scrolled
 from pura_audit.widgets.working_dialog import WorkingDialog
 
 
@@ -113,9 +114,8 @@ class PowerDialog(WorkingDialog):
         row.addStretch(1)
         form.addRow("", self.chat)
         form.addRow("", row)
-        layout.addLayout(form)
+        layout.addWidget(Scrolled(form), 1)
         layout.addLayout(self.progress_row())
-        layout.addStretch(1)
         layout.addLayout(button_row(close_button(self), self.measure, left=(self.estimate,)))
         self._inputs = (*(field for _, field in fields), self.chat, self.prompts)
 

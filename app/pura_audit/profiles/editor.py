@@ -45,6 +45,7 @@ from pura_audit.widgets.form_dialog import (
     dialog_column,
     main_button,
 )
+from pura_audit.widgets.scrolled import Scrolled
 
 
 class ProfileEditor(PlainDialog):
@@ -70,7 +71,7 @@ class ProfileEditor(PlainDialog):
             if choice is not None
             else translate("ProfileEditor", "New profile")
         )
-        self.resize(1080, 720)
+        self.resize(1080, 800)
         self.inputs = self._make_inputs()
         self.fields = FieldsTable(self._start.fields if self._start else ())
         self.about = label("", "", wrap=True)
@@ -133,18 +134,20 @@ class ProfileEditor(PlainDialog):
         form = QFormLayout()
         form.setVerticalSpacing(GRID)
         form.setHorizontalSpacing(GAP)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         for setting, words in _titles().items():
             name_input(self.inputs[setting], words)
             form.addRow(words, self.inputs[setting])
         middle.setSpacing(GAP)
-        middle.addLayout(form, 5)
+        middle.addWidget(Scrolled(form), 5)
         side, card = QVBoxLayout(), QFrame()
         card.setProperty("role", "card")
-        inside = QVBoxLayout(card)
+        inside = QVBoxLayout()
         inside.setSpacing(GRID)
         for widget in (self.about, self.fault, self.length, self.odd, self.fingerprint):
             inside.addWidget(widget)
         inside.addStretch(1)
+        QVBoxLayout(card).addWidget(Scrolled(inside))
         side.setSpacing(GAP)
         side.addWidget(card, 1)
         side.addWidget(label(translate("ProfileEditor", "Fields of the payload"), "title"))

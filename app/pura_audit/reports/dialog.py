@@ -120,7 +120,7 @@ class ReportDialog(PlainDialog):
         side = QVBoxLayout(self.left)
         side.setContentsMargins(GAP + GRID // 2, GRID, GRID // 2, GRID)
         side.addWidget(self.form)
-        self.left.setMinimumWidth(FORM - 60)
+        self.left.setMinimumWidth(FORM - 100)
         self.parts.setHandleWidth(GAP)
         self.parts.setChildrenCollapsible(False)
         self.parts.setStretchFactor(1, 1)

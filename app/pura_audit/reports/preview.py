@@ -25,6 +25,7 @@ from pura_audit.reports.pages_view import ACTUAL, PAGE, WIDTH, PagesView
 from pura_audit.theme.icons import icon
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
+from pura_audit.widgets.elided import ElidedLabel
 
 WAIT_MS: Final = 600  # after the last change
 POINTS: Final = {"a4": QSizeF(595.28, 841.89), "us-letter": QSizeF(612, 792)}
@@ -60,7 +61,8 @@ class ReportPreview(QWidget):
         self.view.wanted.connect(self._draw)
         self.view.page_changed.connect(self._tell)
         self.where = label("", "muted")
-        self.state = label("", "muted")
+        self.state = ElidedLabel()
+        self.state.setProperty("role", "muted")
         self.previous = self._tool(translate("Report", "Previous page"), -1)
         self.next = self._tool(translate("Report", "Next page"), 1)
         self.zoom = QComboBox()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -23,12 +24,26 @@ from pura_audit.platform.i18n import translate
 from pura_audit.theme.theme import GAP, PADDING
 from pura_audit.widgets.card import label, restyle
 
+TITLE: Final = 36  # pixels of a window's title
+
 
 class PlainDialog(QDialog):
     """A dialog in which Return presses the button that has the focus, and the main one elsewhere.
 
-    Qt presses the main one also where the focus is on another that is not a default.
+    Qt presses the main one also where the focus is on another that is not a default. It comes up no
+    larger than the screen.
     """
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Stay on the screen."""
+        super().showEvent(event)
+        self.resize(self.size().boundedTo(self._room()))
+
+    def _room(self) -> QSize:
+        """Return the size of the screen below a title, or of the window behind if that is more."""
+        parent = self.parentWidget()
+        behind = parent.window().size() if parent is not None else QSize()
+        return (self.screen().availableSize() - QSize(0, TITLE)).expandedTo(behind)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Press what has the focus."""
@@ -63,7 +78,7 @@ class FittedDialog(PlainDialog):
         height = max(at_least, layout.totalMinimumSize().height())
         if layout.hasHeightForWidth():
             height = max(height, layout.totalHeightForWidth(width))
-        self.resize(width, height)
+        self.resize(QSize(width, height).boundedTo(self._room()))
 
 
 class Remark(QLabel):

@@ -26,6 +26,7 @@ from pura_audit.widgets.form_dialog import (
     close_button,
     dialog_column,
 )
+from pura_audit.widgets.scrolled import Scrolled
 from pura_audit.widgets.tables import fill_table, make_table
 
 T = TypeVar("T")
@@ -170,7 +171,7 @@ class StoreDialog(WorkingDialog):
         column.addStretch(1)
         middle.setSpacing(GAP)
         middle.addLayout(list_side, 1)
-        middle.addLayout(column)
+        middle.addWidget(Scrolled(column))
         layout.addLayout(middle, 1)
         layout.addLayout(self.progress_row())
         layout.addLayout(button_row(close_button(self, enter=True)))

@@ -19,13 +19,11 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
 from pura.record.audit import Audit
-from pura.record.evidence import MarkFacts
 from pura.record.marks import standing
-from pura.record.naming import CandidateFacts, Passage
+from pura.record.naming import Passage
 from pura.record.presented import said
 from pura.record.readings import StopFacts
 from pura.record.spoken import whom_words
-from pura.record.surroundings import KeyFacts
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.token_facts import course, token_facts
@@ -382,39 +380,6 @@ def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window: Any, audit:
     facts_without = dataclasses.replace(facts, kernel="hard")
     window.evidence.token.ring.show_facts(facts_without)
     assert window.evidence.token.ring.grab().toImage() != before
-
-
-@pytest.fixture
-def several(audit: Audit) -> Audit:
-    """An audit with three marks, of which the last belongs to another key."""
-    size = audit.tokens.ids.size
-    keys = (audit.key, KeyFacts(fingerprint="f" * 16, label="Archive"))
-    marks = []
-    for number, first in enumerate((0, size // 4, size // 2)):
-        last = first + size // 5
-        place = Passage(
-            first_token=first,
-            last_token=last,
-            start=int(audit.tokens.spans[first, 0]),
-            end=int(audit.tokens.spans[last, 1]),
-        )
-        marks.append(
-            MarkFacts(
-                key=keys[number == 2].fingerprint,
-                bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
-                fields=(),
-                passages=(place,),
-                share=0.2,
-                candidates=(
-                    CandidateFacts(
-                        bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
-                        posterior=(1.0, 0.6, 0.995)[number],
-                    ),
-                ),
-                own_log10_e=12.0 - number,
-            )
-        )
-    return dataclasses.replace(audit, keys=keys, marks=tuple(marks), passages=marks[0].passages)
 
 
 def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Audit) -> None:

@@ -43,6 +43,7 @@ from pura_audit.widgets.form_dialog import (
 from pura_audit.widgets.text_layout import safe_text
 
 SHOWN: Final = 2000  # characters of a preview
+LEAST: Final = 56  # pixels of list and preview
 
 
 class ReadingDialog(PlainDialog):
@@ -91,6 +92,8 @@ class ReadingDialog(PlainDialog):
         self._heading = label(translate("Reading", "Parts of the file"), "label")
         layout.addWidget(self._heading)
         self.parts.setMaximumHeight(150)
+        for box in (self.parts, self.preview):
+            box.setMinimumHeight(LEAST)
         layout.addWidget(self.parts)
         layout.addWidget(label(translate("Reading", "Preview"), "label"))
         layout.addWidget(self.preview, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from pura.caselog import Case, CaseItem
@@ -11,6 +11,7 @@ from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.outcome import Failure, Outcome
 from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.session.case_log import Cases
+from pura_audit.session.drafts import PAUSE_MS
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
@@ -45,6 +46,7 @@ class ReviewDialog(FittedDialog):
     ) -> None:
         super().__init__(parent)
         self._cases, self._item = cases, item
+        self._about = ("review", item.id, item.entry.hash)
         self._working = False
         heading = translate("Cases", "Second person")
         self.setWindowTitle(heading)
@@ -83,8 +85,33 @@ class ReviewDialog(FittedDialog):
         layout.addWidget(self.words)
         cancel = cancel_button(self, enter=False)
         layout.addLayout(button_row(cancel, self.dispute, self.confirm))
+        self._bring_back()
         self._check()
         self.who.widget.setFocus()
+
+    @property
+    def _fields(self) -> dict[str, Words]:
+        return {"who": self.who, "recomputed": self.recomputed, "remark": self.remark}
+
+    def _bring_back(self) -> None:
+        drafts = self._cases.drafts
+        for name, words in (drafts.found(self._about) or {}).items():
+            self._fields[name].set_text(words)
+        self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._noting.timeout.connect(self._note)
+        for field in self._fields.values():
+            field.edited.connect(self._noting.start)
+
+    def _note(self) -> None:
+        self._cases.drafts.note(
+            self._about, {name: field.text for name, field in self._fields.items()}
+        )
+
+    def done(self, result: int) -> None:
+        """It was written, or given up: nothing of it is kept."""
+        self._noting.stop()
+        self._cases.drafts.forget(self._about)
+        super().done(result)
 
     def _check(self) -> None:
         fits = [field.check() for field in (self.who, self.recomputed, self.remark)]

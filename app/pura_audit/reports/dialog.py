@@ -28,13 +28,13 @@ from pura_audit.reports.form import ReportForm
 from pura_audit.reports.making import ReportMaker, Saved
 from pura_audit.reports.preview import ReportPreview
 from pura_audit.reports.save import FilesGroup, SaveLine, ask_where, show_folder
+from pura_audit.session.drafts import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, ask_first, main_button, plain_button
 
 FORM: Final = 380
-PAUSE_MS: Final = 300  # what is typed within it is noted together
 
 
 class ReportDialog(PlainDialog):
@@ -72,7 +72,9 @@ class ReportDialog(PlainDialog):
         self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._noting.timeout.connect(self._note)
         base = base or ReportRequest()
-        draft = session.drafts.found([audit.id for _, audit in (audits if every else audits[:1])])
+        first = audits if every else audits[:1]
+        self._draft = ReportDraft(session.drafts, [audit.id for _, audit in first])
+        draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         queue, maker = session.jobs.reports, ReportMaker()
@@ -162,11 +164,11 @@ class ReportDialog(PlainDialog):
 
     def _note(self) -> None:
         told = self.form.request()
-        self._session.drafts.note([audit.id for audit in told.audits], told.request)
+        self._draft.note([audit.id for audit in told.audits], told.request)
 
     def _forget(self) -> None:
         self._noting.stop()
-        self._session.drafts.forget()
+        self._draft.forget()
 
     def _renew(self, *, now: bool = False) -> None:
         self.files.follow(self.form.audits.chosen())

@@ -14,6 +14,7 @@ from pura.usecases.environment import Environment
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Outcome
 from pura_audit.jobs.queue import Job, JobQueue, Work
+from pura_audit.session.drafts import Drafts
 
 T = TypeVar("T")
 Act = Callable[[CaseLog, JobContext], T]
@@ -25,6 +26,7 @@ class Cases(QObject):
     Args:
         queue: Where the work is done.
         environment: Whose log it is; of that, only its folders are used here.
+        drafts: What is filled in and not yet written.
 
     Signals:
         changed: Something was written.
@@ -33,10 +35,14 @@ class Cases(QObject):
     changed = Signal()
 
     def __init__(
-        self, queue: JobQueue, environment: Environment, parent: QObject | None = None
+        self,
+        queue: JobQueue,
+        environment: Environment,
+        drafts: Drafts,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._queue, self.environment = queue, environment
+        self._queue, self.environment, self.drafts = queue, environment, drafts
 
     @property
     def path(self) -> Path:

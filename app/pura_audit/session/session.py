@@ -43,7 +43,7 @@ class Session(QObject):
         cases: The case log.
         keeper: Keeps finished audits.
         record: Brings the list back, and knows where rows stand.
-        drafts: The report that is being filled in.
+        drafts: Forms that are being filled in.
 
     Signals:
         noticed: Something to say in the status line.
@@ -65,7 +65,8 @@ class Session(QObject):
         self.settings, self.environment = settings, engine.environment
         self._remembers = remembers
         self.jobs = Jobs(self)
-        self.cases = Cases(self.jobs.cases, self.environment, self)
+        self.drafts = Drafts(self.environment.paths.state, settings, self.jobs.files)
+        self.cases = Cases(self.jobs.cases, self.environment, self.drafts, self)
         self.keeper = Keeper(self.environment, settings)
         self.texts = TextList(self.jobs.files, settings, self)
         self.chosen = Chosen(engine, self.jobs, settings, self)
@@ -73,7 +74,6 @@ class Session(QObject):
             self.texts, self.chosen, self.jobs.model, engine, self.keeper, settings, self
         )
         self.record = Record(self.texts, self.cases, settings, self.jobs.files, self)
-        self.drafts = Drafts(self.environment.paths.state, settings, self.jobs.files)
         self.audits.kept.connect(lambda _: self.cases.changed.emit())
         self.audits.kept.connect(self.record.let_go)
         for part in (self.texts, self.audits, self.record):

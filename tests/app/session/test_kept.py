@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pura.caselog import CaseLog, list_cases, sign_off
 from pura.keys import Secret
 from pura.usecases.cases import UNFILED
 from pura_audit import application
+from pura_audit.cases.review import ReviewDialog
 from pura_audit.session.items import ItemState
 from pura_audit.session.journal import Journal
 from pura_audit.session.pace import length
@@ -28,11 +30,14 @@ from pura_audit.workbench.dialogs import openers
 # The window of the tests in a process of its own: one text finished, one running, one waiting.
 CHILD = """
 import importlib.util, json, sys
+from dataclasses import replace
 from pathlib import Path
+from pura.caselog import CaseLog, list_cases
 from pura.base.paths import user_paths
 from pura.scheme import Profile, SecretKey
 from pura_audit import application
 from pura_audit.session.items import ItemState
+from pura_audit.cases.review import ReviewDialog
 from pura_audit.workbench.dialogs import openers
 from PySide6.QtCore import QTimer
 
@@ -75,9 +80,24 @@ def steps():
     session.texts.show(session.texts.queue.items[2])
     window.work.ready.prompt.setPlainText("Write about the council.")
     session.texts.show(session.texts.queue.items[0])
+    item = session.texts.queue.items[0]
     report = openers.make_report(window)
     report.form.remarks.remark.widget.setPlainText("Seen twice.")
-    while "council" not in journal.read_text() or not session.drafts.path.exists():
+    other = openers.make_report(window, [("another", replace(item.audit, id="1" * 32))])
+    other.form.remarks.remark.widget.setPlainText("Another.")
+    with CaseLog(user_paths().caselog) as log:
+        [case] = list_cases(log)
+    review = ReviewDialog(session.cases, case, case.items[0], window)
+    review.open()
+    review.recomputed.set_text("Read it again.")
+
+    def noted():
+        there = session.drafts.path
+        return there.read_text() if there.exists() else ""
+
+    while "council" not in journal.read_text():
+        yield
+    while not all(words in noted() for words in ("Seen twice", "Another", "Read it")):
         yield
     print("there", flush=True)
     while True:
@@ -154,7 +174,16 @@ def test_a_killed_program_loses_nothing(
     assert report is not None
     assert report.form.remarks.remark.text == "Seen twice."
     assert stat.S_IMODE(session.drafts.path.stat().st_mode) == 0o600
-    report._leave()  # given up: nothing of it is kept
+    another = [("another", replace(finished.audit, id="1" * 32))]
+    other = openers.make_report(window, another)
+    assert other is not None
+    assert other.form.remarks.remark.text == "Another."
+    case = unfiled()
+    review = ReviewDialog(session.cases, case, case.items[0], window)
+    assert review.recomputed.text == "Read it again."
+    assert not review.confirm.isEnabled()  # no name was given yet
+    for form in (review, report, other):  # given up: nothing of it is kept
+        form.done(0)
     wait_until(qtbot, lambda: not session.drafts.path.exists())
     window.audit()
     wait_until(qtbot, lambda: wait.state is ItemState.DONE)

@@ -61,6 +61,7 @@ class Guard:
             if self._held > self._limits.held_bytes:
                 raise RefusalError("serve.busy", code="serve-busy", again_s=_AGAIN_S)
             if size > self._limits.body_bytes:
+                await self._let_out(receive, message, until)
                 raise RefusalError(
                     "serve.large", most=self._limits.body_bytes >> 20, code="serve-large"
                 )
@@ -85,3 +86,18 @@ class Guard:
             await self._app(scope, bounded, with_headers)
         finally:
             self._held -= size
+
+    async def _let_out(self, receive: Receive, message: Message, until: float) -> None:
+        """Let a body that is too large come to its end, where that is near.
+
+        Nothing of it is kept. Whoever still writes when we close, a proxy above all, does not read
+        why.
+        """
+        left = self._limits.body_bytes
+        while message.get("more_body", False) and left > 0:
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                return
+            left -= len(message.get("body", b""))

@@ -112,7 +112,9 @@ class HurriedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes."""
+        """Take bytes; a request for which there is no room is turned away (503)."""
+        full = len(self.connections) >= self.most
+        self.limit_concurrency = 0 if full else None
         super().data_received(data)
         self._sort()
 
@@ -197,7 +199,6 @@ def server(app: FastAPI, listen: Listen, limits: Limits) -> OrderlyServer:
             log_config=None,
             access_log=False,
             server_header=False,
-            limit_concurrency=limits.connections,
             backlog=max(limits.connections // 2, 1),  # so many are taken before others go
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=_KEEP_ALIVE_S,

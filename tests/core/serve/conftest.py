@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
+import httpx2 as httpx
 import pytest
 
 from pura.base.files import write_atomic
@@ -31,6 +33,7 @@ from pura.serve.log import Log
 from pura.serve.manifests import Manifests
 from pura.serve.reader import Reader
 from pura.serve.roles import Role
+from pura.serve.server import Listen, OrderlyServer, server
 from pura.serve.settings import Limits, Places, Protection, Settings
 from pura.serve.tokens import TokenFile
 
@@ -150,5 +153,67 @@ def detector(made: Make) -> Iterator[Callable[..., TestClient]]:
             app, _ = made(**settings)
             client = TestClient(app, raise_server_exceptions=False, client=("192.0.2.7", 1))
             return held.enter_context(client)
+
+        yield start
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A service that listens.
+
+    Attributes:
+        port: Where, on this machine.
+        server: What listens.
+        client: Asks it.
+        ended: Waits until it has ended.
+    """
+
+    port: int
+    server: OrderlyServer
+    client: httpx.Client
+    ended: Callable[[], None]
+
+    def raw(self, data: bytes) -> bytes:
+        """Send bytes and return all that comes back before the other end closes."""
+        with closing(socket.create_connection(("127.0.0.1", self.port), 60)) as there:
+            told = b""
+            with suppress(ConnectionError):  # it may be cut off while it still speaks
+                there.sendall(data)
+                while piece := there.recv(65_536):
+                    told += piece
+            return told
+
+
+@pytest.fixture
+def wire(made: Make) -> Iterator[Callable[..., Wire]]:
+    """Start a service: ``wire(limits={...}, listen={...}, around=...)``."""
+    with ExitStack() as held:
+
+        def start(
+            listen: dict[str, Any] | None = None,
+            around: Callable[[FastAPI], None] = lambda _: None,
+            **settings: Any,
+        ) -> Wire:
+            app, limits = made(**settings)
+            around(app)
+            with closing(socket.create_server(("127.0.0.1", 0))) as free:
+                port = free.getsockname()[1]
+            running = server(app, Listen(port=port, **(listen or {})), limits)
+            thread = threading.Thread(target=running.run)
+            thread.start()
+
+            def ended() -> None:
+                thread.join(60)
+                assert not thread.is_alive()
+
+            def stop() -> None:
+                running.should_exit = True
+                ended()
+
+            held.callback(stop)
+            while not running.started:
+                assert thread.is_alive()
+            client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False)
+            return Wire(port, running, held.enter_context(client), ended)
 
         yield start

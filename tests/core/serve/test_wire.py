@@ -11,9 +11,8 @@ import tempfile
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,73 +20,17 @@ import httpx2 as httpx
 import psutil
 import pytest
 from tests.core.documents.test_hostile_corpus import ENTITIES, packed, pdf
+from tests.core.serve.conftest import Wire
 
 from pura.base.errors import ServeError
 from pura.base.paths import user_paths
 from pura.scheme import SecretKey
 from pura.serve.roles import Role
-from pura.serve.server import Listen, OrderlyServer, server
+from pura.serve.server import Listen
 from pura.usecases.audits import Prepared
 from pura.usecases.cases import open_log
 
 Token = Callable[..., dict[str, str]]
-
-
-@dataclass(frozen=True)
-class Wire:
-    """A service that listens.
-
-    Attributes:
-        port: Where, on this machine.
-        server: What listens.
-        client: Asks it.
-        ended: Waits until it has ended.
-    """
-
-    port: int
-    server: OrderlyServer
-    client: httpx.Client
-    ended: Callable[[], None]
-
-    def raw(self, data: bytes) -> bytes:
-        """Send bytes and return all that comes back before the other end closes."""
-        with closing(socket.create_connection(("127.0.0.1", self.port), 60)) as there:
-            told = b""
-            with suppress(ConnectionError):  # it may be cut off while it still speaks
-                there.sendall(data)
-                while piece := there.recv(65_536):
-                    told += piece
-            return told
-
-
-@pytest.fixture
-def wire(made: Callable[..., Any]) -> Iterator[Callable[..., Wire]]:
-    """Start a service: ``wire(limits={...}, listen={...})``."""
-    with ExitStack() as held:
-
-        def start(listen: dict[str, Any] | None = None, **settings: Any) -> Wire:
-            app, limits = made(**settings)
-            with closing(socket.create_server(("127.0.0.1", 0))) as free:
-                port = free.getsockname()[1]
-            running = server(app, Listen(port=port, **(listen or {})), limits)
-            thread = threading.Thread(target=running.run)
-            thread.start()
-
-            def ended() -> None:
-                thread.join(60)
-                assert not thread.is_alive()
-
-            def stop() -> None:
-                running.should_exit = True
-                ended()
-
-            held.callback(stop)
-            while not running.started:
-                assert thread.is_alive()
-            client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False)
-            return Wire(port, running, held.enter_context(client), ended)
-
-        yield start
 
 
 def test_hostile_bytes_are_bounded_and_the_service_goes_on(wire: Callable[..., Wire]) -> None:

@@ -207,7 +207,7 @@ class Pictures:
             ("report-window-dark", "dark", big, self._report),
             ("report-check", "light", big, self._check),
             ("report-sign", "light", big, self._sign),
-            ("compare", "light", big, self._compare),
+            ("side-by-side", "light", small, self._side_by_side),
             ("cases", "light", big, self._cases),
             ("cases-dark", "dark", big, self._cases),
             ("cases-german", "light", big, self._cases),
@@ -415,11 +415,22 @@ class Pictures:
         self._until(lambda: dialog.checks is not None)
         return dialog
 
-    def _compare(self, window: MainWindow) -> QWidget:
+    def _side_by_side(self, window: MainWindow) -> QWidget:
         from pura_audit.workbench.dialogs import openers
 
-        self._plain(window)
-        return openers.compare_audits(window)
+        self._audited(window)
+        audited = _shown(window.session)
+        assert audited.document is not None  # it was just audited
+        words = audited.document.text.split(" ")[40:120]
+        words[12:15] = ["in", "other", "words"]
+        del words[50:52]
+        window.session.texts.add_text("As has been written: " + " ".join(words), "letter")
+        window.session.texts.show(audited)
+        dialog = openers.show_side_by_side(window)
+        assert dialog is not None  # there are two texts
+        self._until(dialog.next.isEnabled)
+        dialog.go_on()
+        return dialog
 
     def _bad_file(self, window: MainWindow) -> None:
         self._audited(window)

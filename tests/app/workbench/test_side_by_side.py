@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from pura.record.audit import Audit
 from pura.record.naming import Passage
+from pura_audit.session.items import ItemState
 from pura_audit.workbench.dialogs import openers
 
 
@@ -109,12 +110,35 @@ def test_two_readings_of_one_text(audit: Audit, beside: Any, qtbot: Any) -> None
     assert not dialog.next.isEnabled()
 
 
-def test_a_text_that_was_not_kept_says_so(audit: Audit, beside: Any, window: Any) -> None:
+def test_a_text_that_was_not_kept_is_that_of_its_file_or_missing(audit: Audit, window: Any) -> None:
     window.session.texts.add_text("Some other text.", "letter")
-    dialog = openers.show_side_by_side(window, [replace(audit, text=None)])
+    textless = replace(audit, text=None)
+    dialog = openers.show_side_by_side(window, [textless])
     assert dialog.words.text() == "A text is missing."
     assert "was not kept" in dialog.first._note.text()
     assert "Not audited" in dialog.second._note.text()
+    window.session.texts.add_text(audit.text, "memo")
+    document = window.session.texts.current.document
+    facts = replace(audit.input, sha256=document.sha256)
+    dialog = openers.show_side_by_side(window, [replace(textless, input=facts)])
+    assert dialog.first.view.text == audit.text
+    assert dialog.first.view.shading
+
+
+def test_a_record_that_only_the_case_log_has_is_fetched(window: Any, text: str, qtbot: Any) -> None:
+    window.session.texts.add_text(text, "memo")
+    window.session.audits.audit()
+    item = window.session.texts.current
+    qtbot.waitUntil(lambda: item.state is ItemState.DONE, timeout=30_000)
+    window.session.texts.add_text(text, "copy")
+    item.audit = None
+    dialog = openers.show_side_by_side(window, first=1, second=0)
+    assert "being opened" in dialog.first._note.text()
+    qtbot.waitUntil(lambda: dialog.first.view.token_starts().size > 0, timeout=30_000)
+    assert dialog.first.view.text == text
+    qtbot.waitUntil(lambda: dialog.words.text() == "No word differs.")
+    assert dialog.chosen[0].words.startswith("memo, 20")
+    assert dialog.chosen[1].words == "copy, not audited"
 
 
 def test_with_one_text_the_window_says_what_is_needed(window: Any, audit: Audit) -> None:
@@ -155,3 +179,21 @@ def test_what_both_have_stands_level_below_what_one_has_more(window: Any, beside
         assert abs(here - there) <= 1, one
     here, there = level(dialog, same[20])
     assert here == there
+
+
+def test_nothing_is_cut_at_any_size_in_german(
+    german: Any, faults: Any, audit: Audit, qtbot: Any
+) -> None:
+    german.session.texts.add_text(f"Wie jemand schrieb: {audit.text}", "Brief an die Redaktion")
+    german.session.texts.add_audit(audit)
+    dialog = openers.show_side_by_side(german)
+    qtbot.waitUntil(dialog.next.isEnabled)
+    dialog.go_on()
+    found = []
+    for size in ((600, 460), (760, 460), (800, 500), (1280, 720)):
+        dialog.resize(*size)
+        for _ in range(3):
+            QApplication.processEvents()
+        assert (dialog.width(), dialog.height()) == size
+        found += [f"{size}: {fault}" for fault in faults(dialog)]
+    assert not found, "\n".join(found)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QSplitter, QWidget
 
+from pura.documents import Document
 from pura.record.alignment import Alignment, Kind, Pair, align, marked_in_one
 from pura.record.audit import Audit
 from pura.record.marks import standing
@@ -42,32 +43,37 @@ class TextChoice:
     """A text that can be shown.
 
     Attributes:
-        item: Its row in the list; None for an audit that is in a case only.
-        saved: An audit that is not the row's; None for that of the row.
+        item: Its row in the list; None for an audit that was handed over.
+        saved: That audit.
+        rows: Of the list; one of them may hold the text of an audit that was kept without it.
     """
 
-    item: Item | None
+    item: Item | None = None
     saved: Audit | None = None
+    rows: Sequence[Item] = ()
 
     @property
     def audit(self) -> Audit | None:
         """What was found in it, where that is in memory."""
-        if self.saved is not None or self.item is None:
+        if self.item is None:
             return self.saved
         return self.item.audit if self.item.state is ItemState.DONE else None
 
     @property
     def text(self) -> str | None:
         """The text, where it is in memory."""
-        if self.audit is not None and self.audit.text is not None:
-            return self.audit.text
-        document = self.item.document if self.item is not None else None
+        audit, document = self.audit, self.item.document if self.item is not None else None
+        if audit is not None and audit.text is not None:
+            return audit.text
+        if document is None and audit is not None:
+            found = (row.document for row in self.rows if row.document is not None)
+            document = next((one for one in found if _is_of(one, audit)), None)
         return document.text if document is not None else None
 
     @property
     def fetched(self) -> bool:
         """Whether all of it is in memory that can be."""
-        if self.item is None or self.saved is not None:
+        if self.item is None or self.item.state is ItemState.FAILED:
             return True
         audited = self.item.state is ItemState.DONE and self.item.outline is not None
         return self.audit is not None if audited else self.text is not None
@@ -75,11 +81,12 @@ class TextChoice:
     @property
     def words(self) -> str:
         """What it is called."""
-        name = self.saved.input.name if self.saved is not None else ""
-        created = self.saved.created if self.saved is not None else ""
-        if self.item is not None and self.saved is None:
+        if self.item is not None:
             outline = self.item.outline
             name, created = self.item.name, outline.created if outline is not None else ""
+        else:
+            assert self.saved is not None  # a choice is one or the other
+            name, created = self.saved.input.name, self.saved.created
         said = created[:16].replace("T", " ") or translate("SideBySide", "not audited")
         return f"{name}, {said}"
 
@@ -89,16 +96,14 @@ def text_choices(items: Sequence[Item], audits: Sequence[Audit] = ()) -> list[Te
 
     Args:
         items: The rows of the list.
-        audits: Audits that may be in a case only; the list may hold their texts.
+        audits: Audits that may be in a case only.
     """
-    readable = [item for item in items if _readable(item)]
-    chosen = []
-    for audit in audits:
-        of_it = (item for item in readable if _holds(item, audit))
-        chosen.append(TextChoice(item=next(of_it, None), saved=audit))
     named = {audit.id for audit in audits}
-    others = (i for i in readable if i.outline is None or i.outline.audit not in named)
-    return [*chosen, *(TextChoice(item=item) for item in others)]
+    others = (i for i in items if i.outline is None or i.outline.audit not in named)
+    return [
+        *(TextChoice(saved=audit, rows=items) for audit in audits),
+        *(TextChoice(item=item, rows=items) for item in others if _readable(item)),
+    ]
 
 
 def _readable(item: Item) -> bool:
@@ -107,13 +112,10 @@ def _readable(item: Item) -> bool:
     return item.state is not ItemState.FAILED
 
 
-def _holds(item: Item, audit: Audit) -> bool:
-    document = item.document
-    return (
-        document is not None
-        and document.sha256 == audit.input.sha256
-        and len(document.text) == audit.input.characters
-    )
+def _is_of(document: Document, audit: Audit) -> bool:
+    """Return whether a document is what an audit was made of: of a file with parts that one."""
+    same = document.sha256 == audit.input.sha256
+    return same and len(document.text) == audit.input.characters
 
 
 class _Pane(TextCard):
@@ -165,6 +167,7 @@ class SideBySideDialog(PlainDialog):
         super().__init__(parent)
         self._session, self._choices = session, list(choices)
         self._job: Job | None = None
+        self._awaited: list[TextChoice] = []
         self._alignment: Alignment | None = None
         self._stops: list[tuple[Pair, bool]] = []  # and whether it is a mark seen in one only
         self._place = -1
@@ -263,14 +266,12 @@ class SideBySideDialog(PlainDialog):
     def _changed(self, first: QModelIndex, last: QModelIndex) -> None:
         queue = self._session.texts.queue
         rows = {queue.item(row) for row in range(first.row(), last.row() + 1)}
-        for pane, one in zip((self.first, self.second), self.chosen, strict=True):
-            other = one.audit is not pane.selection.audit or (one.text or "") != pane.view.text
-            if one.item in rows and other:
-                self._show()
-                return
+        if any(one.item in rows and one.fetched for one in self._awaited):
+            self._show()
 
     def _show(self) -> None:
         self._drop()
+        self._awaited = [one for one in self.chosen if not one.fetched]
         self._alignment, self._stops, self._place = None, [], -1
         self.pairing.pair(None)
         texts = []
@@ -366,9 +367,11 @@ class SideBySideDialog(PlainDialog):
 
 
 def _note(one: TextChoice) -> str:
+    if not one.fetched:
+        return translate("SideBySide", "It is being opened.")
+    if one.text is None and one.item is not None and one.item.failure is not None:
+        return one.item.failure.words
     if one.text is None:
-        if not one.fetched:
-            return translate("SideBySide", "It is being opened.")
         return translate(
             "SideBySide", "This text was not kept. Add its file to the list to see it here."
         )

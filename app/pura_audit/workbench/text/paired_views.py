@@ -76,7 +76,8 @@ class PairedViews(QObject):
         if self._alignment is None or self._left.laying or self._right.laying:
             return
         views = self._left, self._right
-        layouts = beside(self._alignment, *(view.own_starts() for view in views))
+        starts = self._left.own_starts(), self._right.own_starts()
+        layouts = beside(self._alignment, self._left.text, *starts)
         for view, layout in zip(views, layouts, strict=True):
             view.lay_beside(layout.breaks, layout.empty)
         if self._begins:
@@ -140,7 +141,7 @@ class Layout:
         return len(self.breaks) + len(self.empty)
 
 
-def beside(alignment: Alignment, left: I64, right: I64) -> tuple[Layout, Layout]:
+def beside(alignment: Alignment, text: str, left: I64, right: I64) -> tuple[Layout, Layout]:
     """Lay two texts out so that what is the same is level.
 
     Where they are apart by one line, one is left empty; where it is more, what both have begins
@@ -148,6 +149,7 @@ def beside(alignment: Alignment, left: I64, right: I64) -> tuple[Layout, Layout]
 
     Args:
         alignment: Of the texts.
+        text: The left one.
         left: int64 [N + 1], first character of every line, and the text's end.
         right: int64 [M + 1], of the other.
 
@@ -163,8 +165,11 @@ def beside(alignment: Alignment, left: I64, right: I64) -> tuple[Layout, Layout]
         if pair.kind is Kind.SAME and pair.left[1] - pair.left[0] >= _FEW
     ]
     x, x_end, y, y_end, *own = np.array(spans, dtype=np.int64).reshape(-1, 6).T
-    starts, begins = (left, right), (x, y)
+    # No line begins with the blank before a word.
+    blanks = np.array([text[place].isspace() for place in x.tolist()], dtype=np.int64)
+    starts, begins = (left, right), (x + blanks, y + blanks)
     # The first line that begins inside of each stretch, and what of the other text is beside it.
+    x, y = begins
     mine, theirs = np.searchsorted(left[:-1], x), np.searchsorted(right[:-1], y)
     into = np.minimum(
         np.where(left[mine] < x_end, left[mine] - x, x_end - x),

@@ -41,7 +41,7 @@ REST_MS: Final = 60
 NO_LINES: Final = Lines(np.array([0, 0], dtype=np.int64))
 # log10 evidence from which a token has the next darker shade
 STEPS: Final = (0.02, 0.15, 0.4, 0.8)
-FRAMED: Final = 400  # characters that are underlined or framed; beside more of them stands a line
+FRAMED: Final = 200  # characters that are underlined or framed; beside more of them stands a line
 Span = tuple[int, int]
 
 

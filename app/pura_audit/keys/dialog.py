@@ -35,7 +35,7 @@ from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.keys.requests import KeyAct, KeyRequest, carry_out, name_in, needs_files
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.session.choices import Inventory, KeyChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
@@ -258,7 +258,7 @@ class KeysDialog(PlainDialog):
                 "Whoever has this file and its passphrase can forge marks of {key:text} and read "
                 "every one. Keep file and passphrase in different places.",
             ),
-            key=f"“{key.label}” ({key.fingerprint})",
+            key=f"{quoted(key.label)} ({key.fingerprint})",
         )
         title = filled(translate("Keys", "Export “{key:text}”, encrypted"), key=key.label)
         action = translate("Keys", "Choose the file …")
@@ -289,7 +289,8 @@ class KeysDialog(PlainDialog):
         box.setWindowTitle(translate("Keys", "Delete a key"))
         box.setText(
             filled(
-                translate("Keys", "Delete {key:text}?"), key=f"“{key.label}” ({key.fingerprint})"
+                translate("Keys", "Delete {key:text}?"),
+                key=f"{quoted(key.label)} ({key.fingerprint})",
             )
         )
         box.setInformativeText(lost_words(key, audits))

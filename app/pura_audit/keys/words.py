@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pura.keys import KeyEntry, KeyRole, Place, State
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.session.choices import Inventory, KeyChoice
 
 
@@ -131,7 +131,7 @@ def _derived(entry: KeyEntry) -> str:
 
 
 def _names(names: tuple[str, ...], most: int = 6) -> str:
-    shown = ", ".join(f"“{name}”" for name in names[:most])
+    shown = ", ".join(map(quoted, names[:most]))
     left = len(names) - most
     if left <= 0:
         return shown

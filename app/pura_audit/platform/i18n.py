@@ -16,7 +16,7 @@ from typing import Final
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 from pura.base import numerals
-from pura.base.catalogue import Catalogue
+from pura.base.catalogue import Catalogue, catalogue
 from pura.base.errors import PuraError
 from pura.base.resources import resource
 
@@ -99,6 +99,11 @@ def filled(text: str, /, **values: str | int) -> str:
     # Counts of arrays are integers of numpy's, which the catalogue does not take.
     plain = {name: v if isinstance(v, str) else index(v) for name, v in values.items()}
     return _CATALOGUE.fill_text(text, language(), plain)
+
+
+def quoted(name: str) -> str:
+    """Return a name in the quotation marks of the language."""
+    return catalogue("command").fill("quoted", language(), {"name": name})
 
 
 def number(value: int) -> str:

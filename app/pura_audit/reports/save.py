@@ -25,7 +25,7 @@ from pura.report.hiding import names
 from pura.usecases.reports import BuildReport
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, JobQueue
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.reports.making import InTheWay, ReportMaker, Saved, SaveReport
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_target
@@ -196,7 +196,7 @@ class SaveLine(QWidget):
         self._show()
 
     def _ask(self, taken: InTheWay) -> None:
-        listed = ", ".join(f"“{path.name}”" for path in taken.paths[:4])
+        listed = ", ".join(quoted(path.name) for path in taken.paths[:4])
         if len(taken.paths) > 4:
             listed += ", …"
         question = filled(

@@ -93,14 +93,16 @@ class _Bars(QStyledItemDelegate):
         box: QRect = option.rect
         track = QRect(box.left() + 6, box.center().y() - 3, BAR, 7)
         colour = self._theme.colour
+        ground = colour("muted")
+        ground.setAlphaF(0.2)  # fainter than what it shows, in high contrast as well
         if COLUMNS[index.column()] == "evidence":
-            painter.fillRect(track, colour("line"))
+            painter.fillRect(track, ground)
             part = max(0.0, min(1.0, found.log10_e / FULL))
             tone = "support" if found.verdict == "mark" else "against"
             track.setWidth(round(BAR * part))
             painter.fillRect(track, colour(tone))
         elif found.places:
-            painter.fillRect(track, colour("line"))
+            painter.fillRect(track, ground)
             for start, end, _ in found.places:
                 left = track.left() + round(BAR * start)
                 wide = max(2, round(BAR * (end - start)))

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 
+from pura.base.resources import resource
 from pura_audit.platform import i18n
 from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.dialogs.guide import GuideDialog
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +80,17 @@ def test_the_language_changes_while_an_audit_runs(
     shown = [words.text() for words in window.work.answer.findChildren(QLabel)]
     assert any("Markierung" in words for words in shown)
     assert window.selection.audit is first.audit
+
+
+def test_the_guide_stays_at_its_page(window: Any) -> None:
+    openers.show_guide(window, resource("docs") / "reports.md")
+    settings = openers.show_settings(window)
+    settings.language_wanted.emit("de")
+    settle()
+    [guide] = window.findChildren(GuideDialog)
+    assert guide.pages.page == (resource("docs") / "de" / "reports.md").resolve()
+    for dialog in window.findChildren(QDialog):
+        dialog.close()
 
 
 def test_twenty_languages_later_there_is_one_window(window: Any, qtbot: Any) -> None:

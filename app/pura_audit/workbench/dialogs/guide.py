@@ -47,6 +47,13 @@ def translated(folder: Path) -> Path:
     return own if (own / START).is_file() else folder
 
 
+def in_language(page: Path) -> Path:
+    """Return a page in the language of the window, where it is translated; else in English."""
+    folder = resource("docs")
+    twins = (translated(folder) / page.name, folder / page.name)
+    return next((twin for twin in twins if twin.is_file()), page)
+
+
 class Pages(QTextBrowser):
     """Shows pages of the documentation folder; every other address is refused.
 
@@ -72,13 +79,17 @@ class Pages(QTextBrowser):
             path = Path(target.toLocalFile()).resolve()
             inside = path.is_relative_to(self._folder) and path.suffix == ".md"
             if inside and path.is_file():
-                here = Path(self.source().toLocalFile()).resolve()
-                if path != here:
+                if path != self.page:
                     self.open_page(path)
                 if target.fragment():
                     self._to_heading(target.fragment())
                 return True
         return False
+
+    @property
+    def page(self) -> Path:
+        """The page that is shown."""
+        return Path(self.source().toLocalFile()).resolve()
 
     def open_page(self, path: Path) -> None:
         """Show a page from its beginning."""

@@ -322,8 +322,8 @@ def show_settings(host: Host, field: str = "") -> QDialog:
 
 
 def _speak(host: Host, dialog: QDialog, name: str) -> None:
-    """Speak another language, and show the settings again in it; so the guide, if it is open."""
-    from pura_audit.workbench.dialogs.guide import GuideDialog
+    """Speak another language, and show the settings again in it; so the guide, at its page."""
+    from pura_audit.workbench.dialogs.guide import GuideDialog, in_language
 
     if name == host.session.settings.current.language:
         return
@@ -332,8 +332,7 @@ def _speak(host: Host, dialog: QDialog, name: str) -> None:
     dialog.close()
     for guide in guides:
         guide.close()
-    if guides:
-        show_guide(host)
+        show_guide(host, in_language(guide.pages.page)).setGeometry(guide.geometry())
     show_settings(host, translate("Settings", "Language"))
 
 

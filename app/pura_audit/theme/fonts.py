@@ -37,6 +37,11 @@ def install(app: QApplication) -> None:
         if QFontDatabase.addApplicationFont(str(path)) < 0:
             _log.warning("the font file %s cannot be loaded", name)
     _known.cache_clear()
+    wear(app)
+
+
+def wear(app: QApplication) -> None:
+    """Make it the font of every kind of widget; a new style brings up those of the desktop."""
     app.setFont(face(BODY))
 
 

@@ -6,11 +6,14 @@ from string import Template
 from typing import Final
 
 from pura.base.resources import resource
+from pura_audit.theme import fonts
 from pura_audit.theme.colours import Colours, contrast, mix, token_names
 
 _SHEET: Final = Template(
     """
-* { font-size: 13px; }
+/* Or the desktop's theme has its own font for labels, buttons and others. */
+* { font-family: "$face"; font-size: 13px; }
+*[face="mono"] { font-family: "$mono"; }
 QMainWindow, QDialog { background: $background; }
 QWidget { color: $text; }
 QToolTip { background: $card; color: $text; border: 1px solid $line; padding: 4px 8px; }
@@ -213,6 +216,8 @@ def stylesheet(tokens: Colours) -> str:
     }
     return _SHEET.substitute(
         colours,
+        face=fonts.face(fonts.BODY).family(),
+        mono=fonts.mono(fonts.BODY).family(),
         scroll=mix(tokens.card, tokens.muted, 0.45),
         **arrows,
         check=check.as_posix(),

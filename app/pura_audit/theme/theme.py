@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
+from pura_audit.theme import fonts
 from pura_audit.theme.colours import DARK, LIGHT, Colours, from_palette
 from pura_audit.theme.stylesheet import stylesheet
 
@@ -104,6 +105,7 @@ class Theme(QObject):
                 app.setStyleSheet("")
                 yield
                 app.setStyleSheet(sheet)
+                fonts.wear(app)
                 yield
             self.changed.emit()
             yield

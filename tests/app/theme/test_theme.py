@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtWidgets import QApplication, QLabel
 
 from pura.base.paths import Paths
 from pura_audit.application import make_window
 from pura_audit.platform.settings import FILE, MAX_RECENT, SettingsFile, WindowSettings
+from pura_audit.theme import fonts
 from pura_audit.theme.colours import DARK, LIGHT, PAIRS, Colours, contrast, from_palette
 from pura_audit.theme.stylesheet import stylesheet
 from pura_audit.theme.theme import Mode
@@ -70,6 +71,19 @@ def test_the_theme_changes_live(window: Any, qtbot: Any) -> None:
     assert window.theme.tokens == LIGHT
     qtbot.waitUntil(window.updatesEnabled)
     assert window.session.settings.current.theme == "light"
+
+
+def test_a_desktop_that_names_fonts_of_its_own_mixes_none_in(window: Any, app: Any) -> None:
+    """GNOME and KDE name one for labels, buttons and others."""
+    QApplication.setFont(QFont("Serif"), "QLabel")
+    made = QLabel("words", window)
+    made.ensurePolished()
+    assert made.font().family() == fonts.FAMILY
+    made.setProperty("face", "mono")
+    made.style().polish(made)
+    assert made.font().family() == fonts.mono(fonts.BODY).family()
+    fonts.wear(app)
+    assert QApplication.font("QLabel").family() == fonts.FAMILY
 
 
 def test_settings_come_back(tmp_path: Path) -> None:

@@ -233,6 +233,7 @@ class PayloadBox(QFrame):
         value.setObjectName("payload")
         if not payload.fields:
             value.setFont(fonts.mono(fonts.BODY, strong=True))
+            value.setProperty("face", "mono")
         value.setToolTip(grouped(payload.best))
         where = translate(
             "Answer",

@@ -96,6 +96,7 @@ class MarkRow(QPushButton):
         self.payload.setProperty("role", "value")
         if mark.payload.identified and not mark.payload.fields:
             self.payload.setFont(fonts.mono(fonts.BODY, strong=True))
+            self.payload.setProperty("face", "mono")
         if number == 0:
             self.payload.setObjectName("payload")
         facts = ElidedLabel(words)

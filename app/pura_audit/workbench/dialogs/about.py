@@ -106,5 +106,6 @@ def _pane(name: str) -> QPlainTextEdit:
     pane.setReadOnly(True)
     pane.setTabChangesFocus(True)
     pane.setFont(fonts.mono(fonts.BODY))
+    pane.setProperty("face", "mono")
     pane.setAccessibleName(name)
     return pane

@@ -29,6 +29,7 @@ _ALONE: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"  # writte
 _WORD: Final = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+")
 _RUNS: Final = (3, 1)  # words of a run that occurs once in each text
 _CELLS: Final = 1 << 20  # of the table of a longest common subsequence
+_SMALL: Final = 1 << 10  # cells for which no runs are looked for
 _LOPSIDED: Final = 4  # so many times longer: where the short one stands is looked for
 _DEPTH: Final = 40  # of looking for runs between runs; no text of people comes near
 _STRAY: Final = 4
@@ -242,9 +243,10 @@ def _mates(first: I64, second: I64, base: int, checkpoint: Checkpoint) -> I64:
         i_end, j_end = i_end - tail, j_end - tail
         mates[i_end : i_end + tail] = np.arange(j_end, j_end + tail)
         a, b = first[i:i_end], second[j:j_end]
-        if not a.size or not b.size:
+        if not a.size or not b.size or a.size == b.size == 1:
             continue
-        anchors = _anchors(a, b, base) if depth < _DEPTH else []
+        wide = a.size * b.size > _SMALL and depth < _DEPTH
+        anchors = _anchors(a, b, base) if wide else []
         if anchors:
             for k, n, size in anchors:
                 mates[i + k : i + k + size] = np.arange(j + n, j + n + size)

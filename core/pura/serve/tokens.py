@@ -71,7 +71,7 @@ class TokenFile:
         """Return all tokens, revoked ones too, in the order in which they were made.
 
         Raises:
-            ServeError: The file is damaged.
+            ServeError: The file is damaged, or cannot be read.
         """
         try:
             state = self._path.stat()
@@ -150,7 +150,10 @@ class TokenFile:
             found = tuple(Token(**one) for one in data["tokens"])
             for one in found:
                 Role(one.role)
-        except (OSError, ValueError, TypeError, LookupError):
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise ServeError("serve.tokens-unread", name=self._path.name, reason=reason) from None
+        except (ValueError, TypeError, LookupError):
             raise ServeError("serve.tokens-damaged", name=self._path.name) from None
         return found
 

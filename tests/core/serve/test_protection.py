@@ -157,3 +157,7 @@ def test_tokens_are_kept_as_hashes_and_end_when_they_should(tmp_path: Path) -> N
     path.write_text("{}")
     with pytest.raises(ServeError, match="damaged"):
         running.list()
+    path.unlink()
+    path.mkdir()  # as good as one that belongs to somebody else
+    with pytest.raises(ServeError, match="cannot be read"):
+        running.list()

@@ -3,18 +3,21 @@
 ``python bench/oracle.py FILE`` prints the tables of docs/study.md §15. The service is asked
 over its own interface, in this process. The attacker has the model that wrote the texts, which is
 more than most have, and swaps tokens by what that model finds likely in their place. Told numbers,
-it climbs: a swap of four tokens stays where it moved the evidence the right way. Told "marked" or
-"no statement", it has no slope: to remove a mark it swaps more and more tokens until the answer
-turns, then takes back what the answer lets it; to make one it swaps and asks.
+it climbs: a swap of a few tokens stays where it moved the evidence the right way; told its strength
+in words, it keeps what does not lower it. Told "marked" or "no statement", it has no slope: to
+remove a mark it swaps more and more tokens until the answer turns, then takes back what the answer
+lets it, or it comes from the far end and stops before the first "marked"; to make one it asks about
+variants, half of whose tokens are swapped.
 
-Protections are switched on one after another. What the auditors' detector says of the last text is
-read beside, without counting as a question.
+Protections are switched on one after another. What the auditors' detector says of texts is read
+beside, without counting as a question. A text that was read once is not read again.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import hashlib
 import io
 import json
 import statistics
@@ -32,6 +35,7 @@ import numpy as np
 from starlette.testclient import TestClient
 
 import _common
+from pura.base.files import write_atomic
 from pura.base.paths import user_paths
 from pura.embed.generate import generate_batch
 from pura.keys import KeyRef
@@ -41,29 +45,49 @@ from pura.model.tokenise import decode, tokenise
 from pura.scheme import Payload, Profile, SecretKey
 from pura.serve.app import create_app
 from pura.serve.log import Log
-from pura.serve.reader import Reader
+from pura.serve.reader import Found, Reader, Work
 from pura.serve.roles import Role
 from pura.serve.settings import Limits, Places, Protection, Settings
 from pura.serve.tokens import TokenFile
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
+from pura.words.sentences import scale
 
 SEED = 31
-TOKENS = 240
-CLIMB = 4
+TOKENS = 220
+CLIMB = {"remove": 4, "make": 8}
+VARIED = 0.5
+VARIANTS = 12
 STEPS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 PIECES = 8
 NONE = Protection(
     margin=0.0, wobble=0.0, memory_days=0, per_day_public=0, per_day_block=0, resemblance=0.5
 )
+FULL = replace(NONE, margin=1.0, wobble=1.0)
+MEMORY = replace(FULL, memory_days=30)
+BUDGET = replace(MEMORY, per_day_block=10)
 WAYS = {
-    "numbers": NONE,
-    "words only": NONE,
-    "and a threshold of its own": replace(NONE, margin=1.0, wobble=1.0),
-    "and a memory": replace(NONE, margin=1.0, wobble=1.0, memory_days=30),
-    "and ten questions a day": replace(Protection(), per_day_block=10, per_day_public=0),
+    "remove": {
+        "numbers": NONE,
+        "words only": NONE,
+        "and a threshold of its own": FULL,
+        "and a memory": MEMORY,
+        "and a memory, from the far end": MEMORY,
+        "and ten questions a day": BUDGET,
+    },
+    "make": {
+        "words only": NONE,
+        "and a threshold of its own": FULL,
+        "and a memory": MEMORY,
+        "and ten questions a day": BUDGET,
+        "strength in words": NONE,
+        "numbers": NONE,
+    },
 }
-"""Each protection beside those above it; ``numbers`` is what an internal token is told."""
+"""Each protection beside those above it; ``numbers`` is what an internal token is told, ``strength
+in words`` a trusted one."""
+CLIMBS = ("strength in words", "numbers")
+LATE = (*CLIMBS, "and a memory, from the far end")
 PROMPTS = (
     "The city council met on Tuesday evening to discuss",
     "Researchers at the university have found that",
@@ -73,6 +97,14 @@ PROMPTS = (
     "The company announced on Monday that it would",
     "In the second half of the century, painters",
     "Most people who move to the mountains say",
+    "The first thing a visitor to the harbour notices is",
+    "After the election the new mayor promised",
+    "Bread has been baked in this village since",
+    "The team lost its third match in a row, and the coach",
+    "Bees are among the most important insects because",
+    "My grandfather kept a small shop where",
+    "The patient was asked to describe when the pain",
+    "For anyone who wants to learn to paint with water colours,",
 )
 
 
@@ -84,7 +116,7 @@ class Asked:
         questions: Asked in all.
         turned: Question at which the answer was the attacker's first; 0: never.
         changed: Share of the words changed in the best text.
-        log10_e: What the evidence of that text is.
+        log10_e: What the evidence of that text is; of texts without a slope the highest.
         refused: The budget ended the attack.
     """
 
@@ -104,24 +136,26 @@ class Attacker:
 
     Args:
         text: The text.
-        tools: The model.
-        ask: Asks the service: evidence, or whether it is marked.
+        model: The model.
+        ask: Asks the service: the higher, the more of a mark is said to be there.
         rng: Randomness.
-        most: Questions that it is willing to ask.
     """
 
-    def __init__(
-        self, text: str, model: Any, ask: Callable[[str], float], rng: Any, most: int
-    ) -> None:
-        self._model, self._ask, self._most = model, ask, most
+    def __init__(self, text: str, model: Any, ask: Callable[[str], float], rng: Any) -> None:
+        self._model, self._ask, self._rng = model, ask, rng
         self._text = text
         self.ids = np.asarray(tokenise(model.tokenizer, text).ids)
-        logits = logits_of(model, self.ids)
-        whole = substitute_plausible(self.ids, rng, rate=1.0, logits=logits)
-        self._swap = np.asarray(whole.ids)
+        self._logits = logits_of(model, self.ids)
+        self._swap = self._swapped(1.0)
         self._order = 1 + rng.permutation(self.ids.size - 1)
         self.done = Asked()
         self.best = text
+        self.tried: list[str] = []
+
+    def _swapped(self, rate: float) -> Any:
+        return np.asarray(
+            substitute_plausible(self.ids, self._rng, rate=rate, logits=self._logits).ids
+        )
 
     def text_of(self, places: Sequence[int]) -> str:
         """Return the text with these tokens swapped."""
@@ -131,21 +165,27 @@ class Attacker:
 
     def asked(self, text: str) -> float:
         """Ask."""
-        if self.done.questions >= self._most:
-            raise SpentError
+        told = self._ask(text)
         self.done.questions += 1
-        return self._ask(text)
+        return told
 
-    def climb(self, *, up: bool, until: float) -> None:
-        """Keep swaps that move the evidence the right way, until it is there."""
+    def climb(self, *, up: bool, until: float, flat: bool) -> None:
+        """Keep swaps that move the answer the right way, until it is there.
+
+        Args:
+            up: Towards a mark.
+            until: Where it wants to be.
+            flat: Keeps swaps that leave the answer as it was.
+        """
         sign = 1.0 if up else -1.0
         kept: list[int] = []
         now = self.asked(self._text)
-        for start in range(0, self._order.size, CLIMB):
-            tried = [*kept, *self._order[start : start + CLIMB].tolist()]
+        group = CLIMB["make" if up else "remove"]
+        for start in range(0, self._order.size, group):
+            tried = [*kept, *self._order[start : start + group].tolist()]
             text = self.text_of(tried)
             found = self.asked(text)
-            if sign * (found - now) > 0:
+            if sign * (found - now) > 0 or (flat and found == now):
                 kept, now, self.best = tried, found, text
             if sign * (now - until) >= 0:
                 self.done.turned = self.done.questions
@@ -170,11 +210,21 @@ class Attacker:
             if self.asked(text) == 0:
                 kept, self.best = tried, text
 
-    def make(self) -> None:
-        """Swap a few tokens at a time and ask, with nothing that says whether it is nearer."""
-        for start in range(0, self._order.size, CLIMB):
-            text = self.text_of(self._order[: start + CLIMB].tolist())
+    def retreat(self) -> None:
+        """Begin with all tokens swapped, and swap fewer as long as nothing is said."""
+        for share in reversed(STEPS):
+            text = self.text_of(self._order[: round(self._order.size * share)].tolist())
             if self.asked(text) == 1:
+                return
+            self.done.turned, self.best = self.done.questions, text
+
+    def make(self) -> None:
+        """Ask about variants, with nothing that says which is nearer."""
+        for _ in range(VARIANTS):
+            text = decode(self._model.tokenizer, self._swapped(VARIED).tolist())
+            found = self.asked(text)
+            self.tried.append(text)
+            if found == 1:
                 self.done.turned, self.best = self.done.questions, text
                 return
 
@@ -188,34 +238,66 @@ class Attacker:
             ).get_matching_blocks()
         )
         self.done.changed = 1 - kept / max(len(before), 1)
-        self.done.log10_e = read(self.best)
+        self.done.log10_e = max(read(text) for text in (self.tried or [self.best]))
         return self.done
 
 
-def run(way: str, client: TestClient, header: dict[str, str], work: Any) -> Asked:
+class Remembering(Reader):
+    """Reads each text once, which takes no answer and no question away."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.found: dict[str, Found] = {}
+
+    def put(self, work: Work) -> None:
+        """Have a text read, or say what was found before."""
+        text, told = work.document.text, work.done
+        if text in self.found:
+            told(self.found[text])
+            return
+
+        def done(found: Found) -> None:
+            self.found[text] = found
+            told(found)
+
+        super().put(replace(work, done=done))
+
+
+def run(way: str, client: TestClient, tokens: dict[Role, dict[str, str]], work: Any) -> Asked:
     """Let one attacker loose on one text."""
-    text, model, kind, seed, most = work
+    text, model, kind, seed = work
+    ladder = [row.word for row in scale("en")]
+
+    def told(asked: str, role: Role) -> Any:
+        answer = client.post("/v1/checks", json={"text": asked}, headers=tokens[role])
+        return answer.json()["answer"]
 
     def read(asked: str) -> float:
-        told = client.post("/v1/checks", json={"text": asked}, headers=header)
-        return float(told.json()["answer"]["record"]["evidence"]["log10_e"])
+        return float(told(asked, Role.INTERNAL)["record"]["evidence"]["log10_e"])
+
+    def strength(asked: str) -> float:
+        answer = told(asked, Role.TRUSTED)
+        step = ladder.index(answer["strength"])
+        return float(step if answer["supports"] == "mark" else -step)
 
     def answer(asked: str) -> float:
         told = client.post("/v1/checks", json={"text": asked})
         if told.status_code == 429:
             attacker.done.refused = True
-            attacker.done.questions -= 1
             raise SpentError
         return float(told.json()["answer"]["verdict"] == "marked")
 
     rng = np.random.default_rng([SEED, seed])
-    numbers = way == "numbers"
-    attacker = Attacker(text, model, read if numbers else answer, rng, most)
+    ask = {"numbers": read, "strength in words": strength}.get(way, answer)
+    attacker = Attacker(text, model, ask, rng)
     try:
-        if numbers:
-            attacker.climb(up=kind == "make", until=6.0)
+        if way in CLIMBS:
+            until = 6.0 if way == "numbers" else len(ladder) - 1.0
+            attacker.climb(up=kind == "make", until=until, flat=way != "numbers")
         elif kind == "make":
             attacker.make()
+        elif way.endswith("far end"):
+            attacker.retreat()
         else:
             attacker.remove()
     except SpentError:
@@ -223,11 +305,35 @@ def run(way: str, client: TestClient, header: dict[str, str], work: Any) -> Aske
     return attacker.finish(read)
 
 
+def written(path: Path, model: Any, key: SecretKey, profile: Profile) -> dict[str, list[str]]:
+    """Return the texts, written once."""
+    if path.exists():
+        return dict(json.loads(path.read_text()))
+    payloads = [Payload.from_int(0x731264FC8 + n, 36) for n in range(len(PROMPTS))]
+    texts = {
+        kind: [
+            one.text
+            for one in generate_batch(
+                model,
+                PROMPTS,
+                payloads if kind == "remove" else [None] * len(PROMPTS),
+                key,
+                profile,
+                tokens=TOKENS,
+                seed=SEED,
+                ignore_eos=True,
+            )
+        ]
+        for kind in WAYS
+    }
+    path.write_text(json.dumps(texts))
+    return texts
+
+
 def main() -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--texts", type=int, default=4)
-    parser.add_argument("--most", type=int, default=60, help="questions of one attack")
+    parser.add_argument("--texts", type=int, default=len(PROMPTS))
     parser.add_argument("output", type=Path, help="attacks that ended; called again, it goes on")
     chosen = parser.parse_args()
     done = {}
@@ -241,54 +347,51 @@ def main() -> None:
     at = Environment(paths=home, device="cpu", lent_keys={key.fingerprint: key})
     model = at.model("smollm2-135m")
     profile = Profile.new(model, code="tbcc").with_(model=None, tokenizer=None)
-    prompts = PROMPTS[: chosen.texts]
-    payloads = [Payload.from_int(0x731264FC8 + n, 36) for n in range(len(prompts))]
-    texts = {
-        kind: [
-            one.text
-            for one in generate_batch(
-                model,
-                prompts,
-                payloads if kind == "remove" else [None] * len(prompts),
-                key,
-                profile,
-                tokens=TOKENS,
-                seed=SEED,
-                ignore_eos=True,
-            )
-        ]
-        for kind in ("remove", "make")
-    }
+    texts = written(chosen.output.with_suffix(".texts.json"), model, key, profile)
     found: dict[tuple[str, str], list[Asked]] = {}
     setup = Setup(keys=(KeyRef(fingerprint=key.fingerprint),), profile=profile)
     limits = Limits(at_once_s=600.0)
-    with Reader(
+    numbers = range(chosen.texts)
+    # Whoever stops it has as many of each as there was time for.
+    plan = [
+        (kind, number, way)
+        for stage, number in product((False, True), numbers)
+        for kind, ways in WAYS.items()
+        for way in ways
+        if (way in LATE) == stage
+    ]
+    before = None
+    with Remembering(
         replace(at, lent_model=model), setup, text_s=600.0, long_characters=10**6
     ) as reader:
-        for kind, number, way in product(texts, range(len(prompts)), WAYS):
-            if kind == "make" and way not in ("numbers", "words only"):
-                continue  # without a slope there is nothing for the others to protect
+        for kind, number, way in plan:
+            if (kind, number) != before:
+                reader.found.clear()
+                before = kind, number
             one = done.get((kind, number, way))
             if one is None:
                 with tempfile.TemporaryDirectory() as folder:
                     there = replace(at, paths=user_paths(folder))
-                    header = token_of(there)
-                    settings = Settings(anyone=True, protection=WAYS[way], limits=limits)
+                    salt = hashlib.sha256(f"{SEED} {kind} {number}".encode()).digest()
+                    write_atomic(Places.of(there.paths).salt, salt, private=True)
+                    tokens = tokens_of(there)
+                    settings = Settings(anyone=True, protection=WAYS[kind][way], limits=limits)
                     app = create_app(there, reader, settings, log=Log(io.StringIO()))
                     with TestClient(app, client=("192.0.2.7", 1)) as client:
-                        most = chosen.most if kind == "remove" else chosen.most // 2
-                        work = (texts[kind][number], model, kind, number, most)
-                        one = run(way, client, header, work)
+                        one = run(way, client, tokens, (texts[kind][number], model, kind, number))
                 with chosen.output.open("a") as file:
                     file.write(json.dumps([kind, number, way, vars(one)]) + "\n")
             found.setdefault((kind, way), []).append(one)
     table(found)
 
 
-def token_of(at: Environment) -> dict[str, str]:
-    """Make a token for what is read beside."""
-    made = TokenFile(Places.of(at.paths).tokens).new("bench", Role.INTERNAL, per_day=10**6)
-    return {"Authorization": f"Bearer {made}"}
+def tokens_of(at: Environment) -> dict[Role, dict[str, str]]:
+    """Make tokens for what is read beside, and for whoever is told more."""
+    kept = TokenFile(Places.of(at.paths).tokens)
+    return {
+        role: {"Authorization": f"Bearer {kept.new(role.value, role, per_day=10**6)}"}
+        for role in (Role.TRUSTED, Role.INTERNAL)
+    }
 
 
 def table(found: dict[tuple[str, str], list[Asked]]) -> None:

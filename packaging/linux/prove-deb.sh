@@ -96,7 +96,7 @@ start=$(sed -n 's/^ExecStart=//p' "$unit")
 unshare --mount --net --kill-child bash -eu -s "$root" "$state" "$start" "$token" <<'RULES'
 root=$1 state=$2 start=$3 token=$4
 ip link set lo up 2>/dev/null || ifconfig lo up
-mount --bind "$root" "$root" && mount -o remount,bind,ro "$root"
+mount --rbind "$root" "$root" && mount -o remount,bind,ro "$root" # /proc comes along
 mount --bind "$root$state" "$root$state" && mount -o remount,bind,rw "$root$state"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 serve() {
@@ -127,6 +127,7 @@ for _ in $(seq 240); do
 done
 head -c 400 "$answer"; echo
 grep -qE '"verdict": *"mark"' "$answer"
+[ -z "$(find "$root/tmp" -mindepth 1 | head -n 1)" ]
 kill -TERM $pid
 wait $pid
 rm "$answer"

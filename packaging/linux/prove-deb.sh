@@ -127,7 +127,11 @@ for _ in $(seq 240); do
 done
 head -c 400 "$answer"; echo
 grep -qE '"verdict": *"mark"' "$answer"
-[ -z "$(find "$root/tmp" -mindepth 1 | head -n 1)" ]
+find "$root/tmp" -mindepth 1 | head
+if grep -rqF "$(head -c 60 "$root/home/auditor/proof/sample/text.txt")" "$root/tmp" "$root$state"; then
+    echo "The text that was asked about stands on the disk." >&2
+    exit 1
+fi
 kill -TERM $pid
 wait $pid
 rm "$answer"

@@ -49,7 +49,7 @@ def test_a_wheel_works_outside_the_tree(tmp_path: Path, slim: str) -> None:
 
     def pura(*arguments: str) -> str:
         call = f"sys.argv = {['pura', *arguments]!r}\nmain()\n"
-        return run(sys.executable, "-S", "-P", "-c", probe + call, cwd=tmp_path)
+        return run(sys.executable, "-I", "-S", "-c", probe + call, cwd=tmp_path)
 
     vectors = list((ROOT / "tests" / "data" / "vectors").glob("*.json"))
     cage = sys.platform == "linux"

@@ -175,7 +175,8 @@ class Desktop:
 @pytest.fixture
 def desktop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desktop]:
     # A socket's path must be short, and pytest's folders are not.
-    with tempfile.TemporaryDirectory(prefix="run-") as runtime:
+    # A desktop with a document portal mounts a folder in there, which nobody can take away.
+    with tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as runtime:
         kept = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "LD_LIBRARY_PATH")
         environment = {name: os.environ[name] for name in kept if name in os.environ}
         environment |= {

@@ -108,6 +108,7 @@ serve() {
 }
 serve &
 pid=$!
+trap 'kill $pid 2>/dev/null || true' EXIT
 ask() { # FILE PATH …: the answer into FILE, its code on the output
     curl -sS --max-time 120 -o "$1" -w '%{http_code}' -H "Authorization: Bearer $token" \
         "http://127.0.0.1:8080$2" "${@:3}"

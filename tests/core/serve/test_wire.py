@@ -98,7 +98,7 @@ def test_more_requests_than_there_is_room_for_are_turned_away(
         for _ in range(3):
             other = socket.create_connection(("127.0.0.1", there.port), 60)
             held.enter_context(closing(other)).sendall(ask)
-        while there.server.config.app.state.service.pending < 3:
+        while len(there.server.config.app.state.service._checks) < 3:
             pass  # until all three have come whole
         assert there.client.get("/healthz", headers={"Connection": "close"}).status_code == 503
         gate.set()

@@ -95,8 +95,9 @@ class ReviewDialog(FittedDialog):
 
     def _bring_back(self) -> None:
         drafts = self._cases.drafts
-        for name, words in (drafts.found(self._about) or {}).items():
-            self._fields[name].set_text(words)
+        for name, words in (drafts.take(self._about) or {}).items():
+            if name in self._fields:
+                self._fields[name].set_text(words)
         self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._noting.timeout.connect(self._note)
         for field in self._fields.values():

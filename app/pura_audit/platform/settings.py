@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -131,10 +132,12 @@ class SettingsFile:
 
     Attributes:
         current: The settings in use.
+        watchers: Told of every change: the settings before it.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
+        self.watchers: list[Callable[[WindowSettings], None]] = []
         self._bad: tuple[str, ...] = ()
         self._unreadable = False
         self.current = self._read()
@@ -166,12 +169,14 @@ class SettingsFile:
         """Put other settings in place and write them."""
         if settings == self.current:
             return
-        self.current = settings
+        before, self.current = self.current, settings
         text = json.dumps(asdict(settings), ensure_ascii=False, indent=2) + "\n"
         try:
             write_atomic(self.path, text.encode(), private=True)
         except OSError as error:
             _log.warning("the settings cannot be written: %s", error.strerror)
+        for told in self.watchers:
+            told(before)
 
     def _read(self) -> WindowSettings:
         try:

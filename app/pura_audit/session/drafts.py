@@ -19,7 +19,7 @@ from pura.caselog import KEEP
 from pura.report import ReportRequest, particulars
 from pura.report.request import OMITTED
 from pura_audit.jobs.queue import JobQueue
-from pura_audit.platform.settings import SettingsFile
+from pura_audit.platform.settings import SettingsFile, WindowSettings
 
 FILE: Final = "drafts.json"
 MAX_BYTES: Final = 1 << 24
@@ -47,6 +47,8 @@ class Drafts:
         self.path = folder / FILE
         self._settings, self._files = settings, files
         self._read: dict[About, Told] | None = None
+        self._open: set[About] = set()
+        settings.watchers.append(self._settings_changed)
 
     @property
     def _kept(self) -> dict[About, Told]:
@@ -76,7 +78,9 @@ class Drafts:
             before: What it was about when it was last noted; that goes.
         """
         if before is not None:
+            self._open.discard(before)
             self._kept.pop(before, None)
+        self._open.add(about)
         self._kept.pop(about, None)
         self._kept[about] = told
         while len(self._kept) > MOST:
@@ -85,16 +89,30 @@ class Drafts:
 
     def forget(self, about: About | None) -> None:
         """Take it away: it was finished, or given up."""
-        if about is not None and self._kept.pop(about, None) is not None:
+        if about is None:
+            return
+        self._open.discard(about)
+        if self._kept.pop(about, None) is not None:
             self._write()
 
-    def found(self, about: About) -> Told | None:
-        """Return what the form was told when the program ended."""
-        return self._kept.get(about) if self._wanted else None
+    def take(self, about: About) -> Told | None:
+        """Return what the form was told when the program ended; it belongs to that form now."""
+        if not self._wanted or about in self._open or about not in self._kept:
+            return None
+        self._open.add(about)
+        return self._kept[about]
 
     def like(self, about: About) -> About | None:
-        """Return what the newest form of the same kind was about whose first identifier is this."""
-        return next((one for one in reversed(self._kept) if one[:2] == about[:2]), None)
+        """Return what the newest form of the same kind was about whose first identifier is this.
+
+        Forms that are open keep theirs.
+        """
+        kept = (one for one in reversed(self._kept) if one not in self._open)
+        return next((one for one in kept if one[:2] == about[:2]), None)
+
+    def _settings_changed(self, before: WindowSettings) -> None:
+        if before.case_text != self._settings.current.case_text:
+            self._write()
 
     def _write(self) -> None:
         rows = [{"about": about, "told": told} for about, told in self._kept.items()]
@@ -127,17 +145,20 @@ class ReportDraft:
     def __init__(self, drafts: Drafts, audits: Sequence[str]) -> None:
         self._drafts = drafts
         about = ("report", *audits)
-        noted = about if drafts.found(about) is not None else drafts.like(about)
-        self._about: About | None = noted
+        self._about: About | None = None
         self.found: ReportRequest | None = None
-        told = None if noted is None else drafts.found(noted)
-        if told is not None:
+        for noted in (about, drafts.like(about)):
+            told = None if noted is None else drafts.take(noted)
+            if told is None:
+                continue
+            self._about = noted
             with suppress(ValueError, KeyError, TypeError):
                 request = particulars.read(told["request"].encode()).request
                 same = noted == about
                 self.found = (
                     request if same else replace(request, text=OMITTED, redactions=(), further=())
                 )
+            break
 
     def note(self, audits: Sequence[str], request: ReportRequest) -> None:
         """Keep what a report of these audits is told so far; without its logo."""

@@ -13,7 +13,7 @@ from pura.usecases.cases import open_saved, standings_of
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.i18n import filled, translate
-from pura_audit.platform.settings import SettingsFile
+from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.case_log import Cases
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.journal import Journal
@@ -82,6 +82,7 @@ class Record(QObject):
         cases.changed.connect(self._looking.start)
         texts.prompted.connect(self.note)
         texts.current_changed.connect(self._fetch_current)
+        settings.watchers.append(self._settings_changed)
 
     # On disk
 
@@ -121,6 +122,11 @@ class Record(QObject):
     @property
     def _readable(self) -> bool:
         return self._settings.current.case_text == KEEP
+
+    def _settings_changed(self, before: WindowSettings) -> None:
+        if self._ready and before.case_text != self._settings.current.case_text:
+            self.write()
+            self._journal.begin(self._known.values(), readable=self._readable)
 
     def _note(self, first: QModelIndex, last: QModelIndex) -> None:
         self._note_inserted(QModelIndex(), first.row(), last.row())

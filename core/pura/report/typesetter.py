@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import Final
 
@@ -34,23 +35,30 @@ def apart(beat: Callable[[], None]) -> Typeset:
     """
 
     def work(inputs: dict[str, str], logo: bytes | None) -> bytes:
-        head = {"inputs": inputs, "logo": None if logo is None else len(logo)}
-        data = json_text(head).encode() + b"\n" + (logo or b"")
-        for _ in range(_TRIES):  # one that was killed, for memory say, has another try
-            try:
-                child = start_child(__name__)
-            except OSError as error:
-                raise ReportError("reader.start", why=error.errno or 0) from None
-            ending = converse(child, data, seconds=SECONDS, most=MOST_BYTES, beat=beat)
-            if ending.status == 0:
-                return ending.answer
-            if ending.status == REFUSED:
-                raise ReportError("report.pdf", kind=ending.answer.decode(errors="replace")[:60])
-            if ending.late:
-                break
-        raise ReportError("report.stopped")
+        # A child that is killed cannot take its folder away.
+        with tempfile.TemporaryDirectory(prefix="pura-typeset-") as folder:
+            size = None if logo is None else len(logo)
+            head = {"inputs": inputs, "logo": size, "folder": folder}
+            data = json_text(head).encode() + b"\n" + (logo or b"")
+            return _typeset(data, beat)
 
     return work
+
+
+def _typeset(data: bytes, beat: Callable[[], None]) -> bytes:
+    for _ in range(_TRIES):  # one that was killed, for memory say, has another try
+        try:
+            child = start_child(__name__)
+        except OSError as error:
+            raise ReportError("reader.start", why=error.errno or 0) from None
+        ending = converse(child, data, seconds=SECONDS, most=MOST_BYTES, beat=beat)
+        if ending.status == 0:
+            return ending.answer
+        if ending.status == REFUSED:
+            raise ReportError("report.pdf", kind=ending.answer.decode(errors="replace")[:60])
+        if ending.late:
+            break
+    raise ReportError("report.stopped")
 
 
 def main() -> None:
@@ -58,6 +66,7 @@ def main() -> None:
     kernel.die_with_parent()
     source = sys.stdin.buffer
     told = json.loads(source.readline())
+    tempfile.tempdir = told["folder"]
     logo = None if told["logo"] is None else source.read(told["logo"])
     status = 0
     try:

@@ -18,6 +18,7 @@ import pytest
 from pura.base.paths import Paths, user_paths
 from pura.caselog import CaseLog, list_cases, sign_off
 from pura.keys import Secret
+from pura.record.audit import Audit
 from pura.usecases.cases import UNFILED
 from pura_audit import application
 from pura_audit.cases.review import ReviewDialog
@@ -189,6 +190,38 @@ def test_a_killed_program_loses_nothing(
     wait_until(qtbot, lambda: wait.state is ItemState.DONE)
     assert running.state is ItemState.DONE
     assert len(unfiled().items) == 3
+
+
+def test_a_report_that_is_open_keeps_its_draft(window: Any, qtbot: Any, audit: Audit) -> None:
+    two = [("one", audit), ("two", replace(audit, id="2" * 32))]
+    first = openers.make_report(window, two[:1])
+    assert first is not None
+    first.form.remarks.remark.widget.setPlainText("Of one.")
+    path = window.session.drafts.path
+    wait_until(qtbot, lambda: path.exists() and "Of one." in path.read_text())
+    second = openers.make_report(window, two, every=True)
+    assert second is not None
+    assert second.form.remarks.remark.text == ""
+    second.done(0)
+    assert "Of one." in path.read_text()
+    first.done(0)
+    wait_until(qtbot, lambda: not path.exists())
+
+
+def test_what_was_kept_readable_goes_when_the_settings_ask_for_less(
+    window: Any, qtbot: Any, audit: Audit, paths: Paths
+) -> None:
+    session = window.session
+    session.texts.add_text("Four words and a secret.", "waiting")
+    report = openers.make_report(window, [("one", audit)])
+    assert report is not None
+    report.form.remarks.remark.widget.setPlainText("A remark.")
+    journal, drafts = Journal(paths.state).path, session.drafts.path
+    wait_until(qtbot, lambda: drafts.exists() and "secret" in journal.read_text())
+    session.settings.update(case_text="leave-out")
+    wait_until(qtbot, lambda: not drafts.exists() and "secret" not in journal.read_text())
+    assert "waiting" in journal.read_text()
+    report.done(0)
 
 
 def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -53,7 +54,10 @@ def test_what_typst_refuses_is_one_error_with_its_kind() -> None:
     assert here.value.message == there.value.message
 
 
-def test_one_that_is_killed_has_another_try_and_then_an_end(audit: Audit) -> None:
+def test_one_that_is_killed_has_another_try_and_then_an_end(
+    audit: Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     killed: list[int] = []
 
     def kill(most: int) -> None:
@@ -67,6 +71,7 @@ def test_one_that_is_killed_has_another_try_and_then_an_end(audit: Audit) -> Non
     with pytest.raises(ReportError, match="could not be typeset"):
         build_report([audit], ReportRequest(), typeset=apart(lambda: kill(9)))
     assert len(killed) == 2
+    assert list(tmp_path.iterdir()) == [], "a killed child leaves nothing behind"
 
 
 def test_whoever_stops_it_stops_the_process(audit: Audit) -> None:

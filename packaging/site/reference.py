@@ -69,13 +69,13 @@ def _command(page: Page) -> Iterator[str]:
 
 
 def settings(language: str) -> str:
-    """Return the table of a policy's settings, of its schema and its defaults."""
+    """Return the list of a policy's settings: meaning, default, range."""
     schema = json.loads(resource("policy.schema.json").read_text(encoding="utf-8"))
-    given = json.loads(resource("policy-default.json").read_text(encoding="utf-8"))
     rows = [f"# {HEADS[language][1]}", ""]
     for name, rule in schema["properties"].items():
-        default = json.dumps(given.get(name), ensure_ascii=False)
-        rows.append(f"* `{name}` = `{default}`: `{json.dumps(rule)}`")
+        about, default = rule.pop("description"), rule.pop("default", rule.get("const"))
+        given = json.dumps(default, ensure_ascii=False)
+        rows.append(f"* `{name}` = `{given}`: {_plain(about)} `{json.dumps(rule)}`")
     return "\n".join(rows) + "\n"
 
 

@@ -8,6 +8,7 @@ than none. ``resources/policy.schema.json`` is made from the same table that the
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
@@ -53,7 +54,7 @@ class Policy:
         odd_characters: From this share of odd characters on (pictures, letters of other scripts,
             code points without a character) "no mark" is not said.
         single_weight: Posterior from which a payload, or what one of its fields says, is identified
-            and may be named (:mod:`pura.record.naming`).
+            and may be named.
         prior_none: Prior weight of "not in the register".
         register_prior: Part of the prior weight that the payloads of the register share, before
             the text is seen; 0 takes all payloads alike, 0.5 the issued ones for one half.
@@ -332,14 +333,28 @@ _DECODER: Final = Decoder(sparse=True)
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a policy file, made from the same rules as the checks."""
+    """Return the JSON Schema of a policy file, made from the same rules as the checks.
+
+    What a setting means is what the docstring of :class:`Policy` says: editors show it.
+    """
+    about = dict(
+        re.findall(r"^ {4}(\w+): (.*(?:\n {6,}.*)*)", inspect.getdoc(Policy) or "", re.MULTILINE)
+    )
+    defaults = Policy().to_dict()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "PURA audit policy",
         "type": "object",
         "properties": {
-            "schema": {"const": SCHEMA},
-            **{name: rule.schema for name, rule in RULES.items()},
+            "schema": {"const": SCHEMA, "description": "Format of the file; required."},
+            **{
+                name: {
+                    "description": " ".join(about[name].replace("``", "").split()),
+                    "default": defaults[name],
+                    **rule.schema,
+                }
+                for name, rule in RULES.items()
+            },
         },
         "required": ["schema"],
         "additionalProperties": False,

@@ -442,6 +442,7 @@ def settle(qtbot: Any) -> None:
     for _ in range(3):
         QApplication.processEvents()
     qtbot.wait(20)
+    QApplication.processEvents()  # rows that came with the last of the wait are laid out
 
 
 def test_a_clipped_button_is_seen(app: Any, qtbot: Any) -> None:

@@ -2,7 +2,8 @@
 
 ``python bench/oracle.py FILE`` prints the tables of docs/study.md §15. The service is asked
 over its own interface, in this process. The attacker has the model that wrote the texts, which is
-more than most have, and swaps tokens by what that model finds likely in their place. Told numbers,
+more than most have (``--proxy``: one that lacks a fifth of its layers), and swaps tokens by what
+that model finds likely in their place. Told numbers,
 it climbs: a swap of a few tokens stays where it moved the evidence the right way; told its strength
 in words, it keeps what does not lower it. Told "marked" or "no statement", it has no slope: to
 remove a mark it swaps more and more tokens until the answer turns, then takes back what the answer
@@ -52,6 +53,8 @@ from pura.serve.tokens import TokenFile
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
 from pura.words.sentences import scale
+from pura_lab.experiments.bench import DROPPED
+from pura_lab.proxy import drop_layers
 
 SEED = 31
 TOKENS = 220
@@ -334,6 +337,8 @@ def main() -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--texts", type=int, default=len(PROMPTS))
+    parser.add_argument("--way", action="append", help="only what is told this way")
+    parser.add_argument("--proxy", action="store_true", help="the attacker has another model")
     parser.add_argument("output", type=Path, help="attacks that ended; called again, it goes on")
     chosen = parser.parse_args()
     done = {}
@@ -348,6 +353,7 @@ def main() -> None:
     model = at.model("smollm2-135m")
     profile = Profile.new(model, code="tbcc").with_(model=None, tokenizer=None)
     texts = written(chosen.output.with_suffix(".texts.json"), model, key, profile)
+    swapper = drop_layers(model, DROPPED) if chosen.proxy else model
     found: dict[tuple[str, str], list[Asked]] = {}
     setup = Setup(keys=(KeyRef(fingerprint=key.fingerprint),), profile=profile)
     limits = Limits(at_once_s=600.0)
@@ -358,7 +364,7 @@ def main() -> None:
         for stage, number in product((False, True), numbers)
         for kind, ways in WAYS.items()
         for way in ways
-        if (way in LATE) == stage
+        if (way in LATE) == stage and way in (chosen.way or ways)
     ]
     before = None
     with Remembering(
@@ -378,7 +384,7 @@ def main() -> None:
                     settings = Settings(anyone=True, protection=WAYS[kind][way], limits=limits)
                     app = create_app(there, reader, settings, log=Log(io.StringIO()))
                     with TestClient(app, client=("192.0.2.7", 1)) as client:
-                        one = run(way, client, tokens, (texts[kind][number], model, kind, number))
+                        one = run(way, client, tokens, (texts[kind][number], swapper, kind, number))
                 with chosen.output.open("a") as file:
                     file.write(json.dumps([kind, number, way, vars(one)]) + "\n")
             found.setdefault((kind, way), []).append(one)

@@ -103,6 +103,7 @@ QToolButton[role="quiet"]::menu-indicator { image: none; width: 0; }
 QLineEdit, QPlainTextEdit {
   background: $card; border: 1px solid $line; border-radius: 6px; padding: 5px 8px;
   selection-background-color: $accent; selection-color: $on_accent;
+  placeholder-text-color: $muted;
 }
 QLineEdit:focus, QPlainTextEdit:focus { border: 2px solid $accent; padding: 4px 7px; }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QColor, QFont, QPalette
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit
 
 from pura.base.paths import Paths
 from pura_audit.application import make_window
@@ -71,6 +71,19 @@ def test_the_theme_changes_live(window: Any, qtbot: Any) -> None:
     assert window.theme.tokens == LIGHT
     qtbot.waitUntil(window.updatesEnabled)
     assert window.session.settings.current.theme == "light"
+
+
+def test_what_stands_in_an_empty_field_can_be_read(window: Any, qtbot: Any) -> None:
+    fields = (QLineEdit(window), QPlainTextEdit(window))
+    for mode in (Mode.LIGHT, Mode.DARK, Mode.CONTRAST):
+        window.set_theme(mode)
+        qtbot.waitUntil(window.updatesEnabled)
+        tokens = window.theme.tokens
+        for field in fields:
+            field.ensurePolished()
+            colour = field.palette().placeholderText().color()
+            assert colour.alpha() == 255
+            assert contrast(colour.name(), tokens.card) >= 4.5
 
 
 def test_a_desktop_that_names_fonts_of_its_own_mixes_none_in(window: Any, app: Any) -> None:

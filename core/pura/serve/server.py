@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -143,8 +144,13 @@ class HurriedProtocol(H11Protocol):
 
 
 class OrderlyServer(uvicorn.Server):
-    """Ends in order: takes nothing new, lets what runs end, and says so meanwhile."""
+    """Ends in order: takes nothing new, lets what runs end, and says so meanwhile.
 
+    Attributes:
+        handshake_s: Seconds within which TLS has to stand.
+    """
+
+    handshake_s = Limits().header_s
     _ending: asyncio.Task[None] | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -156,7 +162,11 @@ class OrderlyServer(uvicorn.Server):
 
     async def serve(self, sockets: list[Any] | None = None) -> None:
         """Serve until something asks for the end."""
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
+        if self.config.ssl_certfile:
+            # Else whoever begins no handshake stays for a minute, and is not counted meanwhile.
+            hurried = partial(loop.create_server, ssl_handshake_timeout=self.handshake_s)
+            loop.create_server = hurried  # type: ignore[method-assign]
         await super().serve(sockets)
 
     def _begin(self) -> None:
@@ -184,7 +194,7 @@ def server(app: FastAPI, listen: Listen, limits: Limits) -> OrderlyServer:
     listen.refuse()
     own = {"header_s": limits.header_s, "most": limits.connections, "owing": OrderedDict()}
     protocol = type("Hurried", (HurriedProtocol,), own)
-    return OrderlyServer(
+    made = OrderlyServer(
         uvicorn.Config(
             app,
             host=listen.host,
@@ -204,6 +214,8 @@ def server(app: FastAPI, listen: Listen, limits: Limits) -> OrderlyServer:
             timeout_graceful_shutdown=_KEEP_ALIVE_S,
         )
     )
+    made.handshake_s = limits.header_s
+    return made
 
 
 @contextmanager

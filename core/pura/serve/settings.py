@@ -79,7 +79,7 @@ class Limits:
         text_s: Seconds that one text may be read.
         drain_s: Seconds that running checks get when the service ends.
         connections: Open connections.
-        header_s: Seconds within which the head of a request has to be there.
+        header_s: Seconds within which TLS has to stand, and the head of each request to be there.
         long_characters: Texts from here on are read in the gaps between shorter ones.
     """
 

@@ -251,6 +251,10 @@ def test_others_cannot_listen_in_unless_somebody_says_so(
     trust = ssl.create_default_context(cafile=certificate)
     with httpx.Client(verify=trust, trust_env=False) as client:
         assert client.get(f"https://127.0.0.1:{there.port}/healthz").text == "ok"
+    # Who begins no handshake is not waited for.
+    there = wire(listen={"certificate": certificate, "key": key}, limits={"header_s": 0.2})
+    with socket.create_connection(("127.0.0.1", there.port), 30) as silent:
+        assert silent.recv(1) == b""
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ QToolButton[role="quiet"]::menu-indicator { image: none; width: 0; }
 QLineEdit, QPlainTextEdit {
   background: $card; border: 1px solid $line; border-radius: 6px; padding: 5px 8px;
   selection-background-color: $accent; selection-color: $on_accent;
-  placeholder-text-color: $muted;
+  placeholder-text-color: $hint;
 }
 QLineEdit:focus, QPlainTextEdit:focus { border: 2px solid $accent; padding: 4px 7px; }
 
@@ -224,4 +224,6 @@ def stylesheet(tokens: Colours) -> str:
         check=check.as_posix(),
         # Where lines are as strong as text, a groove of their colour would look full.
         groove=tokens.accent_soft if tokens.line == tokens.text else tokens.line,
+        # Where labels are as strong as text, a hint of their colour would look typed.
+        hint=mix(tokens.card, tokens.text, 0.7) if tokens.muted == tokens.text else tokens.muted,
     )

@@ -83,7 +83,8 @@ def test_what_stands_in_an_empty_field_can_be_read(window: Any, qtbot: Any) -> N
             field.ensurePolished()
             colour = field.palette().placeholderText().color()
             assert colour.alpha() == 255
-            assert contrast(colour.name(), tokens.card) >= 4.5
+            assert contrast(colour.name(), tokens.card) >= (7 if mode is Mode.CONTRAST else 4.5)
+            assert colour != QColor(tokens.text)  # or it would look typed
 
 
 def test_a_desktop_that_names_fonts_of_its_own_mixes_none_in(window: Any, app: Any) -> None:

@@ -254,6 +254,9 @@ def test_the_window(window: Any, audit: Audit, language: str) -> None:
     nothing = JobContext(lambda _: None, lambda _: None)
     _, (row,) = exported_table(window.session.cases.environment, rows, nothing)
     assert states("\n".join(map(str, row)), audit, language) == []
+    # No number, which would be the least of what remains and not the whole.
+    open_words = {"en": "payload in question", "de": "Nutzlast offen"}[language]
+    assert rows[0].cell("payload") == f"customer 417, release 1.4, {open_words}"
     assert StressedText.of(audit, None) is None
     set_language("en")
 

@@ -20,12 +20,12 @@ class OutlinePayload:
     Attributes:
         fields: Name and value of each field that is identified.
         bits: The payload where it is identified; else empty.
-        in_question: How many payloads remain in question; 0 where one is identified.
+        in_question: It is not identified.
     """
 
     fields: tuple[tuple[str, str], ...]
     bits: str
-    in_question: int
+    in_question: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ class FindingSummary:
             OutlinePayload(
                 fields=tuple((str(name), str(value)) for name, value in one["fields"]),
                 bits=str(one["bits"]),
-                in_question=int(one["in_question"]),
+                in_question=bool(one["in_question"]),
             )
             for one in data.pop("payloads")
         )
@@ -108,7 +108,7 @@ def outline(audit: Audit) -> FindingSummary:
             OutlinePayload(
                 fields=tuple((f.name, f.text) for f in mark.payload.fields if f.identified),
                 bits=mark.payload.bits or "",
-                in_question=0 if mark.payload.identified else max(2, mark.payload.in_question),
+                in_question=not mark.payload.identified,
             )
             for mark in audit.named_marks
         ),

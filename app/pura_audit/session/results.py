@@ -23,8 +23,9 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QFont
 
+from pura.base.catalogue import catalogue
 from pura_audit.jobs.context import JobContext
-from pura_audit.platform.i18n import decimal, filled, number, translate
+from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.session.finding_summary import FindingSummary, OutlinePayload
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import (
@@ -165,8 +166,7 @@ def _named(payload: OutlinePayload) -> str:
     """Name what is identified; that a payload is in question is no name."""
     parts = [f"{name} {value}" for name, value in payload.fields]
     if payload.in_question:
-        words = translate("Pile", "not decided ({n:count} payloads)")
-        parts.append(filled(words, n=payload.in_question))
+        parts.append(catalogue("findings").fill("payload.open-unweighed", language(), {}))
     return ", ".join(parts) or payload.bits
 
 
@@ -564,9 +564,8 @@ def _opened(row: Row, source: str) -> PileRow:
 def _opened_payloads(row: Row) -> tuple[OutlinePayload, ...]:
     if row.payload_best is None:  # several marks, or none; their fields are in the records
         return tuple(
-            OutlinePayload(fields=(), bits=bits or "", in_question=0 if bits else 2)
+            OutlinePayload(fields=(), bits=bits or "", in_question=not bits)
             for bits in row.marks_payloads
         )
     fields = tuple((name, value) for name, value in (row.fields or {}).items() if value is not None)
-    open_payloads = 0 if row.payload else max(2, row.payloads_in_question or 0)
-    return (OutlinePayload(fields=fields, bits=row.payload or "", in_question=open_payloads),)
+    return (OutlinePayload(fields=fields, bits=row.payload or "", in_question=not row.payload),)

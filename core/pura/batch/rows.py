@@ -38,7 +38,8 @@ class Row:
         payload: Bits, where the text has one mark and its payload is identified.
         payload_best: The most probable payload of a text with one mark, identified or not.
         payload_posterior: Its weight.
-        payloads_in_question: The fewest payloads that together have the weight that identifies.
+        payloads_in_question: The fewest payloads that together have the weight that identifies;
+            where those that are listed do not have it, their number: at least so many.
         fields_outside: Fields that are identified and outside the profile's limits.
         fields: What the profile's layout says, by name; null where a field is not identified.
         marks: How many marks were found.

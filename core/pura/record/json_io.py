@@ -58,7 +58,8 @@ _NAMED: Final[dict[str, dict[str, Any]]] = {
     "payload_posterior": {"type": ["number", "null"], "description": "Its weight."},
     "payloads_in_question": {
         "type": ["integer", "null"],
-        "description": "The fewest payloads that together have the weight that identifies.",
+        "description": "The fewest payloads that together have the weight that identifies; where "
+        "those that are listed do not have it, their number: at least so many are in question.",
     },
     "fields_outside": {
         "type": ["array", "null"],

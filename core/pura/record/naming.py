@@ -72,7 +72,8 @@ class NamedPayload:
         identified: It may be stated.
         in_question: The fewest payloads that together have the weight that identifies; 1 where one
             has it alone, 0 where the record holds no weights.
-        more: There are more than that: those that are listed do not have it together.
+        more: There are more than that: those that are listed do not have it together, and
+            ``in_question`` is how many these are.
         weight: What those that are listed in question have together.
         fields: What each field says, in the order of the layout; empty without one.
     """

@@ -2782,10 +2782,6 @@
 <context>
     <name>Pile</name>
     <message>
-        <source>not decided ({n:count} payloads)</source>
-        <translation>nicht entschieden ({n:count} Nutzlasten)</translation>
-    </message>
-    <message>
         <source>Text</source>
         <translation>Text</translation>
     </message>

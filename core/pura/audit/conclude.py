@@ -209,7 +209,7 @@ class _Conclusion:
             lambda log10_e, trial: _outcome(decoded, log10_e, trial, len(keys)).verdict,
         )
         prior = None if decoded.prior is None else decoded.prior.facts(trials)
-        limits = None if basis.issuable is None else limits_facts(basis.issuable, trials)
+        limits = None if basis.issuable is None else limits_facts(basis.issuable, basis.day, trials)
         again = rereading_facts(trials, prepared.weights, best)
         outcome = self.decided.tested(
             keys_tried=len(keys) + len(text.beside),

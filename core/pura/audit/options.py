@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -36,6 +37,8 @@ class Options:
         follow: Tell of the evidence while a long text is read.
         weigh: Let the model read a text that is looked through for marks by others, where its
             probabilities can weigh the bets; it needs its weights then.
+        day: What ``today`` stands for in limits of the profile's fields, part of the decision rule;
+            None takes :func:`latest_day`.
     """
 
     decoder: str = "exact"
@@ -48,6 +51,12 @@ class Options:
     epochs: str = ""
     follow: bool = False
     weigh: bool = False
+    day: dt.date | None = None
+
+
+def latest_day() -> dt.date:
+    """Return the latest date that any clock shows now: none is further ahead than UTC+14."""
+    return (dt.datetime.now(dt.UTC) + dt.timedelta(hours=14)).date()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pura.audit.early_stopping import EarlyStopping
 from pura.audit.fitness import check_fitness, check_language
 from pura.audit.handling import handling_signs, pieces_of
-from pura.audit.options import AuditText, Options
+from pura.audit.options import AuditText, Options, latest_day
 from pura.audit.prior import issuable
 from pura.audit.prompts import PromptCandidate, openings_of
 from pura.audit.rereading import Weights
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
     from pura.model.tokenise import Tokens
 
-_AHEAD: Final = dt.timedelta(hours=14)  # of UTC: no clock is further
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditBasis:
@@ -42,6 +40,7 @@ class AuditBasis:
         keys: Secret keys and their labels.
         profile: What generator and verifier share; ``today`` in its limits is written out.
         issuable: The payloads within limits; None where all are alike.
+        day: What ``today`` in these limits stands for; None where none says it.
         likelihood: The frozen numbers of the decoder, where a power table brings its own.
         progress: Told of every step.
         checkpoint: Called often; may raise.
@@ -52,6 +51,7 @@ class AuditBasis:
     keys: Sequence[tuple[SecretKey, str | None]]
     profile: Profile
     issuable: Issuable | None
+    day: dt.date | None
     likelihood: LikelihoodModel | None
     progress: Progress
     checkpoint: Checkpoint
@@ -67,14 +67,15 @@ class AuditBasis:
         checkpoint: Checkpoint,
     ) -> AuditBasis:
         """Work out what follows from what a run is given."""
-        # A limit at the day of the audit is one at the latest day that it is anywhere.
-        dated = profile.on((dt.datetime.now(dt.UTC) + _AHEAD).date())
+        day = options.day or latest_day()
+        dated = profile.on(day)
         return cls(
             options=options,
             model=model,
             keys=keys,
             profile=dated,
             issuable=issuable(dated, options.policy),
+            day=day if profile.names_today else None,
             likelihood=likelihood_of(options.power_tables, profile, model.fingerprint),
             progress=progress,
             checkpoint=checkpoint,

@@ -9,6 +9,7 @@ matter.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -73,16 +74,20 @@ def issuable(profile: Profile, policy: Policy) -> Issuable | None:
     return Issuable.of([(f.bits, f.ranges) for f in profile.fields], policy.outside_limits)
 
 
-def limits_facts(within: Issuable, trials: Sequence[KeyReading]) -> LimitsFacts:
+def limits_facts(
+    within: Issuable, day: dt.date | None, trials: Sequence[KeyReading]
+) -> LimitsFacts:
     """Return what the record says of limits: their weight, and the evidence without them.
 
     Args:
         within: The payloads within.
+        day: What ``today`` in them stood for; None where none says it.
         trials: All of a text.
     """
     ten = math.log(10)
     return LimitsFacts(
         weight=within.outside,
+        day="" if day is None else day.isoformat(),
         log10_share=within.log_share / ten,
         log10_alike=evidence(trials, lambda exact: exact.log_e_alike / ten),
     )

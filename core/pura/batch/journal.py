@@ -10,6 +10,7 @@ commits, never the file.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -23,6 +24,9 @@ from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import InputError
 from pura.batch.rows import Row, failed
 from pura.batch.values import Chunk, Finding, Frame, Item, Refusal, Text, TextSource
+
+DAY: Final = "day"
+"""The setting that a batch keeps from its beginning: what ``today`` stands for in limits."""
 
 FRAME_TEXTS: Final = 32
 FRAME_CHARACTERS: Final = 65_536
@@ -83,12 +87,17 @@ class BatchJournal(Handle):
         try:
             with _KIND.guard():
                 self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
-                self._take_up(json.dumps(settings, sort_keys=True))
+                self._day = self._take_up(settings)
                 self._rows = self._number("SELECT coalesce(max(number), 0) FROM rows")
                 self._begin_frames()
         except BaseException:
             self._db.close()
             raise
+
+    @property
+    def day(self) -> dt.date | None:
+        """What ``today`` has stood for in limits since the batch began; None where none says it."""
+        return None if self._day is None else dt.date.fromisoformat(self._day)
 
     def stands(self, number: int, chunk: Chunk) -> bool:
         """Whether a chunk is as it was, and nothing of it is missing: then it is not read."""
@@ -167,13 +176,24 @@ class BatchJournal(Handle):
                 self._db.execute("SELECT coalesce(sum(seconds), 0) FROM findings").fetchone()[0]
             )
 
-    def _take_up(self, settings: str) -> None:
+    def _take_up(self, settings: Mapping[str, Any]) -> str | None:
+        """Compare with the settings that it was begun with, or begin; returns its day."""
         with transaction(self._db, "EXCLUSIVE"):
             known = self._db.execute("SELECT settings FROM plan").fetchone()
+            begun = settings if known is None else json.loads(known[0])
+            kept = dict(settings)
+            if DAY in settings:
+                kept[DAY] = begun.get(DAY, settings[DAY])
+            plan = json.dumps(kept, sort_keys=True)
+            # A journal of an earlier version holds no day: it goes on with that of now.
+            without = json.dumps({n: v for n, v in kept.items() if n != DAY}, sort_keys=True)
             if known is None:
-                self._db.execute("INSERT INTO plan VALUES (?)", (settings,))
-            elif known[0] != settings:
+                self._db.execute("INSERT INTO plan VALUES (?)", (plan,))
+            elif known[0] not in (plan, without):
                 raise InputError("batch.other-settings", code="batch-other")
+            elif known[0] != plan:
+                self._db.execute("UPDATE plan SET settings = ?", (plan,))
+        return kept.get(DAY)
 
     def _number(self, query: str, *values: object) -> int:
         return int(self._db.execute(query, values).fetchone()[0])

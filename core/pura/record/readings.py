@@ -76,11 +76,14 @@ class LimitsFacts:
         weight: Part of the prior weight that all payloads share; those within share the rest.
         log10_share: log10 of the share of all payloads that is within.
         log10_alike: log10 of the e-value with all payloads alike, over all keys and readings.
+        day: What ``today`` in the limits stood for, ISO 8601; empty where none says it. It is part
+            of the rule: another day is another rule (docs/evidence.md §3, "Limits as prior").
     """
 
     weight: float
     log10_share: float
     log10_alike: float
+    day: str = later("")
 
 
 @dataclass(frozen=True, kw_only=True)

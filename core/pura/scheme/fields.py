@@ -91,6 +91,11 @@ class Field:
             out["limits"] = list(self.limits)
         return out
 
+    @property
+    def names_today(self) -> bool:
+        """Whether a limit depends on the day of the audit."""
+        return any(end.strip() == TODAY for limit in self.limits for end in limit.split(".."))
+
     def on(self, day: dt.date) -> Field:
         """Return the field with ``today`` in its limits written out."""
         name = day.isoformat()

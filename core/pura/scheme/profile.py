@@ -307,6 +307,11 @@ class Profile:
         """Whether it says of any field what can have been issued at most."""
         return any(field.limits for field in self.fields)
 
+    @property
+    def names_today(self) -> bool:
+        """Whether a limit of a field depends on the day of the audit."""
+        return any(field.names_today for field in self.fields)
+
     def on(self, day: dt.date) -> Profile:
         """Return the profile with ``today`` in limits written out; fingerprint as before.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pura.audit.options import AuditText, Notice, Options
+from pura.audit.options import AuditText, Notice, Options, latest_day
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.visible import visible
@@ -50,6 +51,8 @@ class Setup(Choices):
             names, else the only one installed.
         tables: The power tables that the policy names; None takes them from those of this
             installation.
+        day: What ``today`` stands for in limits of the profile's fields; None takes the day on
+            which each call of :meth:`Prepared.audit_many` or :meth:`Prepared.stream` begins.
     """
 
     keys: tuple[KeyRef, ...]
@@ -57,6 +60,7 @@ class Setup(Choices):
     also: tuple[Profile, ...] = ()
     model: str | None = None
     tables: tuple[PowerTable, ...] | None = None
+    day: dt.date | None = None
 
     @property
     def foreign(self) -> tuple[Profile, ...]:
@@ -244,8 +248,15 @@ class Prepared:
         *,
         progress: Progress = untold,
         checkpoint: Checkpoint = unstopped,
+        day: dt.date | None = None,
     ) -> list[Audited | PuraError]:
         """Audit texts that the model reads side by side, a few thousand tokens together.
+
+        Args:
+            items: The texts, or why there is none.
+            progress: Told of every step.
+            checkpoint: Called often; may raise.
+            day: As of :class:`Setup`, for a caller whose texts come in several groups.
 
         Returns:
             In the order of ``items``: the record, also where one cannot be examined; or why one
@@ -261,7 +272,7 @@ class Prepared:
             for item, said in zip(items, heard, strict=True)
             if isinstance(item, AuditText)
         ]
-        found = self._audits(texts, progress, checkpoint) if texts else []
+        found = self._audits(texts, progress, checkpoint, day) if texts else []
         done = iter(zip(texts, found, strict=True))
         return [
             self._audited(*next(done), tuple(dict.fromkeys(said)))
@@ -293,14 +304,19 @@ class Prepared:
             PuraError: Key or model cannot be used.
             Cancelled: The checkpoint said so.
         """
+        day = self._setup.day or latest_day()  # one rule for all of them, past midnight too
         for group in _together(items):
             found = self.audit_many(
-                [item for _, item in group], progress=progress, checkpoint=checkpoint
+                [item for _, item in group], progress=progress, checkpoint=checkpoint, day=day
             )
             yield from zip((name for name, _ in group), found, strict=True)
 
     def _audits(
-        self, texts: Sequence[AuditText], progress: Progress, checkpoint: Checkpoint
+        self,
+        texts: Sequence[AuditText],
+        progress: Progress,
+        checkpoint: Checkpoint,
+        day: dt.date | None,
     ) -> list[Audit | PuraError]:
         from pura.audit.schemes import audit_schemes
 
@@ -313,7 +329,7 @@ class Prepared:
             seals=self._keys,
             profile=setup.profile,
             also=setup.also,
-            options=self._options,
+            options=replace(self._options, day=day or setup.day),
             progress=progress,
             checkpoint=checkpoint,
         )

@@ -14,13 +14,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.options import AuditText
+from pura.audit.options import AuditText, latest_day
 from pura.base.errors import InputError, ModelError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, unstopped
 from pura.batch.engine import Engine, HereEngine, Read, Workers, failure
 from pura.batch.inputs import Inputs, files, weight_of
-from pura.batch.journal import BatchJournal
+from pura.batch.journal import DAY, BatchJournal
 from pura.batch.results import merged, packed, read_rows, record_path
 from pura.batch.rows import Row, finding_of
 from pura.batch.run import BatchStanding, Tell, work_off
@@ -121,6 +121,7 @@ def run_batch(
     _make_room(request, place)
     request = replace(request, setup=resolved(environment, request.setup))
     with BatchJournal(place, _settings(environment, request.setup)) as journal:
+        request = replace(request, setup=replace(request.setup, day=journal.day))
         with _engine(environment, request) as engine:
             standing = work_off(
                 request.inputs,
@@ -240,6 +241,7 @@ def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
         "register": version,
         "restore": setup.restore,
         **({"limits": [f.limits for f in setup.profile.fields]} if setup.profile.limited else {}),
+        **({DAY: (setup.day or latest_day()).isoformat()} if setup.profile.names_today else {}),
         **({"also": [one.fingerprint for one in setup.also]} if setup.also else {}),
         **({"weigh": True} if setup.weigh else {}),
     }

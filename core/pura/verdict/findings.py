@@ -267,6 +267,8 @@ def _limits(limits: LimitsFacts | None, payload: NamedPayload | None) -> list[Se
     if limits is None:
         return []
     out = [Sentence(key="note.limits", values={"w": limits.weight})]
+    if limits.day:
+        out.append(Sentence(key="note.limits-day", values={"date": limits.day}))
     if payload is not None and payload.outside:
         names = ", ".join(payload.outside)
         out.append(Sentence(key="payload.outside", values={"fields": names}))

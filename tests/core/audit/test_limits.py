@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from pura.audit.options import Options
 from pura.audit.run import audit_text
+from pura.base.errors import ProfileError
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
@@ -30,10 +32,12 @@ def read(builtin_model: Any, samples: dict[str, Any]) -> Any:
     sample = samples["marked-tbcc"]
     text = sample["texts"][0]["text"]
 
-    def audit(**more: Any) -> Audit:
+    def audit(*, options: Options | None = None, **more: Any) -> Audit:
         profile = Profile.from_dict(sample["profile"] | more)
         key = [(SecretKey.from_hex(sample["key_hex"]), None)]
-        return audit_text(text, model=builtin_model, keys=key, profile=profile)
+        return audit_text(
+            text, model=builtin_model, keys=key, profile=profile, options=options
+        )
 
     return audit
 
@@ -47,7 +51,8 @@ def test_limits_are_a_prior_and_what_is_outside_is_said(read: Any, samples: dict
     outside = read(fields=layout(day, customers=f"{customer + 1}.."))
     assert alone.limits is None
     assert alone.profile.fingerprint == within.profile.fingerprint == outside.profile.fingerprint
-    assert within.profile.fields[1].limits[0] > "2020-01-01..2026"
+    assert within.profile.fields[1].limits[0] == f"2020-01-01..{within.limits.day}"
+    assert [one.key for one in within.sentences].count("note.limits-day") == 1
     share = within.limits.log10_share
     assert within.evidence.log10_e - alone.evidence.log10_e == pytest.approx(-share, abs=0.2)
     assert within.limits.log10_alike == pytest.approx(alone.evidence.log10_e, abs=0.05)
@@ -65,3 +70,19 @@ def test_limits_are_a_prior_and_what_is_outside_is_said(read: Any, samples: dict
             lines = [one for mark in audit.presented.mark_lines(language) for one in mark]
             assert any(words in one for one in lines) == bool(named)
         assert json_io.from_json(json.dumps(audit.to_dict())).profile == audit.profile
+
+
+def test_the_day_is_part_of_the_rule(read: Any) -> None:
+    days = [dt.date(2026, 1, day) for day in (1, 1, 2)]
+    fields = layout("2020-01-01", customers="..")
+    first, again, later = (read(fields=fields, options=Options(day=day)) for day in days)
+    assert [one.limits.day for one in (first, again, later)] == [day.isoformat() for day in days]
+    assert first.evidence == again.evidence
+    assert first.limits.log10_share < later.limits.log10_share
+
+
+def test_limits_that_admit_nothing_on_that_day_are_refused_before_a_text_is_read(read: Any) -> None:
+    (_, day, _) = layout("2020-01-01", customers="..")
+    fields = [{"name": "rest", "bits": 22, "kind": "integer"}, day | {"limits": ["..today"]}]
+    with pytest.raises(ProfileError, match="admit nothing"):
+        read(fields=fields, options=Options(day=dt.date(2019, 12, 31)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import random
 import signal
@@ -130,6 +131,18 @@ def test_a_journal_belongs_to_its_settings_and_to_one_program(tmp_path: Path) ->
     (tmp_path / "bad").write_bytes(b"no database at all, but long enough to be looked at" * 40)
     with pytest.raises(InputError, match="--force"):
         BatchJournal(tmp_path / "bad", {"key": 1})
+
+
+def test_a_batch_keeps_the_day_on_which_it_began(tmp_path: Path) -> None:
+    for day in ("2026-01-01", "2026-01-02"):
+        with BatchJournal(tmp_path / "j", {"key": 1, "day": day}) as book:
+            assert book.day == dt.date(2026, 1, 1)
+    with pytest.raises(InputError, match="another key"):
+        BatchJournal(tmp_path / "j", {"key": 2, "day": "2026-01-01"})
+    # One that an earlier version began names no day: it goes on with one, and keeps that.
+    for day in (None, "2026-01-02", "2026-01-03"):
+        with BatchJournal(tmp_path / "old", {"key": 1} | ({"day": day} if day else {})) as book:
+            assert book.day == (dt.date(2026, 1, 2) if day else None)
 
 
 def test_frames_are_the_same_after_a_stop_at_any_place(

@@ -35,9 +35,7 @@ def read(builtin_model: Any, samples: dict[str, Any]) -> Any:
     def audit(*, options: Options | None = None, **more: Any) -> Audit:
         profile = Profile.from_dict(sample["profile"] | more)
         key = [(SecretKey.from_hex(sample["key_hex"]), None)]
-        return audit_text(
-            text, model=builtin_model, keys=key, profile=profile, options=options
-        )
+        return audit_text(text, model=builtin_model, keys=key, profile=profile, options=options)
 
     return audit
 

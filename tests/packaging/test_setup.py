@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -210,6 +211,55 @@ def test_the_real_apt_complains_in_the_words_that_are_waited_on(
     assert machine.installations == ["update -qq", "sleep 5"]
     machine.command("sleep", "exit 1")
     assert machine.set_up("--tests").returncode == 0
+
+
+PINNED = "-c constraints.txt -e .[gui,dev,batch,lab,serve]"
+
+
+@pytest.mark.parametrize(
+    ("pip", "uv", "installed_by"),
+    [
+        ("exit 0", "exit 0", ["pip uv", "uv all"]),
+        ('case "$*" in *" uv") exit 1;; esac', "exit 0", ["pip uv", "pip all"]),
+        ("exit 0", "exit 2", ["pip uv", "uv all", "pip all"]),
+    ],
+)
+def test_uv_makes_the_environment_and_pip_where_it_cannot(
+    machine: Machine, tmp_path: Path, pip: str, uv: str, installed_by: list[str]
+) -> None:
+    tree, made = tmp_path / "tree", tmp_path / "made"
+    (tree / "packaging" / "setup").mkdir(parents=True)
+    made.mkdir()
+    for name in ("venv.sh", "python.sh"):
+        shutil.copy(SETUP / name, tree / "packaging" / "setup")
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tree / name).touch()
+    for name in ("cksum", "cut", "mkdir", "cp"):
+        machine.borrow(name)
+    settings = (
+        'case "$*" in *"config get global.index-url") echo a-mirror; exit 0;;'
+        ' *" config "*) exit 1;; esac'
+    )
+    bodies = {"python": f'{settings}\necho "pip $*" >> {machine.log}\n{pip}'}
+    bodies["uv"] = f'echo "uv $UV_DEFAULT_INDEX $*" >> {machine.log}\n{uv}'
+    for name, body in bodies.items():
+        (made / name).write_text(f"#!/bin/sh\n{body}\n")
+        (made / name).chmod(0o755)
+    machine.command(
+        "python3",
+        f'case "$*" in "-m venv"*) mkdir -p .venv/bin; cp {made}/* .venv/bin;; esac',
+    )
+    done = machine.set_up(script=tree / "packaging" / "setup" / "venv.sh")
+    assert done.returncode == 0, done.stderr
+    by = {"pip uv": "-c constraints.txt uv", "pip all": PINNED, "uv all": PINNED}
+    installs = [line for line in machine.installations if "install" in line]
+    assert len(installs) == len(installed_by)
+    for line, which in zip(installs, installed_by, strict=True):
+        assert line.startswith(which.split()[0])
+        assert line.endswith(by[which])
+        assert which != "uv all" or line.startswith("uv a-mirror pip install")
+    assert ("pip installs" in done.stdout) == ("pip all" in installed_by)
+    assert (tree / ".venv" / "installed").exists()
 
 
 def test_building_the_application_takes_binutils_and_the_shared_library(machine: Machine) -> None:

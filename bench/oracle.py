@@ -7,8 +7,7 @@ that model finds likely in their place. Told numbers,
 it climbs: a swap of a few tokens stays where it moved the evidence the right way; told its strength
 in words, it keeps what does not lower it. Told "marked" or "no statement", it has no slope: to
 remove a mark it swaps more and more tokens until the answer turns, then takes back what the answer
-lets it, or it comes from the far end and stops before the first "marked"; to make one it asks about
-variants, half of whose tokens are swapped.
+lets it; to make one it asks about variants, half of whose tokens are swapped.
 
 Protections are switched on one after another. What the auditors' detector says of texts is read
 beside, without counting as a question. A text that was read once is not read again.
@@ -18,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import hashlib
 import io
 import json
 import statistics
@@ -36,7 +34,6 @@ import numpy as np
 from starlette.testclient import TestClient
 
 import _common
-from pura.base.files import write_atomic
 from pura.base.paths import user_paths
 from pura.embed.generate import generate_batch
 from pura.keys import KeyRef
@@ -63,26 +60,17 @@ VARIED = 0.5
 VARIANTS = 12
 STEPS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 PIECES = 8
-NONE = Protection(
-    margin=0.0, wobble=0.0, memory_days=0, per_day_public=0, per_day_block=0, resemblance=0.5
-)
-FULL = replace(NONE, margin=1.0, wobble=1.0)
-MEMORY = replace(FULL, memory_days=30)
-BUDGET = replace(MEMORY, per_day_block=10)
+NONE = Protection(margin=0.0, per_day_public=0, per_day_block=0)
+FULL = replace(NONE, margin=1.0)
 WAYS = {
     "remove": {
         "numbers": NONE,
         "words only": NONE,
         "and a threshold of its own": FULL,
-        "and a memory": MEMORY,
-        "and a memory, from the far end": MEMORY,
-        "and ten questions a day": BUDGET,
     },
     "make": {
         "words only": NONE,
         "and a threshold of its own": FULL,
-        "and a memory": MEMORY,
-        "and ten questions a day": BUDGET,
         "strength in words": NONE,
         "numbers": NONE,
     },
@@ -90,7 +78,6 @@ WAYS = {
 """Each protection beside those above it; ``numbers`` is what an internal token is told, ``strength
 in words`` a trusted one."""
 CLIMBS = ("strength in words", "numbers")
-LATE = (*CLIMBS, "and a memory, from the far end")
 PROMPTS = (
     "The city council met on Tuesday evening to discuss",
     "Researchers at the university have found that",
@@ -120,18 +107,12 @@ class Asked:
         turned: Question at which the answer was the attacker's first; 0: never.
         changed: Share of the words changed in the best text.
         log10_e: What the evidence of that text is; of texts without a slope the highest.
-        refused: The budget ended the attack.
     """
 
     questions: int = 0
     turned: int = 0
     changed: float = 0.0
     log10_e: float = 0.0
-    refused: bool = False
-
-
-class SpentError(Exception):
-    """No more questions are taken."""
 
 
 class Attacker:
@@ -213,14 +194,6 @@ class Attacker:
             if self.asked(text) == 0:
                 kept, self.best = tried, text
 
-    def retreat(self) -> None:
-        """Begin with all tokens swapped, and swap fewer as long as nothing is said."""
-        for share in reversed(STEPS):
-            text = self.text_of(self._order[: round(self._order.size * share)].tolist())
-            if self.asked(text) == 1:
-                return
-            self.done.turned, self.best = self.done.questions, text
-
     def make(self) -> None:
         """Ask about variants, with nothing that says which is nearer."""
         for _ in range(VARIANTS):
@@ -285,26 +258,18 @@ def run(way: str, client: TestClient, tokens: dict[Role, dict[str, str]], work: 
 
     def answer(asked: str) -> float:
         told = client.post("/v1/checks", json={"text": asked})
-        if told.status_code == 429:
-            attacker.done.refused = True
-            raise SpentError
         return float(told.json()["answer"]["verdict"] == "marked")
 
     rng = np.random.default_rng([SEED, seed])
     ask = {"numbers": read, "strength in words": strength}.get(way, answer)
     attacker = Attacker(text, model, ask, rng)
-    try:
-        if way in CLIMBS:
-            until = 6.0 if way == "numbers" else len(ladder) - 1.0
-            attacker.climb(up=kind == "make", until=until, flat=way != "numbers")
-        elif kind == "make":
-            attacker.make()
-        elif way.endswith("far end"):
-            attacker.retreat()
-        else:
-            attacker.remove()
-    except SpentError:
-        pass
+    if way in CLIMBS:
+        until = 6.0 if way == "numbers" else len(ladder) - 1.0
+        attacker.climb(up=kind == "make", until=until, flat=way != "numbers")
+    elif kind == "make":
+        attacker.make()
+    else:
+        attacker.remove()
     return attacker.finish(read)
 
 
@@ -364,7 +329,7 @@ def main() -> None:
         for stage, number in product((False, True), numbers)
         for kind, ways in WAYS.items()
         for way in ways
-        if (way in LATE) == stage and way in (chosen.way or ways)
+        if (way in CLIMBS) == stage and way in (chosen.way or ways)
     ]
     before = None
     with Remembering(
@@ -378,8 +343,6 @@ def main() -> None:
             if one is None:
                 with tempfile.TemporaryDirectory() as folder:
                     there = replace(at, paths=user_paths(folder))
-                    salt = hashlib.sha256(f"{SEED} {kind} {number}".encode()).digest()
-                    write_atomic(Places.of(there.paths).salt, salt, private=True)
                     tokens = tokens_of(there)
                     settings = Settings(anyone=True, protection=WAYS[kind][way], limits=limits)
                     app = create_app(there, reader, settings, log=Log(io.StringIO()))

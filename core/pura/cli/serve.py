@@ -38,7 +38,6 @@ _NEEDED: Final = (
     "uvicorn",
     "prometheus_client",
     "python_multipart",
-    "datasketch",
     "jinja2",
 )
 

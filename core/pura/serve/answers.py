@@ -14,7 +14,6 @@ from pura.record.json_io import to_json
 from pura.record.naming import NamedMark
 from pura.serve.roles import Role
 from pura.serve.settings import Protection
-from pura.serve.sketches import Salt, Sketch
 from pura.usecases.audits import Audited
 from pura.verdict.policy import Policy
 from pura.words.sentence import Sentence
@@ -130,13 +129,9 @@ def say_scale(word: str, language: str) -> str:
     return findings().retold("scale", word, language) if word else ""
 
 
-def threshold(policy: Policy, protection: Protection, salt: Salt, sketch: Sketch) -> float:
-    """Return the log10 of the evidence from which the public is told of a mark.
-
-    It is at least that of the policy and the margin; what is added on top belongs to the text and
-    is known to nobody without the salt.
-    """
-    return policy.t_found + protection.margin + protection.wobble * salt.share(sketch)
+def threshold(policy: Policy, protection: Protection) -> float:
+    """Return the log10 of the evidence from which the public is told of a mark."""
+    return policy.t_found + protection.margin
 
 
 def public(found: Audited | None, *, above: float, least_tokens: int) -> Answer:
@@ -154,11 +149,6 @@ def public(found: Audited | None, *, above: float, least_tokens: int) -> Answer:
         and found.audit.input.tokens >= least_tokens
         and found.audit.evidence.log10_e >= above
     )
-    return repeated(marked=marked)
-
-
-def repeated(*, marked: bool) -> Answer:
-    """Return the public's answer."""
     return Answer(role=Role.PUBLIC, verdict=MARKED if marked else NO_STATEMENT)
 
 

@@ -23,9 +23,9 @@ from pura.serve.log import Log
 from pura.serve.manifests import Manifests
 from pura.serve.problems import RefusalError, problem
 from pura.serve.reader import Reader
+from pura.serve.salt import Salt
 from pura.serve.service import Service
 from pura.serve.settings import Places, Settings
-from pura.serve.sketches import Salt
 from pura.serve.stating import signer
 from pura.serve.store import Store
 from pura.serve.tokens import TokenFile

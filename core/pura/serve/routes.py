@@ -243,7 +243,6 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
         "most_bytes": limits.body_bytes,
         "most_characters": limits.characters[Role.PUBLIC],
         "per_day_block": protection.per_day_block or None,
-        "repeats_days": protection.memory_days,
         "policy": answers.policy_facts(policy.to_dict()),
         "statement_key": public_key,
         "false_findings": {

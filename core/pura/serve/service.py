@@ -6,6 +6,7 @@ It runs in the thread of the event loop; texts are read in those of the :class:`
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import ipaddress
 import secrets
 import time
@@ -23,9 +24,9 @@ from pura.serve.metrics import Metrics
 from pura.serve.problems import RefusalError, details
 from pura.serve.reader import Found, Kept, Reader, Work
 from pura.serve.roles import Asker, Role
+from pura.serve.salt import Salt
 from pura.serve.settings import Settings
-from pura.serve.sketches import Salt, Sketch
-from pura.serve.store import Remembered, Store
+from pura.serve.store import Store
 from pura.serve.tokens import TokenFile
 from pura.verdict.policy import Policy, default_policy
 
@@ -60,15 +61,15 @@ class Check:
         fetched: The asker was given the answer.
         gone: The asker wants it no more.
         tokens: Of the text, for the log.
-        work: What is being read for it; None of one that waits for another's answer.
-        sketch: Of a text that the public asked about.
-        followers: Checks that get this one's answer.
+        text: SHA-256 of the text as it was read from the question.
+        work: What is being read for it.
     """
 
     id: str
     asker: Asker
     size: int
     begun: float
+    text: bytes
     state: str = WAITING
     answer: Answer | None = None
     error: PuraError | None = None
@@ -78,8 +79,6 @@ class Check:
     gone: bool = False
     tokens: int = 0
     work: Work | None = None
-    sketch: Sketch | None = None
-    followers: list[Check] = field(default_factory=list)
 
     def shown(self, language: str) -> dict[str, Any]:
         """Return it as JSON in a language."""
@@ -98,8 +97,8 @@ class Service:
         reader: Reads texts.
         settings: How it is run.
         tokens: Who may ask.
-        store: What it remembers.
-        salt: Under which that is hashed.
+        store: What was spent.
+        salt: Under which addresses are hashed.
         log: Told of every check.
         sign: Makes the statement of answers to trusted and internal askers.
         now: The clock of days.
@@ -122,7 +121,6 @@ class Service:
         self._reader, self._tokens, self._store, self._salt = reader, tokens, store, salt
         self._sign, self._now = sign, now
         self._checks: dict[str, Check] = {}
-        self._later: set[asyncio.TimerHandle] = set()
 
     @property
     def policy(self) -> Policy:
@@ -202,11 +200,13 @@ class Service:
             asker=asker,
             size=document.size_bytes,
             begun=time.monotonic(),
+            text=hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).digest(),
         )
         self._checks[check.id] = check
-        if asker.role is Role.PUBLIC and not self._is_new(check, document):
-            return check
-        self._put(check, document, keep)
+        if asker.role is Role.PUBLIC and (known := self._answered(check)) is not None:
+            self._end(check, known)
+        else:
+            self._put(check, document, keep)
         return check
 
     def check(self, asker: Asker, identifier: str) -> Check:
@@ -226,17 +226,15 @@ class Service:
         check.gone = check.fetched = True
         if check.state != WAITING:
             self._checks.pop(check.id, None)
-        elif check.work is not None and not any(not one.gone for one in check.followers):
+        elif check.work is not None:
             self._reader.cancel(check.work)
 
     def forget(self) -> None:
-        """Drop what is past from what is remembered."""
+        """Drop what was spent on other days."""
         self._store.forget(now=self._now())
 
     def close(self) -> None:
-        """Let go of what is remembered."""
-        for handle in self._later:
-            handle.cancel()
+        """Close the store."""
         self._store.close()
 
     def _block(self, address: str) -> bytes:
@@ -276,47 +274,16 @@ class Service:
             again = (midnight - now).total_seconds()
             raise RefusalError("serve.budget", code="serve-budget", again_s=again)
 
-    def _is_new(self, check: Check, document: Document) -> bool:
-        """Give a text of the public the answer of one that it resembles; False where there is."""
-        protection = self.settings.protection
-        sketch = self._salt.sketch(document.text)
-        if protection.memory_days:
-            for other in self._checks.values():
-                asked = other.sketch
-                if (
-                    asked is not None
-                    and other.state == WAITING
-                    and not other.gone
-                    and sketch.resemblance(asked) >= protection.same
-                ):
-                    other.followers.append(check)
-                    return False
-            known = self._recalled(sketch)
-            if known is not None:
-                # As long as the first took: how fast it comes must not say that somebody asked.
-                self._after(known.seconds, check, answers.repeated(marked=known.marked))
-                return False
-        check.sketch = sketch
-        return True
+    def _answered(self, check: Check) -> Answer | None:
+        """Return what this asker was answered to this very text a short while ago.
 
-    def _recalled(self, sketch: Sketch) -> Remembered | None:
-        protection = self.settings.protection
-        if not protection.memory_days:
-            return None
-        return self._store.recall(
-            sketch,
-            resemblance=protection.resemblance,
-            same=protection.same,
-            now=self._now(),
-        )
-
-    def _after(self, seconds: float, check: Check, answer: Answer) -> None:
-        def end() -> None:
-            self._later.discard(handle)
-            self._end(check, answer)
-
-        handle = asyncio.get_running_loop().call_later(seconds, end)
-        self._later.add(handle)
+        The same asker only: that, or when, somebody else asked must show neither in an answer nor
+        in how fast it comes.
+        """
+        for one in self._checks.values():
+            if (one.asker.token, one.text) == (check.asker.token, check.text) and one.answer:
+                return one.answer
+        return None
 
     def _put(self, check: Check, document: Document, keep: Kept | None) -> None:
         loop = asyncio.get_running_loop()
@@ -336,38 +303,19 @@ class Service:
         self.metrics.waiting.set(self._reader.waiting)
         check.work = None
         if found is None:
-            cut = RefusalError("serve.cut", code="serve-cut")
-            for one in (check, *check.followers):
-                self._end(one, None, cut)
+            self._end(check, None, RefusalError("serve.cut", code="serve-cut"))
             return
         if isinstance(found, PuraError):
-            for one in (check, *check.followers):
-                self._end(one, None, found)
+            self._end(check, None, found)
             return
         check.tokens = found.audit.input.tokens
-        if check.asker.role is not Role.PUBLIC:
-            answer = answers.full(found, check.asker.role, self.settings.release)
-            self._end(check, self._signed(answer))
-            return
-        protection, sketch = self.settings.protection, check.sketch
-        assert sketch is not None  # every text of the public has one
-        above = answers.threshold(self.policy, protection, self._salt, sketch)
-        answer = answers.public(found, above=above, least_tokens=protection.least_tokens)
-        known = self._recalled(sketch)  # somebody may have asked meanwhile
-        if known is not None and known.marked:
-            answer = answers.repeated(marked=True)
-        elif protection.memory_days:
-            self._store.remember(
-                sketch,
-                Remembered(
-                    marked=answer.verdict == answers.MARKED,
-                    seconds=round(time.monotonic() - check.begun, 3),
-                ),
-                days=protection.memory_days,
-                now=self._now(),
-            )
-        for one in (check, *check.followers):
-            self._end(one, answer)
+        if check.asker.role is Role.PUBLIC:
+            protection = self.settings.protection
+            above = answers.threshold(self.policy, protection)
+            answer = answers.public(found, above=above, least_tokens=protection.least_tokens)
+        else:
+            answer = self._signed(answers.full(found, check.asker.role, self.settings.release))
+        self._end(check, answer)
 
     def _signed(self, answer: Answer) -> Answer:
         return answer if self._sign is None else replace(answer, statement=self._sign(answer))
@@ -376,7 +324,6 @@ class Service:
         check.answer, check.error = answer, error
         check.state = FAILED if answer is None else DONE
         check.ended_at = time.monotonic()
-        check.sketch, check.followers = None, []
         check.ended.set()
         seconds = check.ended_at - check.begun
         role = check.asker.role.value

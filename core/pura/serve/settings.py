@@ -15,8 +15,8 @@ class Places:
 
     Attributes:
         tokens: Hashes of tokens.
-        salt: The secret under which sketches and addresses are hashed.
-        store: Sketches of texts that were asked before, and budgets (SQLite).
+        salt: The secret under which addresses are hashed.
+        store: What was spent of the budgets (SQLite).
     """
 
     tokens: Path
@@ -41,22 +41,13 @@ class Protection:
     Attributes:
         margin: log10 by which the evidence has to lie above the policy's threshold before the
             public is told of a mark.
-        wobble: log10 that is added on top, from none of it to all, by a keyed function of the text.
         least_tokens: Shorter texts get no answer.
-        memory_days: How long a text that resembles an earlier one gets that one's answer; 0: never.
-        resemblance: From which share of common word shingles on a text gets the answer of one that
-            was called marked.
-        same: From which on it gets that of any other.
         per_day_public: Checks of a day in all that the public may ask for; 0: no limit.
         per_day_block: Checks of a day from one block of addresses; 0: no limit.
     """
 
     margin: float = 1.0
-    wobble: float = 1.0
     least_tokens: int = 200
-    memory_days: int = 30
-    resemblance: float = 0.5
-    same: float = 0.9
     per_day_public: int = 2000
     per_day_block: int = 200
 

@@ -168,9 +168,6 @@ class Detector(Shape):
     most_bytes: int
     most_characters: int
     per_day_block: int | None
-    repeats_days: int = Field(
-        description="So many days a text that resembles one called marked gets that answer too."
-    )
     policy: Policy
     statement_key: str = Field(
         description="Public key of signed answers, PEM; empty: they are not signed."

@@ -1,17 +1,15 @@
-"""What the service remembers: sketches of texts with the answers they got, and what was spent."""
+"""What was spent of the budgets of a service."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import ServeError
 from pura.base.files import make_private
-from pura.serve.sketches import Sketch
 
 _KIND: Final = Kind(
     noun="database.serve",
@@ -36,29 +34,18 @@ _KIND: Final = Kind(
                 " PRIMARY KEY (day, who)) WITHOUT ROWID"
             ),
         ),
+        # Sketches of texts that were asked about (0.3) decide nothing any more.
+        ("DROP TABLE bands", "DROP TABLE texts"),
     ),
     other_hint="database.serve-hint",
     damaged_hint="database.serve-hint",
-    pragmas=("synchronous = NORMAL", "foreign_keys = ON"),
+    pragmas=("synchronous = NORMAL",),
 )
 _PATIENCE_S: Final = 5.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Remembered:
-    """An answer that a text got.
-
-    Attributes:
-        marked: The public was told of a mark.
-        seconds: How long it had taken.
-    """
-
-    marked: bool
-    seconds: float
-
-
 class Store(Handle):
-    """Sketches and budgets. One thread at a time.
+    """Budgets. One thread at a time.
 
     Args:
         path: The file; made where it is not there.
@@ -67,43 +54,6 @@ class Store(Handle):
     def __init__(self, path: Path) -> None:
         make_private(path.parent)
         self._db = _KIND.connect(path, create=True, read_only=False, timeout=_PATIENCE_S)
-
-    def remember(self, sketch: Sketch, answer: Remembered, *, days: int, now: datetime) -> None:
-        """Keep the answer of a text."""
-        until = (now + timedelta(days=days)).astimezone(UTC).isoformat()
-        with _KIND.guard(), transaction(self._db):
-            row = self._db.execute(
-                "INSERT INTO texts (until, sketch, marked, seconds) VALUES (?, ?, ?, ?)",
-                (until, sketch.packed(), answer.marked, answer.seconds),
-            )
-            bands = [(band, row.lastrowid) for band in sketch.bands]
-            self._db.executemany("INSERT INTO bands VALUES (?, ?)", bands)
-
-    def recall(
-        self, sketch: Sketch, *, resemblance: float, same: float, now: datetime
-    ) -> Remembered | None:
-        """Return the answer of an earlier text that counts for a text as well, if one does.
-
-        Args:
-            sketch: Of the text.
-            resemblance: From where on the answer of one that was called marked counts.
-            same: From where on that of any other does: somebody could ask about the remains of a
-                marked text first, and have others told nothing of the text itself.
-            now: The moment.
-        """
-        bands = sketch.bands
-        with _KIND.guard():
-            rows = self._db.execute(
-                "SELECT sketch, marked, seconds FROM texts WHERE until > ? AND number IN"  # noqa: S608
-                f" (SELECT text FROM bands WHERE band IN ({','.join('?' * len(bands))}))"
-                " ORDER BY marked DESC, number",
-                (now.astimezone(UTC).isoformat(), *bands),
-            ).fetchall()
-        for packed, marked, seconds in rows:
-            alike = sketch.resemblance(Sketch.unpacked(packed))
-            if alike >= (resemblance if marked else same):
-                return Remembered(marked=bool(marked), seconds=seconds)
-        return None
 
     def spend(self, whose: Sequence[tuple[bytes, int]], *, now: datetime) -> bytes | None:
         """Take one check off every budget, or off none.
@@ -136,8 +86,7 @@ class Store(Handle):
         return 0 if row is None else int(row[0])
 
     def forget(self, *, now: datetime) -> None:
-        """Drop what is past: answers whose period is over, and what was spent on other days."""
-        moment = now.astimezone(UTC)
+        """Drop what was spent on other days."""
+        day = now.astimezone(UTC).date().isoformat()
         with _KIND.guard(), transaction(self._db):
-            self._db.execute("DELETE FROM texts WHERE until <= ?", (moment.isoformat(),))
-            self._db.execute("DELETE FROM spent WHERE day < ?", (moment.date().isoformat(),))
+            self._db.execute("DELETE FROM spent WHERE day < ?", (day,))

@@ -14,7 +14,6 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from pura.base.files import write_atomic
 from pura.base.paths import user_paths
 from pura.keys import KeyRef
 from pura.scheme import Profile, SecretKey
@@ -40,7 +39,7 @@ from pura.serve.tokens import TokenFile
 OPEN = Settings(
     name="House",
     anyone=True,
-    protection=Protection(least_tokens=50, margin=0.0, wobble=0.0),
+    protection=Protection(least_tokens=50, margin=0.0),
     limits=Limits(at_once_s=60.0),
 )
 """Short texts are answered, at once, and as an audit would."""
@@ -50,8 +49,6 @@ OPEN = Settings(
 def at(small_model: Any, sample_key: SecretKey) -> Environment:
     """An environment of this test alone, with the small model and the sample's key."""
     paths = user_paths()
-    # Sketches differ by chance; with this salt they are the same each time.
-    write_atomic(Places.of(paths).salt, bytes(range(32)), private=True)
     return Environment(
         paths=paths,
         device="cpu",

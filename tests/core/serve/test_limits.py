@@ -53,20 +53,6 @@ def test_a_queue_is_bounded_and_who_waits_is_told_how_long(
     assert client.get(kept, headers=one).json()["status"] == "done"
 
 
-def test_the_second_of_two_that_resemble_each_other_waits_for_the_first(
-    detector: Start, gate: threading.Event, marked: list[str], said: io.StringIO
-) -> None:
-    client = detector(limits={"at_once_s": 0.0})
-    places = [ask(client, text).headers["location"] for text in (marked[0], f"{marked[0]} More.")]
-    gate.set()
-    for place in places:
-        while (found := client.get(place).json())["status"] == "waiting":
-            pass
-        assert found["answer"]["verdict"] == "marked"
-    read = [json.loads(line)["tokens"] for line in said.getvalue().splitlines()]
-    assert [tokens > 0 for tokens in read] == [True, False]
-
-
 def test_a_text_that_takes_too_long_and_a_fault_are_answered_and_cost_no_other(
     detector: Start, token: Token, plain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,7 +195,7 @@ def test_what_a_proxy_and_the_service_could_read_differently(
 
 
 def test_who_says_to_be_somebody_else_is_not_believed(proxied: Callable[..., Proxied]) -> None:
-    there = proxied(protection={"per_day_block": 1, "memory_days": 0})
+    there = proxied(protection={"per_day_block": 1})
     told = []
     with httpx.Client(base_url=f"http://127.0.0.1:{there.port}", trust_env=False) as client:
         for name in ("X-Forwarded-For", "x-forwarded-for", "Forwarded", "X-Real-IP"):

@@ -219,7 +219,7 @@ def test_what_is_answered_to_a_case_is_in_it_and_ends_are_orderly(
 def test_forwarded_addresses_are_believed_of_named_proxies_only(
     wire: Callable[..., Wire],
 ) -> None:
-    protection = {"per_day_block": 1, "memory_days": 0}
+    protection = {"per_day_block": 1}
     told = []
     for listen in ({}, {"proxies": ("127.0.0.0/8",)}):
         there = wire(listen=listen, protection=protection)

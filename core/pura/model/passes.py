@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pura.model.batches import Batch, Row, size_of
+from pura.model.batches import Batch, MaskedBatch, PlainBatch, Row, size_of
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
 from pura.model.pieces import Piece, PlannedText, States
@@ -85,13 +85,14 @@ class Passes:
         Yields:
             After each pass, what came out of it; nothing where only states were wanted.
         """
-        if any(len(row) > 1 for row in batch):
-            yield self._masked(batch)
+        if isinstance(batch, PlainBatch):
+            yield from self._plain(batch, step)
         else:
-            yield from self._plain([piece for (piece,) in batch], step)
+            yield self._masked(batch)
 
-    def _plain(self, pieces: Sequence[Piece], step: int) -> Iterator[list[Found]]:
+    def _plain(self, batch: PlainBatch, step: int) -> Iterator[list[Found]]:
         """A row a piece, filled up to the longest with whatever token; one alone in steps."""
+        pieces = batch.pieces
         width, first = max(piece.size for piece in pieces), pieces[0]
         filled = _filled([piece.inputs for piece in pieces], width)
         step = step if len(pieces) == 1 else width
@@ -105,23 +106,22 @@ class Passes:
             hidden = out.last_hidden_state
             yield [f for p, h in zip(pieces, hidden, strict=True) for f in _found(p, start, h)]
         for number, piece in enumerate(pieces):
-            if piece.takers:
-                assert cache is not None
+            if cache is not None and piece.takers:
                 at = (slice(number, number + 1), slice(None), slice(piece.kept))
                 piece.states = [(layer.keys[at], layer.values[at]) for layer in cache.layers]
 
-    def _masked(self, batch: Batch) -> list[Found]:
+    def _masked(self, batch: MaskedBatch) -> list[Found]:
         """Rows of several pieces; a single row may stand behind states that were kept."""
         import torch
 
-        pieces = [piece for row in batch for piece in row]
-        cache, width = None, max(size_of(row) for row in batch)
+        pieces, rows = batch.pieces, batch.rows
+        cache, width = None, max(size_of(row) for row in rows)
         if any(_begun(pieces).values()):
             cache = self._cache()
             _put(cache, _states(pieces), grows=False)
-        ids = self._ids(_filled([np.concatenate([p.inputs for p in row]) for row in batch], width))
-        places = [np.concatenate([p.begin + np.arange(p.size) for p in row]) for row in batch]
-        see = torch.from_numpy(np.stack([_seen(row, width) for row in batch])).to(ids.device)
+        ids = self._ids(_filled([np.concatenate([p.inputs for p in row]) for row in rows], width))
+        places = [np.concatenate([p.begin + np.arange(p.size) for p in row]) for row in rows]
+        see = torch.from_numpy(np.stack([_seen(row, width) for row in rows])).to(ids.device)
         mask = torch.zeros(see.shape, dtype=self._model.head.weight.dtype, device=ids.device)
         mask.masked_fill_(~see, torch.finfo(mask.dtype).min)
         out = self._decoder(
@@ -132,7 +132,7 @@ class Passes:
             use_cache=cache is not None,
         )
         found = []
-        for row, hidden in zip(batch, out.last_hidden_state, strict=True):
+        for row, hidden in zip(rows, out.last_hidden_state, strict=True):
             begin = 0
             for piece in row:
                 found += _found(piece, 0, hidden[begin : begin + piece.size])
@@ -177,12 +177,17 @@ def _begun(pieces: Sequence[Piece]) -> dict[Piece, int]:
 
 
 def _states(pieces: Sequence[Piece]) -> States:
-    """Return the states that some pieces begin with, those of one source behind another's."""
+    """Return the states that some pieces begin with, those of one source behind another's.
+
+    Raises:
+        ValueError: They are not there; the scheduler looks for that first.
+    """
     import torch
 
     sources = []
     for source, count in _begun(pieces).items():
-        assert source.states is not None
+        if source.states is None:
+            raise ValueError("the states that a piece begins with were not kept")
         sources.append([(k[:, :, :count], v[:, :, :count]) for k, v in source.states])
     if len(sources) == 1:
         return sources[0]

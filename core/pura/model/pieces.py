@@ -76,6 +76,17 @@ class Piece:
             self.source.takers += 1
 
     @property
+    def source_is_lost(self) -> bool:
+        """It begins with the states of another piece, and those are not there (any more)."""
+        return self.source is not None and self.source.states is None
+
+    def feed_whole(self) -> None:
+        """Begin with nobody's states: all of its inputs are fed."""
+        if self.source is not None:
+            self.source.takers -= 1
+            self.source, self.begin = None, 0
+
+    @property
     def inputs(self) -> I64:
         """The inputs that are fed."""
         return self.window.inputs[self.begin :]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import ModelError
-from pura.model.batches import Batch, Row, batches
+from pura.model.batches import Batch, PlainBatch, plan_batches, step_of
 from pura.model.load import LanguageModel
 from pura.model.orders import Orders
 from pura.model.passes import Found, Passes, between
@@ -85,7 +85,7 @@ class WindowScheduler:
                 if self._attempt(batch):
                     continue
                 self._shrink()
-                self._plan(p for b in (batch, *self._queue) for row in b for p in row)
+                self._plan(piece for b in (batch, *self._queue) for piece in b.pieces)
         if self.progress is not None and self._documents:
             self.progress(self._total, self._total)
 
@@ -108,22 +108,16 @@ class WindowScheduler:
             self.progress(self._done, self._total)
 
     def _step(self, piece: Piece) -> int:
-        """How many inputs of a piece go through the network together when it is fed alone."""
-        most = self.tiling.chunk
-        return most if self.chunk is None or not piece.text.looked_at else min(most, self.chunk)
+        return step_of(piece, self.tiling.chunk, self.chunk)
 
     def _plan(self, pieces: Iterable[Piece]) -> None:
-        """Put pieces in order: what is looked at, and may end everything, before other texts."""
-        first: list[Piece] = []
-        later: list[Piece] = []
-        for piece in pieces:
-            if not piece.text.document.over:
-                (later if piece.text.waits else first).append(piece)
+        """Put pieces in the order in which they are fed."""
         self._queue = deque(
-            batch
-            for some in (first, later)
-            for batch in batches(
-                some, most=self.tiling.chunk, alone=self._step, masks=self._passes.takes_masks
+            plan_batches(
+                pieces,
+                most=self.tiling.chunk,
+                chunk=self.chunk,
+                masks=self._passes.takes_masks,
             )
         )
         self._count()
@@ -133,7 +127,7 @@ class WindowScheduler:
 
     def _ticks(self, batch: Batch) -> int:
         """How many ticks a batch takes."""
-        pieces = [piece for row in batch for piece in row]
+        pieces = batch.pieces
         passes = -(-pieces[0].size // self._step(pieces[0])) if len(pieces) == 1 else 1
         rows = sum(piece.rows for piece in pieces)
         tiles = tile_count(self.model.head, rows, len(self.orders), self.profile, self.tiling)
@@ -141,15 +135,19 @@ class WindowScheduler:
 
     def _attempt(self, batch: Batch) -> bool:
         """Feed a batch; False where memory was short."""
-        pieces = [piece for row in batch for piece in row]
+        pieces = batch.pieces
+        if lost := batch.lost():
+            for piece in lost:
+                piece.feed_whole()
+            self._alone(pieces)
+            return True
         try:
             self._feed(batch)
         except (MemoryError, RuntimeError) as error:
             if _is_out_of_memory(error):
                 return False
             if len(pieces) > 1:  # one of them may be at fault: the others go alone
-                self._queue.extendleft(((piece,),) for piece in reversed(pieces))
-                self._count()
+                self._alone(pieces)
             else:
                 document = pieces[0].text.document
                 document.error = ModelError("model.failed", kind=type(error).__name__)
@@ -159,24 +157,26 @@ class WindowScheduler:
                 piece.done()
         return True
 
+    def _alone(self, pieces: Sequence[Piece]) -> None:
+        """Feed some pieces next, one after the other."""
+        self._queue.extendleft(PlainBatch((piece,)) for piece in reversed(pieces))
+        self._count()
+
     def _feed(self, batch: Batch) -> None:
         """Feed a batch; what is looked at may end its document half-way."""
-        for found in self._passes.feed(batch, self._step(batch[0][0])):
+        for found in self._passes.feed(batch, self._step(batch.pieces[0])):
             if found:
                 self._sum_up(found)
             for text, first, hidden in found:
                 if text.document.show(text, first, len(hidden)):
                     self._leave(text.document)
-            if all(piece.text.document.over for row in batch for piece in row):
+            if all(piece.text.document.over for piece in batch.pieces):
                 return
 
     def _leave(self, document: PlannedDocument) -> None:
         """Leave out what is still to be read of a document."""
-        self._queue = deque(
-            left
-            for batch in self._queue
-            if (left := tuple(some for row in batch if (some := _without(row, document))))
-        )
+        left = (batch.without(document) for batch in self._queue)
+        self._queue = deque(batch for batch in left if batch is not None)
         document.forget()
         self._count()
 
@@ -210,10 +210,6 @@ class WindowScheduler:
             raise ModelError("model.memory-text", name=self.model.device.name, code="model-memory")
         self.tiling = smaller
         self._short_of_memory = True
-
-
-def _without(row: Row, document: PlannedDocument) -> Row:
-    return tuple(piece for piece in row if piece.text.document is not document)
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

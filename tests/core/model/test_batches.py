@@ -10,7 +10,15 @@ import pytest
 
 from pura.base.errors import InputError, ModelError, PuraError
 from pura.model import window_scheduler
-from pura.model.batches import MASK, PADDING, TOGETHER, batches, size_of
+from pura.model.batches import (
+    MASK,
+    PADDING,
+    TOGETHER,
+    MaskedBatch,
+    PlainBatch,
+    batches,
+    size_of,
+)
 from pura.model.evidence import Request, read, read_documents
 from pura.model.load import LanguageModel
 from pura.model.pieces import Piece, PlannedDocument, PlannedText, blank
@@ -125,8 +133,8 @@ def test_at_most_a_tenth_is_padding_and_sources_come_first() -> None:
     last = piece(chained.window.inputs.size + 5, chained, chained.window.inputs.size - 1)
     pieces = [last, *few, *many, *sources, chained]
     found = batches(pieces, most=700, alone=lambda _: 500, masks=True)
-    assert sorted(map(id, (p for b in found for r in b for p in r))) == sorted(map(id, pieces))
-    number = {p: i for i, batch in enumerate(found) for row in batch for p in row}
+    assert sorted(map(id, (p for b in found for p in b.pieces))) == sorted(map(id, pieces))
+    number = {p: i for i, batch in enumerate(found) for p in batch.pieces}
     for one in pieces:
         if one.source is not None:
             together = one.source.size <= TOGETHER and one in few
@@ -134,16 +142,16 @@ def test_at_most_a_tenth_is_padding_and_sources_come_first() -> None:
             assert number[one] >= number[one.source]
     assert number[sources[3]] < number[chained] < number[last]
     for batch in found:
-        sizes = [size_of(row) for row in batch]
-        assert len(batch) == 1 or max(sizes) * len(batch) <= 700
-        assert sum(sizes) >= (1 - PADDING) * max(sizes) * len(batch)
-        begun = {p.source: 0 for row in batch for p in row if p.source not in row}
-        for p in (p for row in batch for p in row if p.source in begun):
+        rows = batch.rows if isinstance(batch, MaskedBatch) else [(p,) for p in batch.pieces]
+        sizes = [size_of(row) for row in rows]
+        assert len(rows) == 1 or max(sizes) * len(rows) <= 700
+        assert sum(sizes) >= (1 - PADDING) * max(sizes) * len(rows)
+        begun = {p.source: 0 for row in rows for p in row if p.source not in row}
+        for p in (p for p in batch.pieces if p.source in begun):
             begun[p.source] = max(begun[p.source], p.begin)
         begun.pop(None, None)
-        assert not begun or len(batch) == 1
+        assert not begun or len(rows) == 1
         assert sum(sizes) * (sum(sizes) + sum(begun.values())) <= 700 * MASK
     assert len(found) < 70
     alone = batches(pieces, most=700, alone=lambda _: 500, masks=False)
-    assert all(len(row) == 1 for batch in alone for row in batch)
-    assert all(len(batch) == 1 for batch in alone if batch[0][0].source is not None)
+    assert all(isinstance(batch, PlainBatch) for batch in alone)

@@ -1,4 +1,4 @@
-"""What a text's evidence is alone, beside other texts, and with two threads: rounding only.
+"""What a text's evidence is alone and beside other texts: rounding only.
 
 ``python bench/company.py`` audits texts of the samples, and pieces of them that are so short that
 their evidence lies about the threshold, each alone and three times in random company. It prints
@@ -52,8 +52,6 @@ def audited(model: Any, sample: dict[str, Any], texts: Sequence[str]) -> list[tu
 
 def main() -> None:
     """Print the table."""
-    import torch
-
     _common.print_facts("Evidence alone and in company", SEED)
     model = _common.load_builtin()
     plain = json.loads((SAMPLES / "plain.json").read_text(encoding="utf-8"))["texts"]
@@ -62,7 +60,6 @@ def main() -> None:
     for name in ("marked", "marked-tbcc"):
         sample = json.loads((SAMPLES / f"{name}.json").read_text(encoding="utf-8"))
         texts = pieces([one["text"] for one in (*sample["texts"], *plain)])
-        torch.set_num_threads(1)
         alone = [audited(model, sample, [text])[0] for text in texts]
         ways: dict[str, list[tuple[float, str]]] = {}
         for number in range(ROUNDS):
@@ -75,8 +72,6 @@ def main() -> None:
                 ):
                     found[place] = one
             ways[f"in company, {number + 1}"] = found
-        torch.set_num_threads(2)
-        ways["alone, two threads"] = [audited(model, sample, [text])[0] for text in texts]
         for way, found in ways.items():
             apart = np.abs([b[0] - a[0] for a, b in zip(alone, found, strict=True)])
             near = np.array([abs(one[0] - 6) < 1 for one in alone])

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from pura.audit.options import AuditText
+from pura.audit.contained import audit_contained
+from pura.audit.options import AuditText, Notice
 from pura.audit.steps import STEPS
 from pura.audit.unexamined import Means, unexamined
 from pura.base.errors import PuraError
@@ -309,13 +310,19 @@ class TestReader:
         at = Told(progress, checkpoint)
         while group := list(itertools.islice(items, self._engine.together)):
             self._engine.groups.append(len(group))
-            found: list[tuple[Any, Audited | PuraError]] = []
-            for name, item in group:
-                try:
-                    found.append((name, self._engine.audit(self._setup, item, at)))
-                except PuraError as error:
-                    found.append((name, error))
-            yield from found
+            found = audit_contained(
+                [item for _, item in group],
+                lambda some, alone: [self._audit(item, alone, at) for item in some],
+                folder=self._engine.environment.paths.state,
+            )
+            yield from zip((name for name, _ in group), found, strict=True)
+
+    def _audit(self, item: Any, alone: bool, at: Told) -> Audited | PuraError:
+        try:
+            found = self._engine.audit(self._setup, item, at)
+        except PuraError as error:
+            return error
+        return replace(found, notices=(Notice.READ_ALONE,)) if alone else found
 
 
 @pytest.fixture(scope="session")

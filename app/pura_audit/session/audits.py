@@ -64,6 +64,7 @@ class Audits(QObject):
         self._settings, self._policy = settings, engine.environment.paths.policy
         self.pace = Pace(settings)
         self.stream = AuditStream(model, engine, keeper, self)
+        self.read_alone = 0  # since the window was opened
         self.stream.begun.connect(self._started)
         self.stream.told.connect(self._progressed)
         self.stream.ended.connect(self._audited)
@@ -195,6 +196,9 @@ class Audits(QObject):
                 self.kept.emit(item)
                 if Notice.SHORT_OF_MEMORY in audited.notices:
                     self.noticed.emit(_short_of_memory())
+                if Notice.READ_ALONE in audited.notices:
+                    self.read_alone += 1
+                    self.noticed.emit(_read_alone(self.read_alone))
             case Failure():
                 item.state, item.failure = ItemState.FAILED, outcome
             case Stopped():
@@ -234,3 +238,12 @@ def _short_of_memory() -> str:
         "The memory of the device ran short, so the text was read in smaller pieces. "
         "The findings are the same.",
     )
+
+
+def _read_alone(count: int) -> str:
+    words = translate(
+        "Session",
+        "Reading texts side by side met a fault of the program. {count:count} of them were read "
+        "alone; the findings are the same.",
+    )
+    return filled(words, count=count)

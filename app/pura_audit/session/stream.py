@@ -164,9 +164,10 @@ class AuditStream(QObject):
             except Cancelled:
                 context.checkpoint()  # else whoever was read has been stopped; the others go on
                 self._taken = []
-            except Exception as error:
-                # What trips the program in one text must not cost the others their audit.
-                self._alone(setup, unexpected(error), context)
+            except Exception as error:  # no text's fault: what is wrong with one is its outcome
+                failure = unexpected(error)
+                for asked in tuple(self._taken):
+                    self._found(asked, failure, context)
 
     def _next(self) -> Setup | None:
         with self._lock:
@@ -211,21 +212,6 @@ class AuditStream(QObject):
             for asked in tuple(self._taken):
                 self._found(asked, error, context)
 
-    def _alone(self, setup: Setup, failure: Failure, context: JobContext) -> None:
-        taken = tuple(self._taken)
-        for asked in taken:
-            self._taken = [asked]
-            try:
-                if len(taken) == 1:
-                    self._found(asked, failure, context)
-                else:
-                    self._read(setup, [asked], context)
-            except Cancelled:
-                context.checkpoint()
-            except Exception as error:
-                self._found(asked, unexpected(error), context)
-        self._taken = []
-
     def _found(
         self, asked: _Asked, found: Audited | PuraError | Failure, context: JobContext
     ) -> None:
@@ -233,7 +219,10 @@ class AuditStream(QObject):
         if asked.stopped:
             pass  # whoever stopped it has been told
         elif isinstance(found, Audited):
-            outcome = Done(self._keeper.keep(found))
+            try:
+                outcome = Done(self._keeper.keep(found))
+            except Exception as error:
+                outcome = unexpected(error)
         elif isinstance(found, PuraError):
             self._keeper.fail(asked.name, found)
             outcome = Failure.of(found)

@@ -19,6 +19,7 @@ class Notice(StrEnum):
     """What a person should hear of at once, not only from the record's log."""
 
     SHORT_OF_MEMORY = "short-of-memory"
+    READ_ALONE = "read-alone"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +70,7 @@ class AuditText:
             all different.
         ids: Token ids that the generator saved; read beside the text.
         beside: What other schemes say of this text; they count in the mean.
+        alone: It is read by itself, since reading it beside others failed.
         notice: Told of what a person should hear of at once.
         log: Gets a report of every step as it ends, also of the one that failed.
     """
@@ -77,5 +79,6 @@ class AuditText:
     prompts: tuple[str, ...] = ()
     ids: tuple[int, ...] | None = None
     beside: tuple[SchemeFacts, ...] = ()
+    alone: bool = False
     notice: Callable[[Notice], None] = field(default=lambda _: None, repr=False, compare=False)
     log: list[StepReport] = field(default_factory=list, repr=False, compare=False)

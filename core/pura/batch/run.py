@@ -26,6 +26,7 @@ class BatchStanding:
     Attributes:
         rows: Rows that are known: refused, seen before, or handed out.
         found: Texts that were examined in this run.
+        alone: Those of them that were read one by one, since reading them together failed.
         weight: Bytes of the inputs that were passed.
         total: Bytes of all inputs; 0 when nobody counted them.
         seconds: Since it began.
@@ -34,6 +35,7 @@ class BatchStanding:
 
     rows: int = 0
     found: int = 0
+    alone: int = 0
     weight: int = 0
     total: int = 0
     seconds: float = 0.0
@@ -81,6 +83,7 @@ def work_off(
         _keep(frame, findings, keep)
         journal.found(frame, findings)
         standing.found += len(findings)
+        standing.alone += sum(finding.alone for finding in findings)
         standing.seconds = time.monotonic() - begun
         tell(standing)
     standing.seconds = time.monotonic() - begun

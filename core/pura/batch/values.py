@@ -102,8 +102,10 @@ class Finding:
         row: The columns of a row that speak of the text (:mod:`pura.batch.rows`).
         seconds: How long it took.
         record: The whole record, packed; None where nobody wants it.
+        alone: It was read by itself, since reading it beside others failed.
     """
 
     row: Mapping[str, Any]
     seconds: float
     record: bytes | None = None
+    alone: bool = False

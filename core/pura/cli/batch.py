@@ -253,6 +253,7 @@ def _end(done: BatchDone, *, by_outcome: bool, as_json: bool) -> None:
                 "errors": dict(sorted(done.errors.items())),
                 "chosen": done.chosen,
                 "examined_now": done.found,
+                "read_alone": done.alone,
                 "seconds": round(done.seconds, 1),
                 "skipped": dict(sorted(done.skipped.items())),
                 "missing": done.missing,
@@ -288,6 +289,8 @@ def _say(done: BatchDone) -> None:
         out.print(
             say("batch.rate", count=done.found, seconds=f"{done.seconds:.1f}", rate=f"{rate:.3g}")
         )
+    if done.alone:
+        err.print(say("read-alone", count=done.alone))
     for reason, count in done.skipped.most_common():
         why = say(f"skipped.{reason}", depth=MAX_DEPTH, most=0)
         err.print(say("batch.skipped", count=count, why=why))

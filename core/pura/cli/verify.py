@@ -280,8 +280,10 @@ class _Run:
         ids: tuple[int, ...] | None,
     ) -> None:
         """Audit every part of the files that is asked for; each is one finding or one error."""
+        from pura.audit.options import Notice
         from pura.cli.progress import Resting
 
+        alone = 0
         items = self._items(ready, profile, names, prompts, ids)
         with Resting(say("texts", count=len(names))) as bar:
             for (name, part), found in ready.stream(items, progress=bar):
@@ -289,7 +291,10 @@ class _Run:
                 if isinstance(found, PuraError):
                     self.refuse(name, found, part=part)
                 else:
+                    alone += Notice.READ_ALONE in found.notices
                     self._take(found, name)
+        if alone:
+            notes.print(say("read-alone", count=alone))
 
     def _items(
         self,

@@ -186,17 +186,9 @@ def _ending(worker: Worker[Answer], over: Said) -> Iterator[None]:
 
 
 def _read(audits: Prepared, documents: Sequence[Document], checkpoint: Checkpoint) -> list[Answer]:
-    """Read texts side by side; what goes wrong with all of them is the answer to each."""
+    """Read texts side by side; what keeps all of them from being read is the answer to each."""
     try:
         texts = [AuditText(document=document) for document in documents]
         return audits.audit_many(texts, checkpoint=checkpoint)
-    except Cancelled:
-        raise
-    except MemoryError:
-        error: PuraError = ServeError("serve.memory", code="serve-memory")
     except PuraError as refusal:
-        error = refusal
-    except Exception as fault:
-        # Its words may quote a text.
-        error = ServeError("serve.fault", kind=type(fault).__name__, code="serve-fault")
-    return [error] * len(documents)
+        return [refusal] * len(documents)

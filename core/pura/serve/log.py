@@ -43,6 +43,8 @@ class OthersHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line."""
         facts: dict[str, Any] = {"from": record.name, "level": record.levelname.lower()}
+        if reference := getattr(record, "reference", None):  # a fault that an answer refers to
+            facts["reference"] = reference
         kind, _, trace = record.exc_info or (None, None, None)
         if kind is not None:
             facts["kind"] = kind.__name__

@@ -18,6 +18,11 @@ class Metrics:
         self.refused = Counter(
             "pura_serve_refused", "Questions not taken.", ("code",), registry=self._registry
         )
+        self.alone = Counter(
+            "pura_serve_read_alone",
+            "Texts read alone, since reading them beside others failed.",
+            registry=self._registry,
+        )
         self.seconds = Histogram(
             "pura_serve_seconds",
             "From a question to its answer.",

@@ -26,8 +26,9 @@ _STATUS: Final = {
     "serve-budget": 429,
     "serve-draining": 503,
     "serve-lost": 503,
-    "serve-memory": 503,
+    "model-memory": 503,
     "serve-time": 503,
+    "internal": 500,
     "serve-fault": 500,
 }
 _UNREADABLE: Final = 422

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from pura.audit.options import Notice
 from pura.base.errors import PuraError
 from pura.documents import Document
 from pura.serve import answers
@@ -308,6 +309,7 @@ class Service:
         if isinstance(found, PuraError):
             self._end(check, None, found)
             return
+        self.metrics.alone.inc(Notice.READ_ALONE in found.notices)
         check.tokens = found.audit.input.tokens
         if check.asker.role is Role.PUBLIC:
             protection = self.settings.protection

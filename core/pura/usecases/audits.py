@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from pura.audit.contained import audit_contained
 from pura.audit.options import AuditText, Notice, Options, latest_day
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
@@ -266,9 +267,23 @@ class Prepared:
             PuraError: Key or model cannot be used.
             Cancelled: The checkpoint said so.
         """
+        return audit_contained(
+            items,
+            lambda some, alone: self._audit_group(some, alone, progress, checkpoint, day),
+            folder=self._environment.paths.state,
+        )
+
+    def _audit_group(
+        self,
+        items: Sequence[Item],
+        alone: bool,
+        progress: Progress,
+        checkpoint: Checkpoint,
+        day: dt.date | None,
+    ) -> list[Audited | PuraError]:
         heard: list[list[Notice]] = [[] for _ in items]
         texts = [
-            replace(item, notice=said.append, log=[])
+            replace(item, alone=alone, notice=said.append, log=[])
             for item, said in zip(items, heard, strict=True)
             if isinstance(item, AuditText)
         ]

@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.options import AuditText, latest_day
-from pura.base.errors import InputError, ModelError, PuraError
+from pura.audit.options import AuditText, Notice, latest_day
+from pura.base.errors import InputError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, unstopped
 from pura.batch.engine import Engine, HereEngine, Read, Workers, failure
@@ -83,6 +83,7 @@ class BatchDone:
         errors: Rows by the code of what went wrong.
         chosen: Rows that were chosen; None where none were to be.
         found: Texts that were examined in this run; the others were seen before.
+        alone: Those among them that were read one by one, since reading them together failed.
         seconds: How long this run took.
         skipped: What was left out of folders, by reason.
         missing: Input and item of the first row that is not there, though later ones are: the
@@ -95,6 +96,7 @@ class BatchDone:
     errors: Counter[str]
     chosen: int | None = None
     found: int = 0
+    alone: int = 0
     seconds: float = 0.0
     skipped: Counter[str] = field(default_factory=Counter)
     missing: tuple[int, int] | None = None
@@ -135,7 +137,11 @@ def run_batch(
         chosen = None if request.fdr is None else _chosen(journal.strengths(), request.fdr)
         done = _written(request.output, journal.rows(chosen), form, request.fdr)
     return replace(
-        done, found=standing.found, seconds=standing.seconds, skipped=standing.passed.skipped
+        done,
+        found=standing.found,
+        alone=standing.alone,
+        seconds=standing.seconds,
+        skipped=standing.passed.skipped,
     )
 
 
@@ -363,31 +369,23 @@ def reading(ready: Prepared, *, records: bool) -> Read:
     def read(documents: Sequence[Document]) -> list[Finding]:
         ready.open()  # what keeps every text from being read is no text's fault
         begun = time.perf_counter()
-        found = _audited(ready, [AuditText(document=document) for document in documents])
+        found = ready.audit_many([AuditText(document=document) for document in documents])
         seconds = round((time.perf_counter() - begun) / max(1, len(documents)), 3)
         return [_finding(audited, seconds, records=records) for audited in found]
 
     return read
 
 
-def _audited(ready: Prepared, texts: list[AuditText]) -> list[Audited | PuraError]:
-    """Audit texts side by side; a fault of ours in one of them must not cost the others."""
-    try:
-        return ready.audit_many(texts)
-    except MemoryError:
-        raise
-    except Exception as error:
-        if len(texts) > 1:
-            return [found for text in texts for found in _audited(ready, [text])]
-        # Its words may quote a text.
-        return [ModelError("batch.fault", kind=type(error).__name__, code="batch-fault")]
-
-
 def _finding(found: Audited | PuraError, seconds: float, *, records: bool) -> Finding:
     if isinstance(found, PuraError):
         return failure(found)
     record = packed(found.audit) if records else None
-    return Finding(row=finding_of(found.audit, found.error), seconds=seconds, record=record)
+    return Finding(
+        row=finding_of(found.audit, found.error),
+        seconds=seconds,
+        record=record,
+        alone=Notice.READ_ALONE in found.notices,
+    )
 
 
 __all__ = ["BatchDone", "BatchStanding", "RunBatch", "merge_batch", "run_batch", "summary_of"]

@@ -18,11 +18,12 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pura.base.errors import ModelError
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
-from pura.keys import Place, Secret
+from pura.keys import KeyRef, Place, Secret
 from pura.model import fetch
+from pura.model.held import HeldModel
 from pura.record.audit import Audit
-from pura.scheme import Profile
-from pura.usecases.audits import UnreadFile
+from pura.scheme import Profile, SecretKey
+from pura.usecases.audits import Setup, UnreadFile, prepared
 from pura.usecases.bundles import CreateBundle, create_bundle
 from pura.usecases.environment import Environment
 from pura.usecases.keys import CreateKey, create_key
@@ -300,12 +301,56 @@ def test_a_text_that_trips_the_program_costs_those_beside_it_nothing(
 ) -> None:
     engine.together = 3
     engine.trips = "memo 1"
+    noticed: list[str] = []
+    window.session.audits.noticed.connect(noticed.append)
     for number in range(3):
         window.session.texts.add_text(f"{text} {number}", f"memo {number}")
     window.audit()
     qtbot.waitUntil(lambda: not window.session.jobs.model.busy)
     assert states(window) == ["done", "failed", "done"]
     assert window.session.texts.queue.items[1].failure.code == "internal"
+    assert window.session.audits.read_alone == 2
+    assert any("2 of them were read alone" in words for words in noticed)
+
+
+def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
+    window: Any,
+    qtbot: Any,
+    engine: Any,
+    faulty: Any,
+    small_model: Any,
+    small_models: Path,
+    small_samples: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The real reader behind the real list."""
+    sample = small_samples["marked-tbcc"]
+    key = SecretKey.from_hex(sample["key_hex"])
+    paths = user_paths()
+    paths.models.parent.mkdir(parents=True, exist_ok=True)
+    paths.models.symlink_to(small_models)
+    environment = Environment(
+        paths=paths,
+        device="cpu",
+        held=HeldModel(lambda *_: small_model),
+        lent_keys={key.fingerprint: key},
+    )
+    setup = Setup(
+        keys=(KeyRef(fingerprint=key.fingerprint),), profile=Profile.from_dict(sample["profile"])
+    )
+    monkeypatch.setattr(engine, "prepared", lambda _: prepared(environment, setup, late=True))
+    texts = [one["text"][:200] for one in (*sample["texts"], *small_samples["plain"]["texts"])]
+    for step in (number for number in range(1, 13) if number != 11):  # 11 needs a mark
+        window.session.texts.remove(list(window.session.texts.queue.items))
+        window.toggle_pause()
+        for number, text in enumerate(texts):
+            window.session.texts.add_text(text, f"memo {number}")
+        window.audit()
+        faulty(step, texts[1], RuntimeError(texts[1]))
+        window.toggle_pause()
+        qtbot.waitUntil(lambda: not window.session.jobs.model.busy, timeout=60_000)
+        assert states(window) == ["done", "failed", "done"], step
+        assert window.session.texts.queue.items[1].failure.code == "internal"
 
 
 def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any, text: str) -> None:

@@ -56,25 +56,28 @@ def test_a_queue_is_bounded_and_who_waits_is_told_how_long(
 def test_a_text_that_takes_too_long_and_a_fault_are_answered_and_cost_no_other(
     detector: Start, token: Token, plain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, skipped = Prepared.audit_many, [0.0]
+    read, skipped = Prepared._audit_group, [0.0]
     clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + skipped[0])
     monkeypatch.setattr("pura.serve.reader.time", clock)
 
-    def faulty(self: Prepared, items: Any, *, checkpoint: Callable[[], None], **more: Any) -> Any:
+    def faulty(
+        self: Prepared, items: Any, alone: bool, tell: Any, checkpoint: Callable[[], None], day: Any
+    ) -> Any:
         for item in items:
             if "endless" in item.document.text:
                 skipped[0] += 1000.0
                 checkpoint()
             if "broken" in item.document.text:
                 raise ValueError(item.document.text)
-        return read(self, items, checkpoint=checkpoint, **more)
+        return read(self, items, alone, tell, checkpoint, day)
 
-    monkeypatch.setattr(Prepared, "audit_many", faulty)
+    monkeypatch.setattr(Prepared, "_audit_group", faulty)
     client, header = detector(), token(Role.TRUSTED)
     late = ask(client, "An endless text.", header).json()
     assert (late["status"], late["problem"]["code"]) == ("failed", "serve-time")
     broken = ask(client, "A broken text.", header).json()
-    assert broken["problem"]["title"].endswith("(ValueError).")
+    assert broken["problem"]["code"] == "internal"
+    assert "ValueError" in broken["problem"]["title"]
     assert "broken" not in json.dumps(broken)
     assert ask(client, "Fine.", header).json()["status"] == "done"
 

@@ -126,23 +126,3 @@ def test_a_worker_elsewhere_finds_the_same(
     assert found.row == here.row
     with pytest.raises(KeyFormatError), arrived.opened([bytearray(3)]):
         pass
-
-
-def test_a_fault_in_one_text_is_its_row_and_no_more(
-    quick: Environment, setup: Setup, texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from pura.usecases.audits import Prepared
-
-    usual = Prepared.audit_many
-
-    def faulty(self: Prepared, given: Any, **rest: Any) -> Any:
-        if any(text.document.text == texts[0] for text in given):
-            raise RuntimeError(texts[0])
-        return usual(self, given, **rest)
-
-    monkeypatch.setattr(Prepared, "audit_many", faulty)
-    with prepared(quick, replace(setup, ask_register=False)) as ready:
-        read = batch.reading(ready, records=False)
-        first, second = read([from_text(texts[0]), from_text(texts[2])])
-    assert (first.row["error"], second.row["error"]) == ("batch-fault", None)
-    assert texts[0] not in json.dumps(first.row), "an exception of a library may quote a text"

@@ -1,0 +1,198 @@
+"""A fault in one text never costs another its finding, whoever asked and whatever step met it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pura.audit.contained import FAULTS, audit_contained
+from pura.audit.options import AuditText, Notice
+from pura.audit.steps import STEPS
+from pura.base.errors import Cancelled, InputError, ModelError, PuraError
+from pura.documents import from_text
+from pura.keys import KeyRef
+from pura.register.rows import Issue
+from pura.register.store import Register
+from pura.scheme import Payload, Profile, SecretKey
+from pura.serve.lanes import Here, ReadPlan
+from pura.usecases import batch
+from pura.usecases.audits import Prepared, Setup, prepared, resolved
+from pura.usecases.batch import BatchPlan
+from pura.usecases.environment import Environment
+from pura.words.sentences import fill
+
+SECRET = "words of a text that nobody may read in a log"
+Faulty = Callable[[int, str, Exception], dict[str, Any]]
+Found = list[tuple[str, bool]]
+"""Of each text: the code of its error or its verdict, and whether it was read alone."""
+
+
+@pytest.fixture
+def texts(small_samples: dict[str, Any]) -> list[str]:
+    marked = [one["text"] for one in small_samples["marked-tbcc"]["texts"][:2]]
+    return [small_samples["plain"]["texts"][0]["text"][:200], marked[0], marked[1][:260]]
+
+
+@pytest.fixture
+def setup(quick: Environment, small_samples: dict[str, Any]) -> Setup:
+    sample = small_samples["marked-tbcc"]
+    with SecretKey.from_hex(sample["key_hex"]) as key:
+        entry = quick.keys.add("Desk", key)
+    ref = KeyRef(fingerprint=entry.fingerprint, label="Desk")
+    profile = Profile.from_dict(sample["profile"])
+    bits = Payload.from_bits([1] * profile.payload_bits)
+    with Register(quick.paths.register, create=True) as register:  # else nothing is step 11
+        register.add(Issue(payload=bits, who="Anna", when="2026-01-02", model="m"))
+    return resolved(quick, Setup(keys=(ref,), profile=profile, ask_register=True))
+
+
+def told(found: Any) -> tuple[str, bool]:
+    """What became of a text that use cases and service speak of."""
+    if isinstance(found, PuraError):
+        return found.code, False
+    return found.audit.verdict, Notice.READ_ALONE in found.notices
+
+
+def by_stream(ready: Prepared, texts: Sequence[str]) -> Found:
+    """As command, library and window read."""
+    items = ((n, AuditText(document=from_text(text))) for n, text in enumerate(texts))
+    return [told(found) for _, found in ready.stream(items)]
+
+
+def by_batch(ready: Prepared, texts: Sequence[str]) -> Found:
+    read = batch.reading(ready, records=False)
+    rows = [(found.row, found.alone) for found in read([from_text(text) for text in texts])]
+    return [(str(row["error"] or row["verdict"]), alone) for row, alone in rows]
+
+
+def by_service(ready: Prepared, texts: Sequence[str]) -> Found:
+    documents = [from_text(text) for text in texts]
+    found = Here(ready).read(documents, over=lambda: False, dropped=lambda: False)
+    return [told(one) for one in found]
+
+
+@pytest.fixture
+def worker(
+    quick: Environment, setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[type[Any]], Any]:
+    """Opens the plan that workers of a machine and of a cluster carry out, in this process."""
+    usual = prepared
+
+    @contextmanager
+    def here(environment: Environment, given: Setup) -> Iterator[Prepared]:
+        lent = replace(quick, lent_keys=environment.lent_keys)
+        with usual(lent, given) as ready:
+            yield ready
+
+    monkeypatch.setattr("pura.usecases.elsewhere.prepared", here)
+
+    def opened(kind: type[Any], **more: Any) -> Any:
+        plan = kind(paths=quick.paths, device="cpu", dtype="float32", setup=setup, **more)
+        with quick.opened_keys(setup.needed_keys) as keys:
+            return plan.opened([key.copy_secret() for key, _ in keys])
+
+    return opened
+
+
+SURFACES: dict[str, Callable[[Prepared, Sequence[str]], Found]] = {
+    "command, library and window": by_stream,
+    "batch": by_batch,
+    "service": by_service,
+}
+
+
+def test_the_others_keep_their_findings_whatever_step_fails(
+    quick: Environment, setup: Setup, texts: list[str], faulty: Faulty, caplog: Any
+) -> None:
+    log = quick.paths.state / FAULTS
+    with prepared(quick, setup) as ready:
+        usual = {name: read(ready, texts) for name, read in SURFACES.items()}
+        assert {tuple(found) for found in usual.values()} == {
+            tuple((verdict, False) for verdict, _ in usual["batch"])
+        }
+        for step in range(1, len(STEPS) + 1):
+            for name, read in SURFACES.items():
+                met = faulty(step, texts[1], RuntimeError(SECRET))
+                with caplog.at_level(logging.ERROR, logger="pura.faults"):
+                    first, second, third = read(ready, texts)
+                assert met["met"] == 2, (step, name)  # beside the others, and alone
+                assert second == ("internal", False), (step, name)
+                assert (first, third) == tuple((usual[name][n][0], True) for n in (0, 2))
+    said = log.read_text(encoding="utf-8") + caplog.text
+    assert said.count("RuntimeError in a group of 3") == 2 * len(STEPS) * len(SURFACES)
+    assert "pura.audit." in said
+    assert SECRET not in said
+    assert texts[1][:20] not in said
+
+
+def test_workers_contain_a_fault_too(
+    worker: Any, texts: list[str], faulty: Faulty, setup: Setup
+) -> None:
+    for step in (1, 5, 12):
+        documents = [from_text(text) for text in texts]
+        faulty(step, texts[1], RuntimeError(SECRET))
+        with worker(BatchPlan, records=False) as read:
+            rows = read(documents)
+        assert [row.row["error"] for row in rows] == [None, "internal", None]
+        assert [row.alone for row in rows] == [True, False, True]
+        faulty(step, texts[1], RuntimeError(SECRET))
+        with worker(ReadPlan) as read:
+            assert [told(one) for one in read(documents)][1] == ("internal", False)
+
+
+def test_a_text_that_was_read_alone_says_so_in_its_record(
+    quick: Environment, setup: Setup, texts: list[str], faulty: Faulty
+) -> None:
+    faulty(7, texts[1], ValueError(SECRET))
+    with prepared(quick, setup) as ready:
+        first, error, _ = ready.audit_many([AuditText(document=from_text(t)) for t in texts])
+    assert not isinstance(first, PuraError)
+    assert [step.number for step in first.audit.log] == list(range(1, 13))
+    (reading,) = (step for step in first.audit.log if step.name == "reading")
+    keys = [note.key for note in reading.note if not isinstance(note, str)]
+    assert "log.alone" in keys
+    assert isinstance(error, PuraError)
+    row = json.dumps(error.to_dict())
+    assert error.values["reference"] in row
+    assert SECRET not in row
+    assert {fill(n, "de") for n in reading.note if getattr(n, "key", "") == "log.alone"}
+
+
+def test_what_is_wrong_with_all_of_them_is_said_once_and_a_stop_is_a_stop(tmp_path: Any) -> None:
+    asked: list[tuple[int, bool]] = []
+
+    def audit(fault: BaseException) -> Any:
+        def read(some: Sequence[int], alone: bool) -> list[int | PuraError]:
+            asked.append((len(some), alone))
+            raise fault
+
+        return read
+
+    for fault in (InputError("file.large", name="a", mebibytes=1), Cancelled()):
+        asked.clear()
+        with pytest.raises(type(fault)):
+            audit_contained([1, 2, 3], audit(fault), folder=tmp_path)
+        assert asked == [(3, False)]
+    assert not (tmp_path / FAULTS).exists()
+    asked.clear()
+    found = audit_contained([1, 2], audit(MemoryError()), folder=tmp_path / "not" / "there")
+    assert [getattr(one, "code", "") for one in found] == ["model-memory"] * 2
+    assert asked == [(2, False), (1, True), (1, True)]
+    (tmp_path / "file").touch()  # a log that cannot be written costs no finding
+    found = audit_contained([1], audit(KeyError("x")), folder=tmp_path / "file")
+    assert [getattr(one, "code", "") for one in found] == ["internal"]
+
+
+def test_memory_that_does_not_suffice_for_all_may_do_for_each(tmp_path: Any) -> None:
+    def read(some: Sequence[int], alone: bool) -> list[int | PuraError]:
+        if len(some) > 1:
+            return [ModelError("model.memory-text", name="card", code="model-memory")] * len(some)
+        return [10 * some[0]]
+
+    assert audit_contained([1, 2], read, folder=tmp_path) == [10, 20]

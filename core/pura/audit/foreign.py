@@ -350,7 +350,7 @@ class _Walk:
             retokenised=self._variants[best.variant].ids is None,
             readings=len(self._variants),
             handled=handling_signs(
-                text,
+                self._variants[0].text,
                 pieces_of(self._model),
                 odd=self._options.policy.odd_characters,
                 restored=self._options.restore,

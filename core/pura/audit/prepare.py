@@ -176,7 +176,7 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
         )
         note += notes
         handled = handling_signs(
-            document.text,
+            variants[0].text,
             pieces_of(model),
             odd=options.policy.odd_characters,
             restored=options.restore,

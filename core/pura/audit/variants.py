@@ -18,6 +18,7 @@ import numpy.typing as npt
 from pura.audit.key_reading import KeyReading, strongest
 from pura.audit.rereading import Weights
 from pura.base.errors import InputError
+from pura.documents import c2pa
 from pura.documents.casing import restore_case
 from pura.documents.layout import restore_layout
 from pura.documents.restore import restore
@@ -46,7 +47,7 @@ class Variant:
     Attributes:
         name: :data:`FOUND`, :data:`RESTORED`, :data:`LAYOUT`, :data:`CASE`, :data:`IDS`, or the
             name of an alternative that a document's reader offered (e.g. ``original``).
-        text: Its characters.
+        text: Its characters; without hidden manifests.
         ids: int64 [L], saved token ids; None tokenises the text.
         undone: How it was made from the text as found; None for a text of its own.
     """
@@ -89,11 +90,15 @@ def variants_of(
         ids: int64 [L], token ids that a generator saved.
         ids_text: What these ids decode to; needed with ``ids``.
     """
-    tried = [Variant(name=FOUND, text=text)]
+    # A hidden manifest is no part of what anybody wrote: no reading has its characters.
+    bare = c2pa.cut(text)
+    if not (bare.changed and bare.text.strip()):
+        bare = unchanged(text)
+    tried = [Variant(name=FOUND, text=bare.text, undone=bare if bare.changed else None)]
     if restored:
         tried += [
             Variant(name=name, text=undone.text, undone=undone)
-            for name, undone in _handled(text, spelt)
+            for name, undone in _handled(bare, spelt)
             if undone.text.strip()
         ]
     known: dict[str, Variant] = {}
@@ -147,7 +152,7 @@ def readings_of(
     return variants, tokens, notes
 
 
-def _handled(text: str, spelt: Spelling | None) -> list[tuple[str, Restored]]:
+def _handled(done: Restored, spelt: Spelling | None) -> list[tuple[str, Restored]]:
     """Undo one kind of handling after the other; each further reading goes on from the last."""
     steps: list[tuple[str, Callable[[str], Restored]]] = [
         (RESTORED, restore),
@@ -155,7 +160,6 @@ def _handled(text: str, spelt: Spelling | None) -> list[tuple[str, Restored]]:
     ]
     if spelt is not None:
         steps.append((CASE, lambda found: restore_case(found, spelt)))
-    done = unchanged(text)
     readings = []
     for name, undo in steps:
         more = undo(done.text)

@@ -4,7 +4,8 @@ C2PA (A.7 in version 2.3, A.8 in 2.4) appends a signed statement of origin to a 
 one variation selector a byte, which nobody sees. The bytes are a magic word, a version, a length
 and the manifest. It says nothing about the mark of PURA, and checking its signature needs
 certificates that this program does not hold (decision 013);
-but a reader of the record must know that it is there.
+but a reader of the record must know that it is there. Its thousands of selectors are no words of
+the text: they are cut out before tokens are made of it, or most of an audit would go into them.
 """
 
 from __future__ import annotations
@@ -13,15 +14,19 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from pura.documents.rewriting import Change, Restored, rewrite
 from pura.record.transform import Transform
 from pura.words.sentence import sentence
 
 WHOLE: Final = "c2pa-manifest"
 INCOMPLETE: Final = "c2pa-incomplete"
+CUT: Final = "provenance-characters"
 VERSION: Final = 1
 _MAGIC: Final = b"C2PATXT\0"
 _HEADER: Final = len(_MAGIC) + 1 + 4  # magic, version, length (big-endian)
 _RUN: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_WRAPPER: Final = re.compile("\ufeff?[\ufe00-\ufe0f\U000e0100-\U000e01ef]{8,}")
+"""Also one that is damaged: no script and no emoji has so many selectors in a row."""
 MAX_PLACES: Final = 20  # places that are listed
 
 
@@ -60,6 +65,12 @@ def find(text: str) -> tuple[HiddenManifest, ...]:
         found.append(HiddenManifest(start=start, size=size, whole=whole))
         start = text.find(magic, start + (_HEADER + size if whole else len(_MAGIC)))
     return tuple(found)
+
+
+def cut(text: str) -> Restored:
+    """Return a text without the wrappers of manifests, with the way back to its characters."""
+    found = (Change(*match.span(), "", CUT) for match in _WRAPPER.finditer(text))
+    return rewrite(text, found, (CUT,))
 
 
 def facts(text: str) -> tuple[Transform, ...]:

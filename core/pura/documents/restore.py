@@ -13,7 +13,7 @@ import re
 import unicodedata
 from typing import Final
 
-from pura.documents import hidden
+from pura.documents import c2pa, hidden
 from pura.documents.rewriting import Change, Restored, rewrite
 
 
@@ -39,7 +39,6 @@ _LIGATURES: Final = {
     "ﬆ": "st",
 }
 _WIDE: Final = {chr(c): chr(c - 0xFEE0) for c in range(0xFF01, 0xFF5F)}
-_SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 # Letters of other scripts that look like Latin ones; undone only inside a word that also holds
 # Latin letters, so that Cyrillic and Greek texts stay what they are.
 _LOOKALIKES: Final = dict(
@@ -51,7 +50,7 @@ _LOOKALIKES: Final = dict(
 )
 
 KINDS: Final = (
-    "provenance-characters",
+    c2pa.CUT,
     *hidden.KINDS,
     "line-ends",
     "special-blanks",
@@ -75,9 +74,7 @@ _TABLES: Final = {
 }
 _NAMES: Final = {found: name for name, table in _TABLES.items() for found in table}
 _PUT: Final = {found: put for table in _TABLES.values() for found, put in table.items()}
-_HIDDEN: Final = re.compile(
-    rf"(?P<c2pa>\ufeff?[{_SELECTORS}]{{8,}})|(?P<page>[\x0b\x0c])|(?P<one>[{hidden.HIDDEN}])"
-)
+_HIDDEN: Final = re.compile(rf"(?P<page>[\x0b\x0c])|(?P<one>[{hidden.HIDDEN}])")
 _PATTERN: Final = re.compile(
     rf"(?P<plain>\r\n|[{re.escape(''.join(k for k in _PUT if len(k) == 1))}])"
     r"|(?P<marks>[A-Za-z][\u0300-\u036f]+)"
@@ -97,7 +94,8 @@ def restore(text: str) -> Restored:
     Returns:
         The restored text with the way back to the characters of the found one.
     """
-    done = rewrite(text, _hidden(text), KINDS)
+    done = c2pa.cut(text)
+    done = done.then(rewrite(done.text, _hidden(done.text), KINDS))
     shown = done.text
     return done.then(rewrite(shown, [*_signs(shown), *_lookalikes(shown)], KINDS))
 
@@ -107,9 +105,6 @@ def _hidden(text: str) -> list[Change]:
     found: list[Change] = []
     for match in _HIDDEN.finditer(text):
         start, end = match.span()
-        if match["c2pa"]:
-            found.append(Change(start, end, "", "provenance-characters"))
-            continue
         kind = hidden.kind_of_hidden(match[0])
         amid = bool(_AMID.match(text[start - 1 : start]) and _AMID.match(text[end : end + 1]))
         blank = "\n" if match["page"] else " " if kind == hidden.BLANK_LETTERS else ""

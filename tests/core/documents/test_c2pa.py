@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pura.audit.facts import input_facts
-from pura.audit.options import AuditText
+from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_text
+from pura.audit.variants import variants_of
 from pura.cli.words import audit_lines
-from pura.documents import c2pa, read_document
+from pura.documents import c2pa, from_text, read_document
 from pura.documents.restore import restore
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
@@ -79,6 +80,47 @@ def test_a_file_that_begins_with_one_is_not_fooled_by_the_byte_order_mark(tmp_pa
     assert document.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     (fact,) = input_facts(document, 3).transforms
     assert (fact.name, fact.count) == (c2pa.WHOLE, 1)
+
+
+@pytest.mark.parametrize("restored", [True, False])
+def test_an_audit_reads_the_words_and_none_of_the_manifest(
+    small_model: Any, small_samples: dict[str, Any], sample_key: SecretKey, *, restored: bool
+) -> None:
+    """Eight kilobytes cost nothing, and every place is one of the text as found."""
+    sample = small_samples["marked-tbcc"]
+    plain = sample["texts"][0]["text"]
+    middle = plain.index(" ", len(plain) // 2)
+    hidden = manifest(8000)
+    text = plain[:middle] + hidden + plain[middle:]
+    bare, found = (
+        audit_text(
+            AuditText(document=from_text(one)),
+            model=small_model,
+            keys=[(sample_key, None)],
+            profile=Profile.from_dict(sample["profile"]),
+            options=Options(restore=restored),
+        )
+        for one in (plain, text)
+    )
+    assert found.evidence.log10_e == bare.evidence.log10_e
+    assert found.input.tokens == bare.input.tokens == found.variants[0].tokens
+    assert found.variants[0].characters == len(plain)
+    assert [(one.name, one.count) for one in found.variants[0].changes] == [(c2pa.CUT, 1)]
+    assert [s.key for s in found.sentences] == [s.key for s in bare.sentences]
+    # What is hashed, counted and shown is the text as found.
+    assert (found.text, found.input.characters) == (text, len(text))
+    assert found.input.sha256 == hashlib.sha256(text.encode()).hexdigest()
+    assert found.input.transforms[0].name == c2pa.WHOLE
+    far = np.where(bare.tokens.spans > middle, len(hidden), 0)
+    inside = found.tokens.spans - bare.tokens.spans
+    at_the_cut = bare.tokens.spans == middle
+    assert np.array_equal(inside[~at_the_cut], far[~at_the_cut])
+    assert json_io.from_json(json_io.to_json(found)).variants == found.variants
+
+
+def test_a_text_of_nothing_else_is_read_as_it_is() -> None:
+    text = manifest(40)
+    assert next(iter(variants_of(text))).text == text
 
 
 @pytest.mark.model

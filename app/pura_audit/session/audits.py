@@ -203,6 +203,8 @@ class Audits(QObject):
                 item.state, item.failure = ItemState.FAILED, outcome
             case Stopped():
                 item.state = ItemState.CANCELLED
+        if item.outline is not None:  # of this audit, or of one before that nothing has replaced
+            item.state = ItemState.DONE
         self._texts.touch(item)
 
     def _setup(self, item: Item) -> Setup | None:

@@ -103,6 +103,11 @@ class Item:
         return done and (self.outline is None or self.outline.verdict != "not-examinable")
 
     @property
+    def finding(self) -> Audit | None:
+        """The audit to show: the last one, also while the text is audited again."""
+        return self.audit if self.state is ItemState.DONE or self.active else None
+
+    @property
     def active(self) -> bool:
         """Whether it waits for the model or is being read by it."""
         return self.state in (ItemState.WAITING, ItemState.RUNNING)

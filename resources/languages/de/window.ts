@@ -8,6 +8,14 @@
         <translation>{n:plural(Eine Einschränkung|{n:count} Einschränkungen)} dieses Befunds</translation>
     </message>
     <message>
+        <source>This text is being audited again. Until then this is the finding of {day:text}.</source>
+        <translation>Dieser Text wird gerade noch einmal geprüft. Bis dahin gilt der Befund vom {day:text}.</translation>
+    </message>
+    <message>
+        <source>A later audit failed: {why:text} This is still the finding of {day:text}.</source>
+        <translation>Eine spätere Prüfung schlug fehl: {why:text} Dies ist weiterhin der Befund vom {day:text}.</translation>
+    </message>
+    <message>
         <source>noted on {day:text}</source>
         <translation>vermerkt am {day:text}</translation>
     </message>

@@ -194,6 +194,43 @@ def test_cancel_stops_the_running_and_the_waiting(
     qtbot.waitUntil(lambda: "done" in states(window))
 
 
+def test_the_last_finding_stays_until_another_one_replaces_it(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    window.session.texts.add_text(text)
+    window.audit()
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+    first = window.work.answer.audit
+    assert first is not None
+
+    def again() -> None:
+        engine.gate.clear()
+        engine.entered.clear()
+        window.audit_current()
+        qtbot.waitUntil(engine.entered.is_set)
+        assert window.work.stack.currentWidget() is window.work.answer
+        assert window.work.answer.audit is window.selection.audit is first
+        assert "being audited again" in window.work.answer.more.text()
+
+    again()
+    window.actions_by_name["cancel"].trigger()
+    engine.gate.set()
+    qtbot.waitUntil(lambda: not window.session.jobs.model.busy)
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+    assert window.work.answer.audit is first
+    assert "audited again" not in window.work.answer.more.text()
+    again()
+    engine.error = ModelError("model.weights-not-finite")
+    engine.gate.set()
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+    assert window.work.answer.audit is first
+    assert "A later audit failed" in window.work.answer.more.text()
+    engine.error = None
+    window.audit_current()
+    qtbot.waitUntil(lambda: window.work.answer.audit is not first)
+    assert "failed" not in window.work.answer.more.text()
+
+
 def test_esc_cancels_the_row_on_screen_and_brings_up_what_runs_where_it_is_another(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:

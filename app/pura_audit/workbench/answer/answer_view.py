@@ -18,7 +18,6 @@ from pura.record.audit import Audit
 from pura.record.presented import said
 from pura.record.spoken import whom_words
 from pura.words.sentences import fill
-from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.finding_summary import marked_share
 from pura_audit.session.items import Item
@@ -54,6 +53,7 @@ class AnswerView(ScrollCard):
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, widest=MAX_WIDTH, below=12)
         self.audit: Audit | None = None
+        self._note = ""
         column = self.column
         self.heading = label("", "answer", wrap=True)
         self.sentence = label("", "reading", wrap=True)
@@ -125,9 +125,16 @@ class AnswerView(ScrollCard):
         spare = sum(_height(part, inside) + GRID for part in below if not part.isHidden())
         return self.natural_height(width) - spare - self.marks.spare_height()
 
-    def show_audit(self, audit: Audit, failure: Failure | None = None) -> None:
-        """Show the findings of an audit, and why the text could not be examined."""
-        self.audit = audit
+    def show_item(self, item: Item, audit: Audit) -> None:
+        """Show the finding of a row, what stands beside it, and where it stands."""
+        note = _note(item, audit)
+        if (self.audit, self._note) != (audit, note):
+            self.show_audit(audit, note)
+        self.steps.show_item(item)
+
+    def show_audit(self, audit: Audit, note: str = "") -> None:
+        """Show the findings of an audit, below a note."""
+        self.audit, self._note = audit, note
         tongue, found = language(), audit.presented
         self.heading.setText(fill(found.headline, tongue))
         self.sentence.setText(" ".join(said(found.answer, tongue)))
@@ -137,8 +144,8 @@ class AnswerView(ScrollCard):
         # The list of the marks says how many there are.
         beside = (one for one in found.beside if one.key != COUNTED)
         others = said((*beside, *found.conditions), tongue)
-        if failure is not None:
-            others.insert(0, failure.message)
+        if note:
+            others.insert(0, note)
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))
         self.measured.setText(measured_words(audit))
@@ -154,10 +161,6 @@ class AnswerView(ScrollCard):
         self._candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
         self._links.setVisible(not (self.compared.isHidden() and self._candidates.isHidden()))
         self.scroll_area.verticalScrollBar().setValue(0)
-
-    def show_standing(self, item: Item) -> None:
-        """Show where the finding stands."""
-        self.steps.show_item(item)
 
     def payload_text(self) -> str:
         """Return the payload that the card names as found; "" without one, or in question."""
@@ -177,6 +180,23 @@ class AnswerView(ScrollCard):
         self.limit_lines.setText("\n".join(f"–  {line}" for line in lines))
         self.limits.fold()
         self.limits.setVisible(bool(lines))
+
+
+def _note(item: Item, audit: Audit) -> str:
+    """Say why a text could not be examined, or how its finding relates to a later audit."""
+    day = numerals.date(audit.created, language())
+    if item.active:
+        words = translate(
+            "Answer",
+            "This text is being audited again. Until then this is the finding of {day:text}.",
+        )
+        return filled(words, day=day)
+    if item.failure is None or audit.verdict == "not-examinable":
+        return item.failure.message if item.failure is not None else ""
+    words = translate(
+        "Answer", "A later audit failed: {why:text} This is still the finding of {day:text}."
+    )
+    return filled(words, why=item.failure.words, day=day)
 
 
 def measured_words(audit: Audit) -> str:

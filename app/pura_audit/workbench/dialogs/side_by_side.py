@@ -57,7 +57,7 @@ class TextChoice:
         """What was found in it, where that is in memory."""
         if self.item is None:
             return self.saved
-        return self.item.audit if self.item.state is ItemState.DONE else None
+        return self.item.finding
 
     @property
     def text(self) -> str | None:

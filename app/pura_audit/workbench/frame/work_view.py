@@ -80,10 +80,8 @@ class WorkView(QWidget):
             installing: A model is being installed.
         """
         match item.state:
-            case ItemState.DONE if item.audit is not None:
-                if self.answer.audit is not item.audit:
-                    self.answer.show_audit(item.audit, item.failure)
-                self.answer.show_standing(item)
+            case _ if item.finding is not None:
+                self.answer.show_item(item, item.finding)
                 self.stack.setCurrentWidget(self.answer)
             case ItemState.RUNNING:
                 self.busy.show_item(item, paused=paused, expected=expected)
@@ -95,7 +93,7 @@ class WorkView(QWidget):
             case _:
                 self.ready.show_item(item, missing, installing=installing)
                 self.stack.setCurrentWidget(self.ready)
-        audit = item.audit if item.state is ItemState.DONE else None
+        audit = item.finding
         text = item.document.text if item.document is not None else ""
         if audit is not None and audit.text is not None:
             text = audit.text

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 # Everything that a clone holds, without what is made in it.
@@ -141,24 +140,6 @@ def test_constraints_name_every_direct_dependency() -> None:
     assert set(re.findall(r"^\S+==\S+", pins, re.MULTILINE)) - set(held) <= set(
         re.findall(r"^(?:torch|rouge-score)==\S+", pins, re.MULTILINE)
     )
-
-
-def test_every_command_and_option_has_help() -> None:
-    from typer.main import get_command
-
-    from pura.cli.__main__ import app
-
-    def walk(command: Any, name: str) -> Iterator[str]:
-        if not command.help:
-            yield name
-        for option in command.params:
-            # Typer gives arguments a help text of their own as well.
-            if not getattr(option, "help", None):
-                yield f"{name} {option.name}"
-        for child in getattr(command, "commands", {}).values():
-            yield from walk(child, f"{name} {child.name}")
-
-    assert list(walk(get_command(app), "pura")) == []
 
 
 def test_make_knows_every_target_that_the_pages_name() -> None:

@@ -211,7 +211,9 @@ def _translate(command: TyperCommand | TyperGroup | Any) -> None:
 
 def _helped(text: str) -> str:
     texts = catalogue("help")
-    return "\n\n".join(texts[part].texts[language()] for part in paragraphs(text))
+    parts = paragraphs(text)
+    # A paragraph that nobody has translated yet stays in English: it must not end the command.
+    return "\n\n".join(texts[p].texts[language()] if p in texts else p for p in parts)
 
 
 def _format_usage(command: TyperCommand | TyperGroup, ctx: Any, formatter: Any) -> None:

@@ -14,6 +14,8 @@ import typer.main
 from typer.core import TyperGroup
 
 from pura.base.catalogue import catalogue
+from pura.base.errors import KeyStoreError
+from pura.base.numerals import LANGUAGES
 from pura.caselog import CUSTODY, HOUSE
 from pura.cli.__main__ import app, main
 from pura.cli.layout import EXAMPLES, HEADINGS
@@ -120,6 +122,24 @@ def test_every_page_is_german(
         prose = prose.replace(f"pura {words}", "")
         prose = re.sub(r"(?m)^  [a-z]+ ", "", prose)
         assert not ENGLISH.findall(prose), (words, ENGLISH.findall(prose), prose)
+
+
+def test_a_help_text_without_its_translation_is_shown_in_english(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pura.cli.tree.catalogue", lambda _: {})
+    monkeypatch.setenv("COLUMNS", "200")
+    for language in LANGUAGES:
+        for words, command in tree().items():
+            about = paragraphs(command.help)[0]
+            code, out, err = run(monkeypatch, capsys, "--language", language, *words.split(), "-h")
+            assert (code, err) == (0, ""), (language, words)
+            assert about[:60] in out, (language, words)
+
+
+def test_where_there_is_no_keyring_the_error_names_the_option_that_needs_none() -> None:
+    error = KeyStoreError("keystore.no-backend", detail="")
+    assert all("pura key new NAME --in-file" in error.words(language)[1] for language in LANGUAGES)
 
 
 @pytest.mark.programs("groff")

@@ -1,7 +1,7 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all test-fast coverage check format audit fuzz bench sweeps reproduce \
-  reproduce-small screenshots size translations \
+  reproduce-small schemas screenshots size translations \
   wheel package packages release site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
@@ -61,6 +61,7 @@ check: install ## Style, types, import arrows
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python packaging/setup/schemas.py --check
 
 size: install ## How much there is to read: code by room, words by page
 	@$(BIN)/python packaging/setup/size.py
@@ -103,6 +104,9 @@ translations: install ## Collect the window's texts into the catalogues and comp
 
 site: install ## Build docs/ as a searchable site into build/site/html, a warning is an error
 	@packaging/site/build.sh
+
+schemas: install ## Write resources/*.schema.json from the types that they describe
+	@$(BIN)/python packaging/setup/schemas.py
 
 wheel: install ## Build the wheel into dist/; with PURA_SLIM=1 without the lab
 	@$(BIN)/python -m build --wheel --no-isolation

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner
 
@@ -15,6 +18,7 @@ from pura.base.paths import user_paths
 from pura.base.resources import resource
 from pura.batch.rows import Row
 from pura.cli.__main__ import app
+from pura.cli.rows import OPEN, ROWS, json_schema
 from pura.cli.terminal import exit_code, rows_into, use_language, write_row
 from pura.measure.fitness.measure import ProxyFitness, TextResult
 from pura.measure.fitness.statistics import share
@@ -122,6 +126,34 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
         "statement-check",
     }
     assert seen == known - {f"pura-{kind}/1" for kind in elsewhere}
+
+
+def test_the_schemas_that_ship_are_those_of_the_types() -> None:
+    root = Path(__file__).resolve().parents[3]
+    run = [sys.executable, str(root / "packaging" / "setup" / "schemas.py"), "--check"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_each_kind_of_row_refuses_what_its_type_does_not_hold() -> None:
+    """Walks the kinds: a field of another type, a missing one, an unknown one."""
+    whole = json_schema()
+    refs = [one["$ref"].rpartition("/")[2] for one in whole["oneOf"]]
+    assert refs == [*whole["$defs"]] == [*ROWS]
+    for kind, row in ROWS.items():
+        checked = whole["$defs"][kind]
+        validator = jsonschema.Draft202012Validator(checked)
+        named = {name for name in checked["properties"] if name != "schema"}
+        assert named == {*get_type_hints(row)}
+        errors = [*validator.iter_errors({"schema": f"pura-{kind}/1"})]
+        assert len(errors) == len(checked["required"]) - 1, kind
+        assert not validator.is_valid({"schema": "pura-other/1"})
+        nothing = dict.fromkeys(named, object())
+        bad = {error.path[0] for error in validator.iter_errors(nothing) if error.path}
+        free = {name for name, one in checked["properties"].items() if not one}
+        assert bad == named - free, kind
+        unknown = [e for e in validator.iter_errors({"odd": 1}) if e.validator.startswith("addit")]
+        assert bool(unknown) == (row not in OPEN), kind
 
 
 def sealed() -> Path:

@@ -134,19 +134,19 @@ def threshold(policy: Policy, protection: Protection) -> float:
     return policy.t_found + protection.margin
 
 
-def public(found: Audited | None, *, above: float, least_tokens: int) -> Answer:
+def public(found: Audited | None, *, above: float, long_enough: bool) -> Answer:
     """Return what the public is told: that a text is marked, or nothing.
 
     Args:
         found: The finding; None where there is none.
         above: See :func:`threshold`.
-        least_tokens: Shorter texts get no answer.
+        long_enough: Whether the text has as many tokens as an answer needs.
     """
     marked = (
         found is not None
         and found.error is None
         and found.audit.verdict == "mark"
-        and found.audit.input.tokens >= least_tokens
+        and long_enough
         and found.audit.evidence.log10_e >= above
     )
     return Answer(role=Role.PUBLIC, verdict=MARKED if marked else NO_STATEMENT)

@@ -71,7 +71,6 @@ def create_app(
         app.state.limiter = routes.limiter()
         app.state.manifests = manifests
         app.state.public_key = "" if key is None else key.public_pem()
-        service.forget()
         try:
             yield
         finally:

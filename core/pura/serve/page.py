@@ -21,7 +21,8 @@ from pura.base.resources import resource
 from pura.documents import Document, endings, from_text
 from pura.serve import answers
 from pura.serve.problems import RefusalError, details, language_of
-from pura.serve.routes import InMemory, address_of, asker_of, document_of, ended, service_of
+from pura.serve.roles import Asker
+from pura.serve.routes import InMemory, asker_of, document_of, ended, service_of
 from pura.serve.service import DONE, WAITING
 from pura.version import __version__
 
@@ -54,8 +55,8 @@ async def ask(request: Request) -> Response:
         _refuse_others(request)
         asker = asker_of(request)
         service.admit(asker)
-        document, text = await _asked(request)
-        check = service.ask(asker, address_of(request), document)
+        document, text = await _asked(request, asker)
+        check = await service.ask(asker, document)
         there = await ended(request, check, within_s=service.settings.limits.at_once_s)
     except ClientDisconnect:
         return Response(status_code=HTTPStatus.NO_CONTENT)
@@ -100,7 +101,7 @@ def _refuse_others(request: Request) -> None:
         raise RefusalError("serve.elsewhere", code="serve-role")
 
 
-async def _asked(request: Request) -> tuple[Document, str]:
+async def _asked(request: Request, asker: Asker) -> tuple[Document, str]:
     """Read the form: the text, and what was typed, to be shown again where it is not taken."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise RefusalError("serve.media", code="serve-media")
@@ -119,7 +120,7 @@ async def _asked(request: Request) -> tuple[Document, str]:
         file, typed = found.get("file"), found.get("text")
         if file is not None and not isinstance(file, str) and file.filename:
             data = await file.read()
-            return await document_of(data, file.filename, "", request.app.state.limiter), ""
+            return await document_of(request, asker, data, file.filename), ""
     finally:
         await found.close()
     # A form sends every line's end as two characters.

@@ -12,10 +12,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from pura.base.errors import Cancelled, PuraError, ServeError
-from pura.documents import Document
+from pura.documents import Document, c2pa
 from pura.serve.lanes import Lane, away, here, workers
 from pura.usecases.audits import (
     TOGETHER_CHARACTERS,
@@ -25,6 +25,9 @@ from pura.usecases.audits import (
     resolved,
 )
 from pura.usecases.environment import Environment
+
+if TYPE_CHECKING:
+    from pura.model.load import BareModel
 
 Found = Audited | PuraError | None
 """What became of a text; None where nobody wants to know any more."""
@@ -43,6 +46,7 @@ class Work:
         done: Told what became of it, in the thread that read it.
         keep: Saves a finding before it is told of; what it raises is told instead.
         cancelled: Nobody wants to know any more.
+        begun: It was taken to be read.
     """
 
     document: Document
@@ -50,6 +54,7 @@ class Work:
     done: Callable[[Found], None]
     keep: Kept | None = None
     cancelled: bool = field(default=False)
+    begun: bool = field(default=False)
 
     @property
     def size(self) -> int:
@@ -106,6 +111,7 @@ class Line:
                 self._of.move_to_end(asker)
                 work = waiting.popleft()
                 self._left(work)
+                work.begun = True
                 taken.append(work)
             return taken
 
@@ -154,6 +160,7 @@ class Reader:
         self._over = False
         self._held = ExitStack()
         self._threads: list[threading.Thread] = []
+        self._counter: BareModel
         self.seconds_a_character = 0.0
 
     def __enter__(self) -> Self:
@@ -185,6 +192,8 @@ class Reader:
                 # One reads long texts first; the others none, for short ones to go on.
                 lines = [(self._lengthy, self._short), *[(self._short,)] * (self._jobs - 1)]
                 self._begin([(each, lambda: away(start, lambda: self._over)) for each in lines])
+            # Of the service's own, beside workers too: it counts what a text costs.
+            self._counter = self._at.bare_model(self.setup.model, profile=self.setup.profile)
             self._held = held.pop_all()
         return self
 
@@ -205,6 +214,15 @@ class Reader:
     def waiting_of(self, asker: str) -> int:
         """Return how many texts of an asker wait."""
         return self._short.waiting(asker) + self._lengthy.waiting(asker)
+
+    def tokens(self, text: str) -> int:
+        """Return how many tokens the model would read of a text, as found."""
+        from pura.model.tokenise import tokenise
+
+        try:
+            return int(tokenise(self._counter.tokenizer, c2pa.cut(text).text).ids.size)
+        except PuraError:  # what cannot be tokenised is told of when it is read
+            return len(text)
 
     def put(self, work: Work) -> None:
         """Have a text read."""

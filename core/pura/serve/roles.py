@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pura.serve.budgets import Budget
+
 
 class Role(StrEnum):
     """How much of a finding is answered."""
@@ -22,14 +24,19 @@ class Asker:
         token: Identifier of the token; for whoever has none, the address block under the salt.
         name: As logs and the case log name them.
         role: How much of a finding they get.
-        per_day: Checks that they may ask for in a day.
+        budgets: What pays for what they ask.
     """
 
     token: str
     name: str
     role: Role
-    per_day: int
+    budgets: tuple[Budget, ...]
+
+    @property
+    def reserved(self) -> bool:
+        """Whether places are reserved for them: a token of more than a public role says so."""
+        return self.role is not Role.PUBLIC
 
 
 PER_DAY = {Role.PUBLIC: 50, Role.TRUSTED: 1000, Role.INTERNAL: 100_000}
-"""Checks of a day that a token of a role is good for, where nobody said otherwise."""
+"""Checks in a day that a token of a role is good for, where nobody said otherwise."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from http import HTTPStatus
-from math import inf
 from typing import Any, Final
 
 from anyio import CapacityLimiter, to_thread
@@ -17,11 +17,11 @@ from starlette.requests import ClientDisconnect, Request
 
 from pura.base.errors import InputError
 from pura.documents import Document, choose, endings, from_text, read_data
-from pura.serve import answers, shapes
+from pura.serve import answers, budgets, shapes
 from pura.serve.problems import MEDIA, RefusalError, language_of
 from pura.serve.reader import Kept
 from pura.serve.roles import Asker, Role
-from pura.serve.service import WAITING, Check, Service
+from pura.serve.service import WAITING, Check, Service, address_of
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
@@ -78,12 +78,8 @@ def service_of(request: Request) -> Service:
 
 def asker_of(request: Request) -> Asker:
     """Return who asks."""
-    return service_of(request).asker(request.headers.get("authorization"), address_of(request))
-
-
-def address_of(request: Request) -> str:
-    """Return from where somebody asks."""
-    return "" if request.client is None else request.client.host
+    authorization = request.headers.get("authorization")
+    return service_of(request).asker(authorization, address_of(request))
 
 
 async def ended(request: Request, check: Check, *, within_s: float | None) -> bool:
@@ -97,7 +93,7 @@ async def ended(request: Request, check: Check, *, within_s: float | None) -> bo
     Returns:
         False where nobody is there any more.
     """
-    until = inf if within_s is None else asyncio.get_running_loop().time() + within_s
+    until = math.inf if within_s is None else asyncio.get_running_loop().time() + within_s
     while not check.ended.is_set():
         if await request.is_disconnected():
             service_of(request).drop(check)
@@ -113,12 +109,17 @@ async def ended(request: Request, check: Check, *, within_s: float | None) -> bo
     return True
 
 
-async def document_of(data: bytes, name: str, part: str, limiter: CapacityLimiter) -> Document:
+async def document_of(
+    request: Request, asker: Asker, data: bytes, name: str, part: str = ""
+) -> Document:
     """Read a file in the cage and return its one text.
 
     Raises:
         InputError: It cannot be read, or holds several texts of which none was named.
+        RefusalError: A budget cannot pay.
     """
+    service_of(request).spend(asker, budgets.of_file(len(data)))
+    limiter: CapacityLimiter = request.app.state.limiter
     extraction = await to_thread.run_sync(lambda: read_data(data, name=name), limiter=limiter)
     found = choose(extraction, (part,) if part else ())
     if len(found) != 1:
@@ -141,11 +142,11 @@ async def ask(request: Request) -> Response:
     service, asker = service_of(request), asker_of(request)
     service.admit(asker)
     try:
-        document, case = await _asked(request)
+        document, case = await _asked(request, asker)
     except ClientDisconnect:
         return Response(status_code=HTTPStatus.NO_CONTENT)  # nobody is there to read it
     keep = None if case is None else _keeping(request, asker, case)
-    check = service.ask(asker, address_of(request), document, keep=keep)
+    check = await service.ask(asker, document, keep=keep)
     if not await ended(request, check, within_s=service.settings.limits.at_once_s):
         return Response(status_code=HTTPStatus.NO_CONTENT)
     status = HTTPStatus.ACCEPTED if check.state == WAITING else HTTPStatus.OK
@@ -223,7 +224,10 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
     settings, policy = service.settings, service.policy
     protection, limits = settings.protection, settings.limits
     one = 10.0 ** -(policy.t_found + protection.margin)
-    questions = protection.per_day_public or None
+    questions = None
+    if protection.per_day_public and protection.least_tokens:
+        most = budgets.most_answered(protection.per_day_public, protection.least_tokens)
+        questions = math.floor(most)
     return {
         "name": settings.name or "PURA",
         "version": __version__,
@@ -242,6 +246,7 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
         "anyone": settings.anyone,
         "most_bytes": limits.body_bytes,
         "most_characters": limits.characters[Role.PUBLIC],
+        "check_tokens": budgets.CHECK_TOKENS,
         "per_day_block": protection.per_day_block or None,
         "policy": answers.policy_facts(policy.to_dict()),
         "statement_key": public_key,
@@ -263,7 +268,7 @@ def _shown(
     return JSONResponse(check.shown(language), status_code=status, headers=headers)
 
 
-async def _asked(request: Request) -> tuple[Document, str | None]:
+async def _asked(request: Request, asker: Asker) -> tuple[Document, str | None]:
     """Read the text of a question, and the case that takes it."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
@@ -293,9 +298,7 @@ async def _asked(request: Request) -> tuple[Document, str | None]:
         part, case = (form.get(one) for one in ("part", "case"))
     finally:
         await form.close()
-    document = await document_of(
-        data, name, part if isinstance(part, str) else "", request.app.state.limiter
-    )
+    document = await document_of(request, asker, data, name, part if isinstance(part, str) else "")
     return document, case if isinstance(case, str) and case else None
 
 

@@ -8,7 +8,7 @@ import logging
 import signal
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.requests import Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pura.base.errors import ServeError
@@ -89,12 +90,14 @@ class HurriedProtocol(H11Protocol):
     """A connection that has to bring each request soon, and makes room where there is none.
 
     Where too many are open, the one that has owed a whole request for longest is cut off, so that
-    whoever only holds connections keeps nobody else out.
+    whoever only holds connections keeps nobody else out. The bounds of bodies are those of
+    :class:`~pura.serve.bodies.Body`; one that is sent with a good token is not cut off here.
     """
 
     header_s = Limits().header_s
     most = Limits().connections
     owing: OrderedDict[HurriedProtocol, None]
+    service: Callable[[], Service]
 
     def connection_made(self, transport: Any) -> None:
         """Take a connection."""
@@ -128,10 +131,16 @@ class HurriedProtocol(H11Protocol):
         now: Any = self.cycle
         if self.transport.is_closing():
             return
-        if now is None or now.more_body or now.response_complete:
+        if now is None or now.response_complete or (now.more_body and not self._reserved()):
             self.owing.setdefault(self)
         else:
             self.owing.pop(self, None)
+
+    def _reserved(self) -> bool:
+        """Whether what is being received comes from somebody for whom places are reserved."""
+        scope: Any = self.cycle.scope
+        asker = self.service().known(Request(scope))
+        return asker is not None and asker.reserved
 
     def _look(self, before: object) -> None:
         """Close where no request has begun since the last look, and none is being answered."""
@@ -192,7 +201,12 @@ def server(app: FastAPI, listen: Listen, limits: Limits) -> OrderlyServer:
         ServeError: It would listen where others could listen in.
     """
     listen.refuse()
-    own = {"header_s": limits.header_s, "most": limits.connections, "owing": OrderedDict()}
+    own = {
+        "header_s": limits.header_s,
+        "most": limits.connections,
+        "owing": OrderedDict(),
+        "service": staticmethod(lambda: app.state.service),
+    }
     protocol = type("Hurried", (HurriedProtocol,), own)
     made = OrderlyServer(
         uvicorn.Config(

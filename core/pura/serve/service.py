@@ -12,14 +12,17 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
 
 from pura.audit.options import Notice
 from pura.base.errors import PuraError
 from pura.documents import Document
-from pura.serve import answers
+from pura.serve import answers, budgets
 from pura.serve.answers import Answer
+from pura.serve.budgets import Budget
 from pura.serve.log import Log
 from pura.serve.metrics import Metrics
 from pura.serve.problems import RefusalError, details
@@ -62,6 +65,7 @@ class Check:
         fetched: The asker was given the answer.
         gone: The asker wants it no more.
         tokens: Of the text, for the log.
+        paid_tokens: So many were paid for before the text was read.
         text: SHA-256 of the text as it was read from the question.
         work: What is being read for it.
     """
@@ -79,6 +83,7 @@ class Check:
     fetched: bool = False
     gone: bool = False
     tokens: int = 0
+    paid_tokens: int = 0
     work: Work | None = None
 
     def shown(self, language: str) -> dict[str, Any]:
@@ -89,6 +94,11 @@ class Check:
         if self.error is not None:
             shown["problem"] = details(self.error, language)
         return shown
+
+
+def address_of(request: Request) -> str:
+    """Return from where a request comes."""
+    return "" if request.client is None else request.client.host
 
 
 class Service:
@@ -102,7 +112,7 @@ class Service:
         salt: Under which addresses are hashed.
         log: Told of every check.
         sign: Makes the statement of answers to trusted and internal askers.
-        now: The clock of days.
+        now: The clock of budgets, seconds since 1970.
     """
 
     def __init__(
@@ -115,13 +125,14 @@ class Service:
         salt: Salt,
         log: Log,
         sign: Sign | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], float] = time.time,
     ) -> None:
         self.settings, self.metrics, self.log = settings, Metrics(), log
         self.draining = False
         self._reader, self._tokens, self._store, self._salt = reader, tokens, store, salt
         self._sign, self._now = sign, now
         self._checks: dict[str, Check] = {}
+        self._counting = CapacityLimiter(1)
 
     @property
     def policy(self) -> Policy:
@@ -147,16 +158,22 @@ class Service:
         if authorization is None:
             if not self.settings.anyone:
                 raise RefusalError("serve.no-token", code="serve-auth")
-            block = self._block(address)
-            limit = self.settings.protection.per_day_block
-            return Asker(
-                token=f"block:{block.hex()}", name="public", role=Role.PUBLIC, per_day=limit
-            )
+            token = self._block(address)
+            return Asker(token=token, name="public", role=Role.PUBLIC, budgets=self._shared(token))
         kind, _, token = authorization.partition(" ")
         found = self._tokens.asker(token.strip()) if kind.lower() == "bearer" else None
         if found is None:
             raise RefusalError("serve.bad-token", code="serve-auth")
+        if found.role is Role.PUBLIC:
+            return replace(found, budgets=found.budgets + self._shared(self._block(address)))
         return found
+
+    def known(self, request: Request) -> Asker | None:
+        """Return who sends a request; None where nobody who may ask does."""
+        try:
+            return self.asker(request.headers.get("authorization"), address_of(request))
+        except PuraError:
+            return None
 
     def admit(self, asker: Asker) -> None:
         """Refuse a question for which there is no room, before its text is read from the wire.
@@ -177,25 +194,20 @@ class Service:
         if full:
             raise RefusalError("serve.busy", code="serve-busy", again_s=self._wait_s())
 
-    def ask(
-        self, asker: Asker, address: str, document: Document, *, keep: Kept | None = None
-    ) -> Check:
+    async def ask(self, asker: Asker, document: Document, *, keep: Kept | None = None) -> Check:
         """Take a question.
 
         Args:
             asker: Who asks.
-            address: From where.
             document: The text.
             keep: Saves the finding before it is answered.
 
         Raises:
-            RefusalError: The text is too long, a budget is used up, or there is no room.
+            RefusalError: The text is too long, a budget cannot pay, or there is no room.
         """
         most = self.settings.limits.characters[asker.role]
         if len(document.text) > most:
             raise RefusalError("serve.long", most=most, code="serve-large")
-        self.admit(asker)
-        self.spend(asker, address)
         check = Check(
             id=secrets.token_urlsafe(_ID_BYTES),
             asker=asker,
@@ -203,11 +215,18 @@ class Service:
             begun=time.monotonic(),
             text=hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).digest(),
         )
+        known = self._answered(check) if asker.role is Role.PUBLIC else None
+        if known is None:
+            check.paid_tokens = await to_thread.run_sync(
+                self._reader.tokens, document.text, limiter=self._counting
+            )
+        self.admit(asker)
+        self.spend(asker, budgets.of_tokens(check.paid_tokens))
         self._checks[check.id] = check
-        if asker.role is Role.PUBLIC and (known := self._answered(check)) is not None:
-            self._end(check, known)
-        else:
+        if known is None:
             self._put(check, document, keep)
+        else:
+            self._end(check, known)
         return check
 
     def check(self, asker: Asker, identifier: str) -> Check:
@@ -230,15 +249,12 @@ class Service:
         elif check.work is not None:
             self._reader.cancel(check.work)
 
-    def forget(self) -> None:
-        """Drop what was spent on other days."""
-        self._store.forget(now=self._now())
-
     def close(self) -> None:
         """Close the store."""
         self._store.close()
 
-    def _block(self, address: str) -> bytes:
+    def _block(self, address: str) -> str:
+        """Return what names the block of an address."""
         try:
             there = ipaddress.ip_address(address)
         except ValueError:
@@ -247,33 +263,27 @@ class Service:
         there = mapped or there
         size = _V4_BLOCK if there.version == 4 else _V6_BLOCK
         block = ipaddress.ip_network((there, size), strict=False)
-        return self._salt.digest(str(block).encode(), b"block")
+        return f"block:{self._salt.digest(str(block).encode(), b'block').hex()}"
 
-    def spend(self, asker: Asker, address: str) -> None:
-        """Take a question off the budgets of token, address block and all.
+    def _shared(self, block: str) -> tuple[Budget, ...]:
+        """Return the budgets that the public shares, as far as there are limits."""
+        protection = self.settings.protection
+        each = ((block.encode(), protection.per_day_block), (_ALL, protection.per_day_public))
+        return tuple(Budget(who=who, per_day=limit) for who, limit in each if limit)
+
+    def spend(self, asker: Asker, checks: float) -> None:
+        """Pay for work, before it is done.
 
         Raises:
-            RefusalError: One of them is used up.
+            RefusalError: A budget cannot pay.
         """
-        budgets = [(asker.token.encode(), asker.per_day)]
-        if asker.role is Role.PUBLIC:
-            protection = self.settings.protection
-            budgets += [
-                (who, limit)
-                for who, limit in (
-                    (b"block:" + self._block(address).hex().encode(), protection.per_day_block),
-                    (_ALL, protection.per_day_public),
-                )
-                if limit
-            ]
-        kept = {who: limit for who, limit in budgets if limit}
-        now = self._now()
-        if self._store.spend(list(kept.items()), now=now) is not None:
-            midnight = datetime.combine(
-                now.astimezone(UTC).date() + timedelta(days=1), datetime.min.time(), UTC
-            )
-            again = (midnight - now).total_seconds()
-            raise RefusalError("serve.budget", code="serve-budget", again_s=again)
+        wait = self._store.spend(asker.budgets, checks, now=self._now())
+        if wait:
+            raise RefusalError("serve.budget", code="serve-budget", again_s=wait)
+
+    def refund(self, asker: Asker, checks: float) -> None:
+        """Pay back what was not done."""
+        self._store.refund(asker.budgets, checks, now=self._now())
 
     def _answered(self, check: Check) -> Answer | None:
         """Return what this asker was answered to this very text a short while ago.
@@ -302,6 +312,8 @@ class Service:
     def _found(self, check: Check, found: Found) -> None:
         """Answer a check, and those that wait for its answer."""
         self.metrics.waiting.set(self._reader.waiting)
+        if check.work is not None and not check.work.begun:
+            self.refund(check.asker, budgets.of_tokens(check.paid_tokens))
         check.work = None
         if found is None:
             self._end(check, None, RefusalError("serve.cut", code="serve-cut"))
@@ -314,7 +326,8 @@ class Service:
         if check.asker.role is Role.PUBLIC:
             protection = self.settings.protection
             above = answers.threshold(self.policy, protection)
-            answer = answers.public(found, above=above, least_tokens=protection.least_tokens)
+            long_enough = check.paid_tokens >= protection.least_tokens
+            answer = answers.public(found, above=above, long_enough=long_enough)
         else:
             answer = self._signed(answers.full(found, check.asker.role, self.settings.release))
         self._end(check, answer)

@@ -42,8 +42,9 @@ class Protection:
         margin: log10 by which the evidence has to lie above the policy's threshold before the
             public is told of a mark.
         least_tokens: Shorter texts get no answer.
-        per_day_public: Checks of a day in all that the public may ask for; 0: no limit.
-        per_day_block: Checks of a day from one block of addresses; 0: no limit.
+        per_day_public: Checks (see :mod:`pura.serve.budgets`) in a day that the public may ask for
+            in all; 0: no limit.
+        per_day_block: Checks in a day from one block of addresses; 0: no limit.
     """
 
     margin: float = 1.0
@@ -59,7 +60,11 @@ class Limits:
     Attributes:
         body_bytes: Of one request.
         held_bytes: Of all requests that are under way.
-        body_s: Seconds within which a request has to be there.
+        public_share: Of bytes, connections, and places in the queue: the share that the public can
+            hold at most. What is left is for tokens.
+        body_s: Seconds within which the body of a request has to be there.
+        least_rate: Bytes of it that have to come in a second, on average,
+        grace_s: from so many seconds on.
         characters: Of one text, by role.
         waiting: Checks that wait, in all.
         waiting_characters: Characters of all texts that wait.
@@ -76,7 +81,10 @@ class Limits:
 
     body_bytes: int = 8 << 20
     held_bytes: int = 64 << 20
+    public_share: float = 0.5
     body_s: float = 30.0
+    least_rate: int = 16_384
+    grace_s: float = 5.0
     characters: dict[Role, int] = field(
         default_factory=lambda: {
             Role.PUBLIC: 100_000,

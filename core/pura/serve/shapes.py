@@ -90,9 +90,9 @@ class Problem(BaseModel):
             "examples": [
                 {
                     "type": "urn:pura:problem:serve-budget",
-                    "title": "The budget of today is used up.",
+                    "title": "The budget is used up for now.",
                     "status": 429,
-                    "detail": "Ask again tomorrow.",
+                    "detail": "Ask again after the time that “Retry-After” says.",
                     "code": "serve-budget",
                 }
             ]
@@ -145,7 +145,8 @@ class FalseFindings(Shape):
 
     one: float = Field(description="Most chance that a text without the mark is called marked.")
     questions: int | None = Field(
-        description="Questions of a day that the public may ask; null: no limit."
+        description="Texts of the least length that the public can ask about within 24 hours; "
+        "null: no limit."
     )
     any_of_a_day: float | None = Field(
         description="Most chance that any of these is, whoever asks and however they choose."
@@ -167,7 +168,10 @@ class Detector(Shape):
     anyone: bool = Field(description="Whoever has no token may ask.")
     most_bytes: int
     most_characters: int
-    per_day_block: int | None
+    check_tokens: int = Field(description="Tokens of a text that costs one check of a budget.")
+    per_day_block: int | None = Field(
+        description="Checks that flow into the budget of an address block in a day; null: no limit."
+    )
     policy: Policy
     statement_key: str = Field(
         description="Public key of signed answers, PEM; empty: they are not signed."

@@ -15,14 +15,13 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect, Request
 
-from pura.serve import shapes
+from pura.serve import budgets, shapes
 from pura.serve.manifests import Manifest, Manifests
 from pura.serve.problems import RefusalError
 from pura.serve.roles import Asker, Role
 from pura.serve.routes import (
     NOT_FOUND,
     PROBLEMS,
-    address_of,
     asker_of,
     document_of,
     ended,
@@ -97,8 +96,8 @@ async def by_content(
     except ClientDisconnect:
         return Response(status_code=_GONE)
     name = f"asset{mimetypes.guess_extension(kind) or ''}"
-    document = await document_of(data, name, "", request.app.state.limiter)
-    check = service.ask(asker, address_of(request), document)
+    document = await document_of(request, asker, data, name)
+    check = await service.ask(asker, document)
     if not await ended(request, check, within_s=None):
         return Response(status_code=_GONE)
     service.drop(check)
@@ -126,7 +125,7 @@ async def manifest(
 
 def _looked_up(request: Request, alg: str, value: str, most: int) -> JSONResponse:
     manifests, asker = _manifests(request), _entitled(request)
-    service_of(request).spend(asker, address_of(request))
+    service_of(request).spend(asker, budgets.LOOK_UP)
     try:
         found = manifests.bound(value) if alg == manifests.alg else ()
     except ValueError:

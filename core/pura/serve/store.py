@@ -1,15 +1,15 @@
-"""What was spent of the budgets of a service."""
+"""What was spent of the budgets of a service, across restarts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import ServeError
 from pura.base.files import make_private
+from pura.serve.budgets import DAY_S, Budget
 
 _KIND: Final = Kind(
     noun="database.serve",
@@ -36,6 +36,12 @@ _KIND: Final = Kind(
         ),
         # Sketches of texts that were asked about (0.3) decide nothing any more.
         ("DROP TABLE bands", "DROP TABLE texts"),
+        # Of a bucket nothing is kept but when it will be full again; one that is has no row.
+        (
+            "DROP TABLE spent",
+            "CREATE TABLE buckets (who BLOB PRIMARY KEY, full REAL NOT NULL) WITHOUT ROWID",
+            "CREATE INDEX buckets_full ON buckets (full)",
+        ),
     ),
     other_hint="database.serve-hint",
     damaged_hint="database.serve-hint",
@@ -45,7 +51,7 @@ _PATIENCE_S: Final = 5.0
 
 
 class Store(Handle):
-    """Budgets. One thread at a time.
+    """Buckets. One thread at a time.
 
     Args:
         path: The file; made where it is not there.
@@ -55,38 +61,55 @@ class Store(Handle):
         make_private(path.parent)
         self._db = _KIND.connect(path, create=True, read_only=False, timeout=_PATIENCE_S)
 
-    def spend(self, whose: Sequence[tuple[bytes, int]], *, now: datetime) -> bytes | None:
-        """Take one check off every budget, or off none.
+    def spend(self, budgets: Sequence[Budget], checks: float, *, now: float) -> float:
+        """Take checks out of every bucket, or out of none.
 
         Args:
-            whose: Budgets, each with the checks that it has a day.
-            now: The moment.
+            budgets: The buckets.
+            checks: What is spent.
+            now: Seconds since 1970.
 
         Returns:
-            The budget that is used up; None where all had something left.
+            Seconds after which all can pay; 0 where they have paid.
         """
-        day = now.astimezone(UTC).date().isoformat()
         with _KIND.guard(), transaction(self._db):
-            for who, limit in whose:
-                if self.spent(who, now=now) >= limit:
-                    return who
-            self._db.executemany(
-                "INSERT INTO spent VALUES (?, ?, 1)"
-                " ON CONFLICT (day, who) DO UPDATE SET checks = checks + 1",
-                [(day, who) for who, _ in whose],
+            self._db.execute("DELETE FROM buckets WHERE full <= ?", (now,))
+            full = [self._full(one, now) for one in budgets]
+            wait = max(
+                (
+                    at - now - (one.holds - one.needed(checks)) * _seconds_a_check(one)
+                    for one, at in zip(budgets, full, strict=True)
+                ),
+                default=0.0,
             )
-        return None
+            if wait > 0:
+                return wait
+            self._move(budgets, full, checks)
+        return 0.0
 
-    def spent(self, who: bytes, *, now: datetime) -> int:
-        """Return how many checks of today a budget has paid for."""
-        day = now.astimezone(UTC).date().isoformat()
-        row = self._db.execute(
-            "SELECT checks FROM spent WHERE day = ? AND who = ?", (day, who)
-        ).fetchone()
-        return 0 if row is None else int(row[0])
-
-    def forget(self, *, now: datetime) -> None:
-        """Drop what was spent on other days."""
-        day = now.astimezone(UTC).date().isoformat()
+    def refund(self, budgets: Sequence[Budget], checks: float, *, now: float) -> None:
+        """Put checks back into every bucket."""
         with _KIND.guard(), transaction(self._db):
-            self._db.execute("DELETE FROM spent WHERE day < ?", (day,))
+            self._move(budgets, [self._full(one, now) for one in budgets], -checks)
+
+    def left(self, budget: Budget, *, now: float) -> float:
+        """Return the checks in a bucket; negative: its debt."""
+        return budget.holds - (self._full(budget, now) - now) / _seconds_a_check(budget)
+
+    def _full(self, budget: Budget, now: float) -> float:
+        """Return when a bucket is full, which may be now."""
+        row = self._db.execute("SELECT full FROM buckets WHERE who = ?", (budget.who,)).fetchone()
+        return now if row is None else max(now, float(row[0]))
+
+    def _move(self, budgets: Sequence[Budget], full: Sequence[float], checks: float) -> None:
+        self._db.executemany(
+            "INSERT OR REPLACE INTO buckets VALUES (?, ?)",
+            [
+                (one.who, at + checks * _seconds_a_check(one))
+                for one, at in zip(budgets, full, strict=True)
+            ],
+        )
+
+
+def _seconds_a_check(budget: Budget) -> float:
+    return DAY_S / budget.per_day

@@ -16,6 +16,7 @@ from pura.base.errors import ServeError
 from pura.base.files import write_atomic
 from pura.base.locks import file_lock
 from pura.base.strict import read_json
+from pura.serve.budgets import Budget
 from pura.serve.roles import Asker, Role
 
 SCHEMA: Final = "pura-serve-tokens/1"
@@ -35,7 +36,7 @@ class Token:
         role: What they may ask for.
         sha256: Of the token, 64 hex digits.
         made: When, ISO 8601.
-        per_day: Checks of a day that it is good for.
+        per_day: Checks in a day that it is good for.
         expires: Last day on which it is good, ISO 8601; empty: until it is revoked.
         revoked: When it was, ISO 8601; empty while it is good.
     """
@@ -140,7 +141,8 @@ class TokenFile:
                 found = one
         if found is None:
             return None
-        return Asker(token=found.id, name=found.name, role=Role(found.role), per_day=found.per_day)
+        budget = Budget(who=found.id.encode(), per_day=found.per_day)
+        return Asker(token=found.id, name=found.name, role=Role(found.role), budgets=(budget,))
 
     def _read(self) -> tuple[Token, ...]:
         try:

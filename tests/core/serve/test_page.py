@@ -61,7 +61,7 @@ def test_what_strangers_write_is_text(detector: Start, marked: list[str]) -> Non
 def test_errors_stand_where_the_answer_would(detector: Start, plain: str) -> None:
     client = detector(protection={"per_day_block": 1})
     post(client, plain)
-    spent = post(client, plain, headers={"Accept-Language": "de"})
+    spent = post(client, f"{plain} More.", headers={"Accept-Language": "de"})
     assert spent.status_code == 429
     assert int(spent.headers["retry-after"]) > 0
     assert 'role="alert"' in spent.text

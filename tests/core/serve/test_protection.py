@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -12,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pura.base.errors import ServeError
-from pura.serve import answers
+from pura.serve import answers, budgets
+from pura.serve.budgets import Budget
 from pura.serve.roles import Role
 from pura.serve.salt import Salt
 from pura.serve.settings import Protection
@@ -112,31 +117,104 @@ def test_sketches_of_texts_that_an_older_version_kept_are_gone(tmp_path: Path) -
 
 
 def test_budgets_of_token_block_and_all_hold_across_a_restart(
-    detector: Start, token: Token
+    detector: Start, token: Token, plain: str
 ) -> None:
-    protection = {"per_day_block": 2, "per_day_public": 3}
+    """A bucket of a quarter of a check pays for one text of about half a check, then for none."""
+    protection = {"per_day_block": 1, "per_day_public": 2}
     client = detector(protection=protection)
-    assert [ask(client, f"Short {n}.").status_code for n in range(3)] == [200, 200, 429]
+    assert [ask(client, f"{plain} {n}").status_code for n in range(2)] == [200, 429]
     client = detector(protection=protection)
-    refused = ask(client, "Short.")
+    refused = ask(client, plain)
     assert refused.json()["code"] == "serve-budget"
     assert 0 < int(refused.headers["retry-after"]) <= 86_400
     assert refused.headers["content-type"] == "application/problem+json"
     # A public token pays from its block as well; others do not.
-    assert ask(client, "Short.", token(Role.PUBLIC)).status_code == 429
-    assert ask(client, "Short.", token(Role.TRUSTED, per_day=1)).status_code == 200
+    assert ask(client, plain, token(Role.PUBLIC)).status_code == 429
+    assert ask(client, plain, token(Role.TRUSTED, per_day=1)).status_code == 200
     assert client.get("/v1/detector").status_code == 200
 
 
-def test_a_budget_in_all_is_shared_by_every_block(tmp_path: Path) -> None:
+def test_a_bucket_refills_all_the_time_and_is_paid_from_or_not_at_all(tmp_path: Path) -> None:
+    """Forty checks a day: ten when full, and one every 36 minutes."""
+    blocks = [Budget(who=b"block%d" % n, per_day=400) for n in range(2)]
+    everyone, minute = Budget(who=b"all", per_day=40), 60.0
+    midnight = datetime(2026, 11, 24, tzinfo=UTC).timestamp()
+    now = midnight - minute
     with Store(tmp_path / "s.sqlite3") as store:
-        each = [[(f"block{n}".encode(), 5), (b"all", 3)] for n in range(4)]
-        refused = [store.spend(whose, now=NOW) for whose in each]
-        assert refused == [None, None, None, b"all"]
-        assert store.spent(b"block3", now=NOW) == 0
-        store.forget(now=NOW + timedelta(days=1))
-        assert store.spent(b"all", now=NOW) == 0
-        assert store.spend(each[3], now=NOW + timedelta(days=1)) is None
+        assert [store.spend((blocks[0], everyone), 1.0, now=now) for _ in range(10)] == [0.0] * 10
+        wait = store.spend((blocks[1], everyone), 1.0, now=now)
+        assert wait == pytest.approx(36 * minute)
+        assert store.left(blocks[1], now=now) == blocks[1].holds  # refused by one, paid by none
+        # Midnight is a minute like any other.
+        assert store.spend((everyone,), 1.0, now=midnight + minute) == pytest.approx(34 * minute)
+        assert store.spend((everyone,), 1.0, now=now + wait) == 0.0
+    with Store(tmp_path / "s.sqlite3") as store:  # also after a restart
+        assert store.left(everyone, now=now + wait) == pytest.approx(0.0, abs=1e-6)
+        store.refund((everyone,), 1.0, now=now + wait)
+        assert store.left(everyone, now=now + wait) == pytest.approx(1.0)
+        store.refund((everyone,), 99.0, now=now + wait)
+        assert store.left(everyone, now=now + wait) == everyone.holds  # full is full
+        # What costs more than it holds needs half of it, and is paid off before anything else.
+        assert store.spend((everyone,), 30.0, now=now + wait) == 0.0
+        assert store.left(everyone, now=now + wait) == pytest.approx(-20.0)
+        later = now + wait + 20 * 36 * minute
+        assert store.spend((everyone,), 0.5, now=later) == pytest.approx(18 * minute)
+
+
+@given(
+    asks=st.lists(
+        st.tuples(st.floats(0.0, 20_000.0), st.floats(0.4, 30.0)), min_size=1, max_size=200
+    )
+)
+def test_within_a_day_no_more_is_answered_than_the_bound_says(
+    asks: list[tuple[float, float]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whenever texts of at least 200 tokens are asked about, and whatever more some cost."""
+    budget, now, paid = Budget(who=b"all", per_day=40), 1_000_000.0, []
+    with Store(tmp_path_factory.mktemp("budget") / "s.sqlite3") as store:
+        for gap, checks in asks:
+            now += gap
+            if store.spend((budget,), checks, now=now) == 0.0:
+                paid.append(now)
+    most = budgets.most_answered(budget.per_day, 200)
+    for first in paid:
+        assert sum(first <= one <= first + budgets.DAY_S for one in paid) <= most + 1e-6
+
+
+def test_a_question_costs_by_its_tokens_and_what_is_not_read_is_paid_back(
+    detector: Start, token: Token, plain: str, gate: threading.Event
+) -> None:
+    client = detector(limits={"at_once_s": 0.0})
+    service, header = client.app.state.service, token(Role.TRUSTED, per_day=4000)
+    asker = service.asker(header["Authorization"], "192.0.2.7")
+    [budget] = asker.budgets
+
+    def spent() -> float:
+        return float(budget.holds - client.portal.call(left))
+
+    async def left() -> float:
+        return float(service._store.left(budget, now=time.time()))
+
+    for n in range(20):
+        ask(client, str(n % 10), header)
+    assert spent() < 0.1  # a question of one character
+    before = spent()
+    place = ask(client, plain, header).headers["location"]
+    tokens = service._reader.tokens(plain)
+    assert spent() - before == pytest.approx(tokens / 500, abs=0.03)
+    assert client.delete(place, headers=header).status_code == 204  # it waits behind others
+    assert spent() - before == pytest.approx(0.0, abs=0.03)
+    whole = b"{" * (1 << 20)
+    assert client.post("/v1/checks", content=whole, headers=header).status_code == 415
+    assert spent() - before == pytest.approx(0.0, abs=0.03)  # nothing of it was read
+    as_json = header | {"Content-Type": "application/json"}
+    assert client.post("/v1/checks", content=whole, headers=as_json).status_code == 400
+    assert spent() - before == pytest.approx(1.0, abs=0.03)
+    before = spent()
+    files = {"file": ("a.txt", b"One word. " * 100)}
+    assert client.post("/v1/checks", files=files, headers=header).status_code == 202
+    assert spent() - before > 1.0
+    gate.set()
 
 
 def test_tokens_are_kept_as_hashes_and_end_when_they_should(tmp_path: Path) -> None:
@@ -150,7 +228,8 @@ def test_tokens_are_kept_as_hashes_and_end_when_they_should(tmp_path: Path) -> N
     assert path.stat().st_mode & 0o077 == 0
     asker = running.asker(made)
     assert asker is not None
-    assert (asker.name, asker.role, asker.per_day) == ("City paper", Role.TRUSTED, 7)
+    assert (asker.name, asker.role) == ("City paper", Role.TRUSTED)
+    assert [one.per_day for one in asker.budgets] == [7]
     assert running.asker(made[:-1]) is None
     assert running.asker("\udcff") is None
     with pytest.raises(ServeError, match="has the name"):

@@ -28,6 +28,7 @@ POST = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r
 HIDDEN = f"GET /hidden HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {SPOOFED}\r\nX: ".encode()
 MIB = 1 << 20
 PATIENCE = 5
+LONG = "word " * 300
 JSON = {"Content-Type": "application/json"}
 
 
@@ -200,7 +201,7 @@ def test_who_says_to_be_somebody_else_is_not_believed(proxied: Callable[..., Pro
     with httpx.Client(base_url=f"http://127.0.0.1:{there.port}", trust_env=False) as client:
         for name in ("X-Forwarded-For", "x-forwarded-for", "Forwarded", "X-Real-IP"):
             asked = client.post(
-                "/v1/checks", json={"text": "Short."}, headers=[(name, SPOOFED), (name, "::1")]
+                "/v1/checks", json={"text": LONG}, headers=[(name, SPOOFED), (name, "::1")]
             )
             told.append(asked.status_code)
     assert told == [200, 429, 429, 429]

@@ -70,7 +70,7 @@ def test_a_text_leads_to_the_manifest_of_what_it_carries(
 
 def test_a_value_leads_to_its_manifests(detector: Start, token: Token, tmp_path: Path) -> None:
     client = detector(manifests=Manifests.read(index(tmp_path, "000110100001")))
-    trusted, place = token(Role.TRUSTED, per_day=4), f"{BASE}/matches/byBinding"
+    trusted, place = token(Role.TRUSTED, per_day=18), f"{BASE}/matches/byBinding"
     named = client.get(f"{BASE}/services/supportedAlgorithms").json()
     assert named == {"watermarks": [{"alg": ALG}], "fingerprints": []}
     asked = {"alg": ALG, "value": "AaE="}

@@ -60,7 +60,7 @@ def test_hostile_bytes_are_bounded_and_the_service_goes_on(wire: Callable[..., W
 
 
 def test_requests_that_are_too_much_together_are_turned_away(wire: Callable[..., Wire]) -> None:
-    there = wire(limits={"held_bytes": 100_000})
+    there = wire(limits={"held_bytes": 200_000})
     head = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
     def small() -> httpx.Response:
@@ -88,10 +88,11 @@ def test_who_holds_connections_keeps_nobody_out(wire: Callable[..., Wire]) -> No
 
 
 def test_more_requests_than_there_is_room_for_are_turned_away(
-    wire: Callable[..., Wire], gate: threading.Event
+    wire: Callable[..., Wire], token: Token, gate: threading.Event
 ) -> None:
     there = wire(limits={"connections": 4})
     ask = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    ask += b"Authorization: %s\r\n" % token(Role.TRUSTED)["Authorization"].encode()
     text = b'{"text": "Some words."}'
     ask += b"Content-Length: %d\r\n\r\n%s" % (len(text), text)
     with ExitStack() as held:
@@ -225,7 +226,7 @@ def test_forwarded_addresses_are_believed_of_named_proxies_only(
         there = wire(listen=listen, protection=protection)
         for address in ("198.51.100.1", "203.0.113.1"):
             asked = there.client.post(
-                "/v1/checks", json={"text": "Short."}, headers={"X-Forwarded-For": address}
+                "/v1/checks", json={"text": "word " * 300}, headers={"X-Forwarded-For": address}
             )
             told.append(asked.status_code)
     assert told == [200, 429, 200, 200]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -54,6 +55,17 @@ def nameless(root: QWidget) -> list[str]:
         name = interface.text(QAccessible.Text.Name) if interface is not None else ""
         if not (name or widget.accessibleName()):
             found.append(f"{type(widget).__name__} {widget.objectName()}")
+    return found
+
+
+def read_as_markup(root: QWidget) -> list[str]:
+    """Widgets of which a screen reader would read tags."""
+    kinds = (QAccessible.Text.Name, QAccessible.Text.Description, QAccessible.Text.Help)
+    found = []
+    for widget in (root, *root.findChildren(QWidget)):
+        interface = QAccessible.queryAccessibleInterface(widget)
+        told = [interface.text(kind) for kind in kinds] if interface is not None else []
+        found += [words for words in told if re.search(r"</?\w+[^>]*>", words)]
     return found
 
 
@@ -120,6 +132,7 @@ def test_every_control_of_the_window_has_a_name(window: Any, audit: Audit) -> No
         QApplication.processEvents()
         assert ringless(tab_ring(window)) == [], state
         assert nameless(window) == [], state
+        assert read_as_markup(window) == [], state
         assert covered(window) == [], state
 
 
@@ -176,6 +189,7 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
         # Beside the guide none is open while the language is changed in another, the settings.
         assert dialog.isModal() or name == "guide"
         assert nameless(dialog) == [], name
+        assert read_as_markup(dialog) == [], name
         assert covered(dialog) == [], name
         ring = tab_ring(dialog)
         missed = [
@@ -218,6 +232,9 @@ def test_the_walk_itself_finds_a_missing_name_and_a_focus_trap(qtbot: Any) -> No
     reached.setFocus()
     QApplication.processEvents()
     assert nameless(dialog) == ["QLineEdit "]
+    assert read_as_markup(dialog) == []
+    reached.setToolTip("<p>Two words</p>")
+    assert read_as_markup(dialog) == ["<p>Two words</p>"]
     ring = tab_ring(dialog)
     assert trap in ring
     assert mute not in ring

@@ -6,6 +6,7 @@ from PySide6.QtCore import QDateTime, QLocale, Qt
 
 from pura.caselog import KEEP, SEAL, Case, CaseItem, LogEntry, Review, action_words
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
+from pura_audit.session.queue_model import case_words
 
 ERASED = "—"
 
@@ -29,7 +30,7 @@ def day(time: str) -> str:
 def case_name(case: Case) -> str:
     """Return a case's name, or that it was erased; in an incomplete case nobody knows that."""
     if case.name is not None:
-        return case.name
+        return case_words(case.name)
     if case.missing:
         return translate("Cases", "Case without a name")
     return translate("Cases", "Erased case")

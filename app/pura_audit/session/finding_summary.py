@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from pura.record.audit import Audit
-from pura.record.marks import standing
+from pura.record.marks import standing, token_share
 from pura.verdict.expect import language_of
 from pura.words.sentences import title
 
@@ -89,8 +89,8 @@ def marked_share(audit: Audit) -> float | None:
     """Return which share of the tokens lies in marked passages; None without a mark."""
     if audit.verdict != "mark":
         return None
-    inside = sum(p.last_token - p.first_token + 1 for _, p in standing(audit))
-    return min(1.0, inside / max(1, audit.input.tokens))
+    ranges = ((p.first_token, p.last_token) for _, p in standing(audit))
+    return token_share(ranges, audit.input.tokens)
 
 
 def outline(audit: Audit) -> FindingSummary:

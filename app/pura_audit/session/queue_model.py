@@ -14,6 +14,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from pura.usecases.cases import UNFILED
 from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.finding_summary import FindingSummary
 from pura_audit.session.items import Item, ItemState
@@ -46,6 +47,11 @@ def verdict_words(item: Item) -> str:
     if item.state is ItemState.DONE:
         return outcome_words(item.outline) if item.outline is not None else ""
     return state_words(item.state)
+
+
+def case_words(name: str) -> str:
+    """Return the name of a case as it is shown: that of the one for all the rest is translated."""
+    return translate("Cases", "Unfiled") if name == UNFILED else name
 
 
 def outcome_words(outline: FindingSummary) -> str:

@@ -30,6 +30,7 @@ from pura_audit.session.finding_summary import FindingSummary, OutlinePayload
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import (
     QueueModel,
+    case_words,
     outcome_words,
     review_words,
     saved_words,
@@ -196,7 +197,7 @@ _CELLS: Final = {
     ),
     "language": lambda row: row.found.language if row.found is not None else "",
     "saved": lambda row: (
-        (row.item.standing.name or saved_words(row.item))
+        (case_words(row.item.standing.name) or saved_words(row.item))
         if row.item is not None and row.item.standing is not None
         else saved_words(row.item)
         if row.item is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import (
     QFrame,
@@ -108,6 +110,15 @@ class ScrollCard(Card):
             margins.setRight(max(0, PADDING - max(0, whole - area.viewport().width())))
             self.column.setContentsMargins(margins)
         return super().eventFilter(watched, event)
+
+
+def set_tip(widget: QWidget, *paragraphs: str) -> None:
+    """Say in a tooltip, and to a screen reader, what a widget shows.
+
+    The tooltip is rich text so that Qt breaks its lines; a screen reader would read the marks.
+    """
+    widget.setToolTip("".join(f"<p>{html.escape(one, quote=False)}</p>" for one in paragraphs))
+    widget.setAccessibleDescription("\n".join(paragraphs))
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:

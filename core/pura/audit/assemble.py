@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pura.audit.key_reading import KeyReading
 from pura.decode.exact import Candidate, Mark
 from pura.record.evidence import BitEvidence, MarkFacts, PayloadFacts, StepEvidence, TokenEvidence
-from pura.record.marks import bit_evidence, edited_here
+from pura.record.marks import bit_evidence, edited_here, token_share
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Payload, Profile, encode, unpack
 
@@ -147,8 +147,8 @@ def passages(found: Selected) -> tuple[Passage, ...]:
 
 
 def passage_share(found: Selected) -> float:
-    """Return which share of the usable positions lies inside the strongest mark's passages."""
-    return _share(found.ranges, found.trial)
+    """Return which share of the text's tokens lies inside the strongest mark's passages."""
+    return token_share(found.ranges, found.trial.seen.text_tokens)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +225,7 @@ def mark_facts(
             bits=one.mark.payload.text,
             fields=unpack(found.profile.fields, one.mark.payload),
             passages=_passages(one.mark.ranges, found.spans),
-            share=_share(one.mark.ranges, one.trial),
+            share=token_share(one.mark.ranges, found.trial.seen.text_tokens),
             candidates=_candidates(one.mark.candidates, found.profile) if several else (),
             own_log10_e=one.log10_e,
         )
@@ -261,13 +261,3 @@ def _passages(
         )
         for first, last in ranges
     )
-
-
-def _share(ranges: Sequence[tuple[int, int]], trial: KeyReading) -> float:
-    token = trial.seen.schedule.token
-    if not token.size:
-        return 1.0
-    inside = np.zeros(token.size, dtype=bool)
-    for first, last in ranges:
-        inside |= (token >= first) & (token <= last)
-    return float(inside.mean())

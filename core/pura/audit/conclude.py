@@ -64,12 +64,12 @@ def conclude(decoded: WeighedText) -> Audit:
         trial=best,
         decoder=basis.options.decoder,
     )
-    with log.step(10) as note:
-        note.append(sentence("log.passages", n=len(found.ranges)))
     decided = _outcome(decoded, strong.log10_e, best, prepared.parts)
     marks: tuple[assemble.SeparateMark, ...] = ()
-    if decided.verdict == "mark" and found.marks:
-        marks = assemble.separate_marks(trials, found, policy.t_found)
+    with log.step(10) as note:
+        if decided.verdict == "mark" and found.marks:
+            marks = assemble.separate_marks(trials, found, policy.t_found)
+        note.append(sentence("log.passages", n=sum(len(one.mark.ranges) for one in marks)))
     return _Conclusion(
         decoded=decoded, found=found, strong=strong, decided=decided, marks=marks
     ).record()

@@ -155,7 +155,7 @@ class BatchJournal(Handle):
                 columns = json.loads(row if error is None else error)
                 # Tuples became lists on their way through JSON.
                 columns["passages"] = tuple(map(tuple, columns.get("passages", ())))
-                for name in ("marks_payloads", "fields_outside"):
+                for name in ("marks_payloads", "fields_outside", "cautions", "undone"):
                     columns[name] = tuple(columns.get(name, ()))
                 mark = None if chosen is None else bool(chosen[number])
                 more = {"digest": digest, "chosen": mark}

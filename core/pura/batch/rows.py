@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from pura.base.decoder import DecodeError, Decoder, later
 from pura.base.errors import PuraError, RecordError
 from pura.record.audit import Audit
-from pura.record.marks import standing
+from pura.record.marks import standing, token_share
 
 NOT_EXAMINABLE: Final = "not-examinable"
 MAX_ROW_BYTES: Final = 64 << 20
@@ -49,6 +49,8 @@ class Row:
         tokens: Length of the text.
         usable: Steps that carry bits.
         hidden: Characters that show nothing and have no use where they stand.
+        cautions: Keys of the sentences that weaken the finding, the weightiest first.
+        undone: What of the text's handling was undone in a reading that counts.
         register_entry: Number of the entry of the register that has the identified payload.
         register_who: To whom that was issued.
         register_posterior: Its weight among all entries.
@@ -83,6 +85,8 @@ class Row:
     tokens: int | None = None
     usable: int | None = None
     hidden: int | None = later(None, omitted=False)
+    cautions: tuple[str, ...] = later((), omitted=False)
+    undone: tuple[str, ...] = later((), omitted=False)
     register_entry: int | None = None
     register_who: str | None = None
     register_posterior: float | None = None
@@ -125,7 +129,8 @@ class Row:
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         found["passages"] = [list(span) for span in self.passages]
         found["marks_payloads"] = list(self.marks_payloads)
-        found["fields_outside"] = list(self.fields_outside)
+        for name in ("fields_outside", "cautions", "undone"):
+            found[name] = list(found[name])
         return found
 
     def to_json(self) -> bytes:
@@ -157,10 +162,14 @@ def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
         "marks": max(len(marks), int(audit.verdict == "mark")) if error is None else None,
         "marks_payloads": [mark.payload.bits for mark in marks],
         "passages": [[start, end] for _, _, start, end in passages],
-        "share": _share(passages, audit.input.tokens) if error is None else None,
+        "share": round(token_share((p[:2] for p in passages), audit.input.tokens), 6)
+        if error is None
+        else None,
         "tokens": audit.input.tokens,
         "usable": audit.evidence.usable,
         "hidden": audit.hidden if error is None else None,
+        "cautions": [caution.key for caution in audit.cautions],
+        "undone": list(audit.undone),
         "register_entry": match.entry if match else None,
         "register_who": match.who if match else None,
         "register_posterior": match.posterior if match else None,
@@ -181,15 +190,6 @@ def _passages(audit: Audit) -> list[Any]:
     if audit.verdict != "mark":
         return []
     return [p for _, p in standing(audit)]
-
-
-def _share(passages: list[tuple[int, int, int, int]], tokens: int) -> float:
-    """Return the part of the tokens inside the passages, each token counted once."""
-    covered, reached = 0, -1
-    for first, last, _, _ in passages:
-        covered += max(0, last - max(first, reached + 1) + 1)
-        reached = max(reached, last)
-    return round(covered / tokens, 6) if tokens else 0.0
 
 
 _DECODER: Final = Decoder()

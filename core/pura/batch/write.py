@@ -128,13 +128,13 @@ def arrow_schema() -> Any:
         "float": pyarrow.float64(),
         "str": pyarrow.string(),
         "bool": pyarrow.bool_(),
+        "tuple[str": pyarrow.list_(pyarrow.string()),
+        "tuple[str, ...]": pyarrow.list_(pyarrow.string()),
     }
     span = pyarrow.struct([("start", pyarrow.int64()), ("end", pyarrow.int64())])
     special = {
         "fields": pyarrow.map_(pyarrow.string(), pyarrow.string()),
         "passages": pyarrow.list_(span),
-        "fields_outside": pyarrow.list_(pyarrow.string()),
-        "marks_payloads": pyarrow.list_(pyarrow.string()),
     }
     return pyarrow.schema(
         [

@@ -224,6 +224,12 @@ class Audit:
         )
         return sum(count for count in counts if isinstance(count, int))
 
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """What of the text's handling was undone in one of the readings that count, by name."""
+        changes = (change.name for variant in self.variants for change in variant.changes)
+        return tuple(dict.fromkeys(changes))
+
     def to_row(self) -> dict[str, str | int | float | None]:
         """Return what answers the question as one flat row, e.g. of a data frame.
 
@@ -247,6 +253,8 @@ class Audit:
             "tokens": self.input.tokens,
             "usable": self.evidence.usable,
             "hidden": self.hidden,
+            "cautions": ", ".join(caution.key for caution in self.cautions),
+            "undone": ", ".join(self.undone),
             "marks": len(self.named_marks) if self.verdict == "mark" else 0,
             "payload": None if payload is None else payload.bits,
             "payload_best": None if payload is None else payload.best,

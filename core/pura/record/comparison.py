@@ -43,7 +43,7 @@ _PARTS: Final[tuple[tuple[str, Callable[[Audit], str]], ...]] = (
     ("verdict", lambda a: a.verdict),
     # What is decoded without a mark, or is in question, is nobody's payload.
     ("payload", lambda a: ", ".join(m.payload.bits or "?" for m in a.named_marks) or "–"),
-    ("repaired", lambda a: str(a.decoded.repaired)),
+    ("repaired", lambda a: str(a.decoded.repaired) if a.verdict == "mark" else "–"),
     ("usable", lambda a: str(a.evidence.usable)),
 )
 

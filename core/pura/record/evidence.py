@@ -183,7 +183,8 @@ class MarkFacts:
         bits: ``L_m`` characters 0 and 1, the most probable payload.
         fields: What the layout makes of them.
         passages: Where it stands; no passage belongs to two marks of one key.
-        share: Share of the usable positions inside these passages.
+        share: Share of the text's tokens inside these passages; up to 0.3.0 of its usable
+            positions.
         candidates: The most probable payloads of these passages alone, strongest first; empty in
             records of earlier versions.
         own_log10_e: log10 of the e-value of the statement that these passages carry a mark; None in

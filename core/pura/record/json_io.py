@@ -18,6 +18,7 @@ from pura.base.strict import read_json
 from pura.record.audit import SCHEMA, Audit
 from pura.record.encode import array_of, encode
 from pura.record.evidence import F64, I64, U8
+from pura.record.marks import standing
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
 
@@ -34,7 +35,7 @@ _SUMMARY: Final = (
     "bits",
     "key",
     "decoder",
-    "passages",
+    "cautions",
     "prompts",
     "prior",
     "limits",
@@ -82,6 +83,8 @@ def summary(audit: Audit) -> dict[str, Any]:
     found: dict[str, Any] = {name: whole[name] for name in _SUMMARY if name in whole}
     payload = audit.payload
     found |= dict.fromkeys(_NAMED) if payload is None else payload.columns()
+    found["passages"] = encode(tuple(p for _, p in standing(audit)))
+    found["undone"] = list(audit.undone)
     found["marks"] = [
         {"number": mark.number, "key": mark.key, "log10_e": mark.log10_e}
         | {"share": mark.share, "passages": encode(mark.passages)}
@@ -191,6 +194,16 @@ def finding_schema() -> dict[str, Any]:
         "input": item,
         "error": {"type": "object", "properties": error, "required": ["code", "message"]},
         **_NAMED,
+        "passages": {
+            "type": "array",
+            "items": _DECODER.schema(Passage),
+            "description": "Of all marks, in the order of the text; marks tell them apart.",
+        },
+        "undone": {
+            "type": "array",
+            "items": text,
+            "description": "What of the text's handling was undone in a reading that counts.",
+        },
         "marks": {"type": "array", "items": mark},
         "more_marks": {"const": True, "description": "A limit was reached: there may be more."},
     }
@@ -198,7 +211,9 @@ def finding_schema() -> dict[str, Any]:
         "title": "PURA finding",
         "description": "What an audit found, without how it was found.",
         "properties": parts,
-        "required": sorted({*whole["required"]} & {*_SUMMARY} | {*_NAMED, "marks"}),
+        "required": sorted(
+            {*whole["required"]} & {*_SUMMARY} | {*_NAMED, "marks", "passages", "undone"}
+        ),
     }
 
 

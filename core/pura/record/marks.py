@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -37,6 +37,17 @@ def standing(audit: Audit) -> tuple[tuple[int, Passage], ...]:
     return tuple(sorted(found, key=lambda one: one[1].first_token))
 
 
+def token_share(ranges: Iterable[tuple[int, int]], tokens: int) -> float:
+    """Return the share of a text's tokens inside passages, each token counted once.
+
+    Args:
+        ranges: First and last token of each passage.
+        tokens: ``L``.
+    """
+    inside = {token for first, last in ranges for token in range(first, last + 1)}
+    return len(inside) / max(1, tokens)
+
+
 def mark_at(audit: Audit, token: int) -> int | None:
     """Return the number of the mark whose passage holds a token, or None."""
     for number, passage in standing(audit):
@@ -57,6 +68,8 @@ def bits_of(audit: Audit, number: int | None) -> tuple[BitEvidence, ...]:
         one that the record's steps are of.
     """
     marks = audit.named_marks
+    if audit.verdict != "mark":  # nothing to repair: no payload is stated
+        return tuple(replace(bit, repaired=False) for bit in audit.bits)
     if number is None or len(marks) < 2 or marks[number].key != audit.key.fingerprint:
         return audit.bits
     mark, steps, profile = marks[number], audit.steps, audit.profile

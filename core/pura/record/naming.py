@@ -158,7 +158,7 @@ class NamedMark:
         payload: What may be said of its payload.
         candidates: The payloads behind that, strongest first.
         passages: Where it stands, in the order of the text.
-        share: Share of the usable positions inside these passages; None where the record does not
+        share: Share of the text's tokens inside these passages; None where the record does not
             say.
         log10_e: log10 of the e-value of the statement that these passages carry a mark; None where
             the record has none of its own.

@@ -93,15 +93,24 @@ def place_words(
         paragraph = _paragraph(text[pages[page - 1] : end], begins - pages[page - 1])
         return words + _fill("mark.on-page", language, paragraph=paragraph or 1, **values)
     line = text.count("\n", 0, begins) + 1
+    last = text.count("\n", 0, _last_sign(text, passage)) + 1
+    values |= {"line": line} if last == line else {"line": line, "last": last}
     if not (paragraph := _paragraph(text, begins)):
-        return _fill("mark.line", language, line=line, **values)
-    return _fill("mark.paragraph", language, paragraph=paragraph, line=line, **values)
+        return _fill("mark.line" if last == line else "mark.lines", language, **values)
+    key = "mark.paragraph" if last == line else "mark.paragraph-lines"
+    return _fill(key, language, paragraph=paragraph, **values)
 
 
 def _first_sign(text: str, passage: Passage) -> int:
     """Return where the first character of a passage stands that is no blank."""
     found = _SIGN.search(text, passage.start, passage.end)
     return found.start() if found is not None else passage.start
+
+
+def _last_sign(text: str, passage: Passage) -> int:
+    """Return where the last character of a passage stands that is no blank."""
+    inside = text[passage.start : passage.end].rstrip()
+    return passage.start + max(0, len(inside) - 1)
 
 
 def _paragraph(text: str, place: int) -> int:

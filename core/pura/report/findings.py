@@ -342,7 +342,11 @@ def _bits(audit: Audit, labels: Labels) -> list[Block]:
     """Return the bits as a chart; of several marks those of which the payload is in question."""
     marks = audit.named_marks
     if len(marks) < 2:
-        return [heading(labels("bits")), _chart(audit.bits, labels), note(labels("bits.inside"))]
+        return [
+            heading(labels("bits")),
+            _chart(bits_of(audit, None), labels),
+            note(labels("bits.inside")),
+        ]
     open_ = [m for m in marks if not m.payload.identified and m.key == audit.key.fingerprint]
     blocks = []
     for mark in open_[:_CHARTS]:

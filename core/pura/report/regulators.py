@@ -129,7 +129,7 @@ def annex_content(of: AnnexFacts) -> Content:
         ("power", _power(of, say)),
         ("edits", _edits(of, say)),
         ("limits", (bullets([say(f"limits.{key}") for key in _LIMITS]),)),
-        ("interop", (bullets([say(f"interop.{key}") for key in _INTEROP]),)),
+        ("interop", (bullets(_interop(of, say)),)),
         ("sources", _sources(say)),
     )
     year, month, day = (int(part) for part in of.date.split("-"))
@@ -184,6 +184,12 @@ def _about(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
             ]
         ),
     )
+
+
+def _interop(of: AnnexFacts, say: _Words) -> list[str]:
+    address = printable(of.detector).rstrip("/")
+    told = {"key": say("interop.key-detector", address=address)} if address else {}
+    return [told.get(key) or say(f"interop.{key}") for key in _INTEROP]
 
 
 def _asked(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:

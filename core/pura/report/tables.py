@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pura.record.audit import Audit
+from pura.record.marks import bits_of
 from pura.record.textless import NO_ID
 from pura.report.hiding import public_audits
 from pura.report.request import ReportRequest
@@ -41,7 +42,7 @@ def bits_csv(audit: Audit) -> str:
             int(b.weak),
             int(b.parity),
         )
-        for b in audit.bits
+        for b in bits_of(audit, None)
     ]
     return _table(("position", "bit", "llr_nats", "readings", "repaired", "weak", "parity"), rows)
 

@@ -24,7 +24,7 @@ from pura.decode.paper import sum_llrs
 from pura.decode.significance import combine
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts, PayloadFacts
-from pura.record.marks import bit_evidence
+from pura.record.marks import bit_evidence, token_share
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Gate, Payload, Profile, unpack
 from pura.scheme.profile import SCHEME
@@ -208,10 +208,13 @@ def _share_fits(audit: Audit, mark: MarkFacts) -> bool:
     token = audit.steps.token
     if mark.key != audit.key.fingerprint or not token.size:
         return 0 <= mark.share <= 1
+    ranges = [(one.first_token, one.last_token) for one in mark.passages]
     inside = np.zeros(token.size, dtype=bool)
-    for one in mark.passages:
-        inside |= (token >= one.first_token) & (token <= one.last_token)
-    return math.isclose(mark.share, float(inside.mean()), abs_tol=_ROUNDING)
+    for first, last in ranges:
+        inside |= (token >= first) & (token <= last)
+    # Up to 0.3.0 the share of the usable positions.
+    shares = token_share(ranges, audit.input.tokens), float(inside.mean())
+    return any(math.isclose(mark.share, share, abs_tol=_ROUNDING) for share in shares)
 
 
 def _counts(audit: Audit) -> Iterator[Phrase]:
@@ -348,7 +351,7 @@ def _strength(audit: Audit, key: str) -> Mapping[str, str | int | float]:
             return {"k": evidence.keys_tried, "power": min(evidence.power or 0.0, 0.99)}
         case "outcome.insufficient":
             return {"n": evidence.usable, "nmin": evidence.needed or 0}
-        case "outcome.insufficient-unmeasured":
+        case "outcome.insufficient-unmeasured" | "outcome.insufficient-handled":
             return {"n": evidence.usable}
         case "evidence.for-h1" | "evidence.for-h2":
             return _said_ratio(audit)

@@ -127,7 +127,7 @@ def findings(
         stopped: Where reading was stopped early, if it was.
         again: How windows that were read a second time entered the evidence, or None.
     """
-    out = [_headline(outcome, policy), *_measured(outcome, power)]
+    out = [_headline(outcome, policy, circumstances), *_measured(outcome, power)]
     out += _strength(outcome, policy)
     if circumstances.scheme != SCHEME:
         named: dict[str, str | int | float] = {"name": FOREIGN_NAMES[circumstances.scheme]}
@@ -194,7 +194,7 @@ def _ends(epochs: str) -> dict[str, str]:
     return {"first": first, "last": last or first}
 
 
-def _headline(outcome: Outcome, policy: Policy) -> Sentence:
+def _headline(outcome: Outcome, policy: Policy, circumstances: FindingContext) -> Sentence:
     evidence = outcome.evidence
     match outcome.verdict:
         case "mark":
@@ -216,7 +216,8 @@ def _headline(outcome: Outcome, policy: Policy) -> Sentence:
             values = {"n": evidence.usable, "nmin": evidence.needed}
             return Sentence(key="outcome.insufficient", values=values)
         case "insufficient":
-            return Sentence(key="outcome.insufficient-unmeasured", values={"n": evidence.usable})
+            why = "handled" if circumstances.handled else "unmeasured"
+            return Sentence(key=f"outcome.insufficient-{why}", values={"n": evidence.usable})
         case _:
             return Sentence(key="outcome.indication")
 
@@ -394,7 +395,11 @@ def cautions(
         (c.readings > 1, "several-readings", {"k": c.readings}),
         (c.prior_unused, "prior-unused", {}),
         (decided and c.erasures > 0, "erasures", {"k": c.erasures, "n": c.positions}),
-        (decided and c.repaired > 0, "repaired", {"k": c.repaired, "n": c.positions}),
+        (
+            outcome.verdict == "mark" and c.repaired > 0,
+            "repaired",
+            {"k": c.repaired, "n": c.positions},
+        ),
         (decided and c.decoder == "paper", "paper-decoder", {}),
         (outcome.verdict == "mark", "passage-whole", {}),
     ]

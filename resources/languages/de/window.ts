@@ -883,6 +883,10 @@
         <source>The settings keep examined texts encrypted. Whoever shall read one later needs this passphrase; it is kept nowhere. It is asked for once a session.</source>
         <translation>Untersuchte Texte werden laut Einstellungen verschlüsselt aufbewahrt. Wer später einen lesen soll, braucht diese Passphrase; sie wird nirgends aufbewahrt. Gefragt wird einmal je Sitzung.</translation>
     </message>
+    <message>
+        <source>Unfiled</source>
+        <translation>Nicht zugeordnet</translation>
+    </message>
 </context>
 <context>
     <name>Compare</name>
@@ -5104,7 +5108,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>Every finished audit goes at once into the case “Unfiled”.</source>
-        <translation>Jede fertige Prüfung kommt sofort in den Fall »Unfiled« (nicht zugeordnet).</translation>
+        <translation>Jede fertige Prüfung kommt sofort in den Fall »Nicht zugeordnet«.</translation>
     </message>
     <message>
         <source>What the log file notes</source>
@@ -5401,8 +5405,8 @@ Anteil {share:text}</translation>
         <translation>Kein Wort weicht ab.</translation>
     </message>
     <message>
-        <source>The two texts have no words in common.</source>
-        <translation>Die beiden Texte haben keine Wörter gemeinsam.</translation>
+        <source>No passage of several words stands in both texts.</source>
+        <translation>Keine Stelle von mehreren Wörtern steht in beiden Texten.</translation>
     </message>
     <message>
         <source>{n:plural(One difference|{n:count} differences)}. Of the first text {first:text} of the words stand in the second, of the second {second:text} in the first, in the same order.</source>
@@ -5627,7 +5631,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>kept in the case “Unfiled”</source>
-        <translation>aufbewahrt im Fall »Unfiled«</translation>
+        <translation>aufbewahrt im Fall »Nicht zugeordnet«</translation>
     </message>
     <message>
         <source>Ready</source>
@@ -6165,7 +6169,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>What is finished is kept in the case “Unfiled”. The list comes back at the next start, and the audit that is cancelled can be begun again there.</source>
-        <translation>Was fertig ist, liegt im Fall »Unfiled«. Die Liste kommt beim nächsten Start zurück, und die abgebrochene Prüfung kann dort neu begonnen werden.</translation>
+        <translation>Was fertig ist, liegt im Fall »Nicht zugeordnet«. Die Liste kommt beim nächsten Start zurück, und die abgebrochene Prüfung kann dort neu begonnen werden.</translation>
     </message>
     <message>
         <source>{n:plural(One finding is|{n:count} findings are)} not in the case log and {n:plural(is|are)} lost when the window closes. Save to a case first (Ctrl+S).</source>

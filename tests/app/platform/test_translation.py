@@ -548,3 +548,16 @@ def test_an_error_is_shown_in_the_language_of_the_window(
             == "Der Speicher von CPU reicht nicht aus, um diesen Text zu lesen."
         )
         assert item.failure.hint.startswith("Schließen Sie andere Programme")
+
+
+def test_the_case_for_all_the_rest_has_a_german_name(app: Any) -> None:
+    from pura.usecases.cases import UNFILED
+    from pura_audit.session.queue_model import case_words
+
+    try:
+        i18n.set_language("de")
+        assert case_words(UNFILED) == "Nicht zugeordnet"
+        assert case_words("Thesis") == "Thesis"
+    finally:
+        i18n.set_language("en")
+    assert case_words(UNFILED) == "Unfiled"

@@ -35,7 +35,7 @@ def test_two_audits_are_compared_line_by_line(window: Any, audit: Audit) -> None
     window.session.texts.add_audit(audit)
     window.session.texts.add_audit(other)
     dialog: Any = openers.compare_audits(window)
-    assert dialog.words.text() == "4 of 14 lines differ."
+    assert dialog.words.text() == "5 of 14 lines differ."
     shown = rows(dialog)
     assert shown["Outcome"] == ("≠", "Outcome", "Indication only", "A mark was found")
     assert shown["Evidence (log₁₀)"][2:] == ("5.000", "12.000")

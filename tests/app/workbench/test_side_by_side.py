@@ -195,3 +195,13 @@ def test_nothing_is_cut_at_any_size_in_german(
             QApplication.processEvents()
         found += [f"{size}: {fault}" for fault in faults(dialog)]
     assert not found, "\n".join(found)
+
+
+def test_texts_that_share_single_words_are_not_said_to_share_none(window: Any, beside: Any) -> None:
+    window.session.texts.add_text("The council met on Tuesday and the harbour stayed open.", "one")
+    window.session.texts.add_text(
+        "Bees carry pollen, so the orchard lives and the honey runs.", "two"
+    )
+    said = beside().words.text()
+    assert "No passage of several words" in said
+    assert "no words" not in said.lower()

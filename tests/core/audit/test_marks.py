@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 
 from pura.audit.options import Options
 from pura.audit.run import audit_text
+from pura.batch.rows import finding_of
 from pura.record import json_io
 from pura.record.audit import Audit
+from pura.record.encode import encode as as_json
 from pura.record.findings_digest import findings_digest
 from pura.record.marks import bits_of, mark_at, standing
 from pura.register.rows import Issue
@@ -79,7 +82,7 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
             (passage,) = mark.passages
             words = audit.text[passage.start :].lstrip()  # tokens bring the blanks before them
             line = audit.text[: -len(words)].count("\n") + 1
-            assert f" {line}, " in lines[0]
+            assert re.search(rf" {line}(,| (to|bis) )", lines[0])
             assert mark.payload.best in lines[1]
             # Beyond the policy's cap nothing is printed, however much there is.
             assert least in lines[-1]
@@ -95,6 +98,11 @@ def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) 
     assert json_io.from_json(json_io.to_json(audit)).marks == audit.marks
     assert json_io.summary(audit)["marks"][1]["payload"] == audit.marks[1].bits
     assert json_io.summary(audit)["payload"] is None
+    # The passages of a row are those of all marks, as in a row of a batch.
+    every = [p for mark in audit.named_marks for p in as_json(mark.passages)]
+    assert len(every) > len(audit.passages)
+    assert json_io.summary(audit)["passages"] == every
+    assert finding_of(audit)["passages"] == [[p["start"], p["end"]] for p in every]
     earlier = audit.to_dict()
     del earlier["marks"]
     opened = json_io.from_dict(earlier)

@@ -16,6 +16,7 @@ from pura.audit.options import AuditText, Options
 from pura.audit.rereading import Weights, most_read, windows, windows_near
 from pura.audit.run import audit_documents, audit_text
 from pura.base.errors import Cancelled
+from pura.batch.rows import finding_of
 from pura.decode import Intervals
 from pura.documents import from_text
 from pura.record import json_io
@@ -24,6 +25,7 @@ from pura.record.findings_digest import findings_digest
 from pura.scheme import Profile, SecretKey, schedule
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill
+from pura_audit.session.finding_summary import marked_share
 
 TEN = math.log(10)
 HUMAN = Path(__file__).resolve().parents[2] / "data" / "human.txt"
@@ -146,6 +148,11 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
     assert opened.rereading == again == audit.rereading
     assert findings_digest(opened) == findings_digest(audit)
     assert json_io.summary(audit)["rereading"]["read"] == 2
+    # One share of the text, wherever it is said: not that of the window.
+    (edited,) = (one for one in audit.sentences if one.key == "text.edited")
+    share = marked_share(audit)
+    assert edited.values["share"] == audit.marks[0].share == share == pytest.approx(0.29, abs=0.1)
+    assert finding_of(audit)["share"] == round(share, 6)
 
 
 @pytest.fixture

@@ -180,7 +180,7 @@ def test_a_place_names_the_page_or_slide_where_the_file_has_them() -> None:
         assert json_io.from_json(json_io.to_json(found)).input.pages == pages
         return found.presented.place(passage, language)
 
-    assert place((), "pdf", "en") == "paragraph 2, line 3, characters 11 to 24"
+    assert place((), "pdf", "en") == "paragraph 2, lines 3 to 5, characters 11 to 24"
     assert "pages" not in json_io.to_json(audit)  # as records of earlier versions
     pages = (0, 6, text.index("Three"))
     assert place(pages, "pdf", "en") == "page 3, paragraph 1, characters 11 to 24"
@@ -213,7 +213,7 @@ def test_the_summary_is_part_of_the_record() -> None:
         jsonschema.validate(whole, shipped)
     assert part.pop("schema") != whole["schema"]
     named = {"payload", "payload_best", "payload_posterior", "payloads_in_question", "marks"}
-    named |= {"fields", "fields_best", "fields_posterior", "fields_outside"}
+    named |= {"fields", "fields_best", "fields_posterior", "fields_outside", "undone"}
     assert {k: part[k] for k in part.keys() - named} == {k: whole[k] for k in part.keys() - named}
     assert part["bits"][0]["llr"] == -2.5
 

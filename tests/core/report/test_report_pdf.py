@@ -351,6 +351,40 @@ def test_several_audits_share_a_report_with_an_overview(real: Audit, tmp_path: P
     assert len(json.loads(report.json)["audits"]) == 2
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_digests_can_be_copied_and_nothing_is_cut_at_the_margin(
+    real: Audit, tmp_path: Path, language: str
+) -> None:
+    name = f"{'memorandum_of_the_newsroom_' * 6}{'x' * 40}.docx"
+    audit = replace(real, input=replace(real.input, name=name))
+    request = ReportRequest(
+        language=language, case="case_" * 20, parties=Parties(examiner="n" * 90)
+    )
+    report = build_report([audit, replace(audit, id="c" * 32)], request)
+    text = text_of(report.pdf, tmp_path)
+    assert "\u200b" not in text
+    assert real.input.sha256 in text  # in one piece
+    # In the order of reading, not of the page's lines: a name may take several of its cell.
+    assert name in squeezed(run("pdftotext", tmp_path / "report.pdf", "-"))
+    boxes = run("pdftotext", "-bbox", tmp_path / "report.pdf", "-")
+    ends = [float(end) for end in re.findall(r'xMax="([0-9.]+)"', boxes)]
+    (width,) = {float(width) for width in re.findall(r'<page width="([0-9.]+)"', boxes)}
+    assert max(ends) <= width - 72 * 2 / 2.54 + 1
+
+
+@pytest.mark.parametrize(
+    ("language", "named"), [("en", ("proved", "observed")), ("de", ("Schranke", "beobachtet"))]
+)
+def test_the_note_below_the_numbers_names_the_rows_that_it_speaks_of(
+    language: str, named: tuple[str, str]
+) -> None:
+    note = Labels(language)("bound.note")
+    assert all(word in note for word in named)
+    assert named[0] in Labels(language)("bound")
+    for word in ("first", "second", "erste", "zweite"):
+        assert word not in note
+
+
 def test_names_stand_in_the_sealed_annex_only(real: Audit, tmp_path: Path) -> None:
     match = RegisterMatch(
         entry=4,

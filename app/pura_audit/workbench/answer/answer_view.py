@@ -24,7 +24,7 @@ from pura_audit.session.items import Item
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
-from pura_audit.widgets.card import ScrollCard, label
+from pura_audit.widgets.card import ScrollCard, label, set_tip
 from pura_audit.widgets.fold import Fold
 from pura_audit.workbench.answer.mark_list import COUNTED, MarkList, grouped
 from pura_audit.workbench.answer.steps import REPORT, Steps
@@ -128,7 +128,7 @@ class AnswerView(ScrollCard):
     def show_item(self, item: Item, audit: Audit) -> None:
         """Show the finding of a row, what stands beside it, and where it stands."""
         note = _note(item, audit)
-        if (self.audit, self._note) != (audit, note):
+        if self.audit is not audit or self._note != note:
             self.show_audit(audit, note)
         self.steps.show_item(item)
 
@@ -139,8 +139,7 @@ class AnswerView(ScrollCard):
         self.heading.setText(fill(found.headline, tongue))
         self.sentence.setText(" ".join(said(found.answer, tongue)))
         self.compared.setVisible(bool(found.caveat))
-        tip = "".join(f"<p>{_escape(one)}</p>" for one in said(found.compared, tongue))
-        self.compared.setToolTip(tip)
+        set_tip(self.compared, *said(found.compared, tongue))
         # The list of the marks says how many there are.
         beside = (one for one in found.beside if one.key != COUNTED)
         others = said((*beside, *found.conditions), tongue)
@@ -247,7 +246,7 @@ class PayloadBox(QFrame):
                 line = translate("Answer", "{rank:text}. {payload:text} · share {weight:text}")
                 filled_line = filled(line, rank=str(rank), payload=words, weight=share)
                 shown = label(filled_line, "muted", wrap=True)
-                shown.setToolTip(f"<p>{_escape(_share_words())}</p>")
+                set_tip(shown, _share_words())
                 self._add(shown)
             return
         value.setObjectName("payload")
@@ -319,7 +318,3 @@ def _empty(layout: QLayout) -> None:
             widget.deleteLater()
         elif (inner := item.layout()) is not None:
             _empty(inner)
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")

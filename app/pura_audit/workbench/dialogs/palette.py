@@ -13,6 +13,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit, QTableView
 
 from pura.caselog import Case, list_cases
+from pura_audit.cases.words import case_name
 from pura_audit.jobs.outcome import Done, Outcome
 from pura_audit.platform.i18n import translate
 from pura_audit.session.items import Item
@@ -106,7 +107,7 @@ class Palette(PlainDialog):
             kind = translate("Palette", "Case")
             self._entries[self._cases_from : self._cases_from] = [
                 PaletteEntry(
-                    words=case.name or "",
+                    words=case_name(case) if case.name else "",
                     kind=kind,
                     act=partial(openers.show_cases, self._host, case.id),
                 )

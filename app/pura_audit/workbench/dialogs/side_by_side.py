@@ -318,7 +318,9 @@ class SideBySideDialog(PlainDialog):
         if not differ:
             parts.append(translate("SideBySide", "No word differs."))
         elif not alignment.shared:
-            parts.append(translate("SideBySide", "The two texts have no words in common."))
+            parts.append(
+                translate("SideBySide", "No passage of several words stands in both texts.")
+            )
         else:
             first, second = (
                 f"{100 * alignment.shared // max(1, size)}\N{NO-BREAK SPACE}%"

@@ -14,7 +14,7 @@ from pura_audit.platform.i18n import decimal, filled, power, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.token_facts import TokenFacts, token_facts
 from pura_audit.theme.theme import GAP, Theme
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import label, set_tip
 from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
 from pura_audit.widgets.text_layout import safe_text
 from pura_audit.workbench.evidence.ring_view import Ring
@@ -175,7 +175,7 @@ class TokenCard(PlotCard):
             grid.addWidget(value, row, 1)
             caption.setMinimumHeight(24)
             for part in (caption, value):
-                part.setToolTip(f"<p>{means}</p>")
+                set_tip(part, means)
         grid.setRowStretch(len(names) + 1, 1)
         return grid
 

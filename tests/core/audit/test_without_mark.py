@@ -1,0 +1,70 @@
+"""What is said of a text without a mark: nothing of passages, payloads and repaired bits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pura.audit.run import audit_text
+from pura.batch.rows import finding_of
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.record.comparison import compare_audits
+from pura.record.marks import bits_of
+from pura.report.tables import bits_csv
+from pura.scheme import Profile, SecretKey
+from pura.verdict.agreement import disagreements
+from pura.words.sentences import fill
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="module")
+def audit(builtin_model: Any, samples: dict[str, Any]) -> Audit:
+    """A text without a mark, with curly quotes, under a profile that nothing was measured for."""
+    text = " ".join(one["text"] for one in samples["plain"]["texts"][:2])
+    words = text.split(" ")
+    words[5], words[9] = f"“{words[5]}", f"{words[9]}”"
+    sample = samples["marked"]
+    return audit_text(
+        " ".join(words),
+        model=builtin_model,
+        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
+        profile=Profile.from_dict(sample["profile"] | {"temperature": 0.83}),
+    )
+
+
+def test_no_passage_is_found(audit: Audit) -> None:
+    assert audit.verdict == "insufficient"
+    (step,) = (one for one in audit.log if one.name == "passages")
+    assert step.words("en") == "0 found"
+
+
+def test_no_bit_is_repaired(audit: Audit) -> None:
+    assert any(bit.repaired for bit in audit.bits)  # as it was decoded
+    assert not any(bit.repaired for bit in bits_of(audit, None))
+    assert all(line.split(",")[4] == "0" for line in bits_csv(audit).splitlines()[1:])
+    assert not any("repaired" in one.key for one in audit.cautions)
+    other = replace(audit, decoded=replace(audit.decoded, repaired=audit.decoded.repaired + 9))
+    (line,) = (one for one in compare_audits(audit, other) if one.name == "repaired")
+    assert (line.same, line.first) == (True, "–")
+
+
+def test_that_nothing_was_measured_is_said_with_the_command_that_measures(audit: Audit) -> None:
+    for language, words in (("en", "has not been measured"), ("de", "ist nicht gemessen")):
+        said = fill(audit.sentences[0], language)
+        assert words in said
+        assert "pura power measure" in said
+        assert "too little evidence" not in said.lower()
+    assert disagreements(audit) == ()
+
+
+def test_rows_name_cautions_and_what_was_undone(audit: Audit) -> None:
+    row, columns = json_io.summary(audit), finding_of(audit)
+    assert row["undone"] == columns["undone"] == list(audit.undone) == ["curly-quotes"]
+    keys = [one.key for one in audit.cautions]
+    assert [one["key"] for one in row["cautions"]] == columns["cautions"] == keys
+    assert "caution.several-readings" in keys
+    assert audit.to_row()["undone"] == "curly-quotes"

@@ -90,11 +90,11 @@ def run(
         bool, typer.Option("--anyone", help="Whoever has no token may ask, as the public.")
     ] = False,
     per_day: Annotated[
-        int, typer.Option(min=0, help="Checks of a day of the public in all; 0: no limit.")
+        int, typer.Option(min=0, help="Checks of the public in a day, in all (500 tokens each); 0: no limit.")
     ] = 2000,
     per_day_block: Annotated[
         int,
-        typer.Option(min=0, help="Checks of a day of the public from one block of addresses."),
+        typer.Option(min=0, help="Checks of the public in a day from one block of addresses."),
     ] = 200,
     release: Annotated[
         list[str] | None,
@@ -193,7 +193,7 @@ def new(
     name: Annotated[str, typer.Argument(help="Whom it is for.")],
     role: Annotated[str, typer.Option(help="public, trusted or internal.")] = "public",
     per_day: Annotated[
-        int | None, typer.Option(min=1, help="Checks of a day that it is good for.")
+        int | None, typer.Option(min=1, help="Checks in a day that it is good for.")
     ] = None,
     expires: Annotated[
         str, typer.Option(metavar="DATE", help="Last day on which it is good, e.g. 2027-11-30.")

@@ -90,7 +90,10 @@ def run(
         bool, typer.Option("--anyone", help="Whoever has no token may ask, as the public.")
     ] = False,
     per_day: Annotated[
-        int, typer.Option(min=0, help="Checks of the public in a day, in all (500 tokens each); 0: no limit.")
+        int,
+        typer.Option(
+            min=0, help="Checks of the public in a day, in all (500 tokens each); 0: no limit."
+        ),
     ] = 2000,
     per_day_block: Annotated[
         int,

@@ -68,7 +68,6 @@ def create_app(
             sign=None if key is None else signer(key, settings),
         )
         app.state.service, app.state.environment = service, environment
-        app.state.limiter = routes.limiter()
         app.state.manifests = manifests
         app.state.public_key = "" if key is None else key.public_pem()
         try:

@@ -45,15 +45,17 @@ class Here:
 
     Args:
         audits: Keys and model.
+        give_way: Called often; waits while others go first.
     """
 
-    def __init__(self, audits: Prepared) -> None:
-        self._audits = audits
+    def __init__(self, audits: Prepared, give_way: Checkpoint) -> None:
+        self._audits, self._give_way = audits, give_way
 
     def read(self, documents: Sequence[Document], *, over: Said, dropped: Said) -> list[Answer]:
         """See :class:`Lane`."""
 
         def checkpoint() -> None:
+            self._give_way()
             if over() or dropped():
                 raise Cancelled
 
@@ -113,10 +115,12 @@ class ReadPlan(AuditPlan):
 
 
 @contextmanager
-def here(environment: Environment, setup: Setup) -> Iterator[Lane]:
-    """Lend the lane of this process."""
+def here(
+    environment: Environment, setup: Setup, give_way: Checkpoint = unstopped
+) -> Iterator[Lane]:
+    """Lend a lane of this process."""
     with prepared(environment, setup) as audits:
-        yield Here(audits)
+        yield Here(audits, give_way)
 
 
 @contextmanager

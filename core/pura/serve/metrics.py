@@ -30,7 +30,9 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
-        self.waiting = Gauge("pura_serve_waiting", "Texts that wait.", registry=self._registry)
+        self.waiting = Gauge(
+            "pura_serve_waiting", "Texts that wait.", ("line",), registry=self._registry
+        )
         self.kept = Gauge("pura_serve_kept", "Checks that are held.", registry=self._registry)
 
     def text(self) -> bytes:

@@ -1,7 +1,9 @@
-"""Who reads texts: two threads with the model of this process, or workers with a model each.
+"""Who reads texts: threads with the model of this process, or workers with a model each.
 
 Short texts that wait are read side by side. Long ones are read one at a time beside them, so that
-none of them is waited for. Askers take turns.
+none of them is waited for. Askers take turns. Texts of askers with reserved places wait in lines of
+their own. With the model of this process, those of the public are read between them, layer by
+layer; of workers, one is theirs alone and the others take their texts first.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ Found = Audited | PuraError | None
 Kept = Callable[[Audited], None]
 _JOIN_S: Final = 30.0
 _LEAST_ACTORS: Final = 2
+_PAUSE_S: Final = 0.5
+"""So long the public's texts wait at each layer while others are read: they go on, but slowly."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -43,6 +47,7 @@ class Work:
     Attributes:
         document: The text.
         asker: Whose turn it is; askers take turns.
+        reserved: Whether it waits in the lines of those for whom places are reserved.
         done: Told what became of it, in the thread that read it.
         keep: Saves a finding before it is told of; what it raises is told instead.
         cancelled: Nobody wants to know any more.
@@ -51,6 +56,7 @@ class Work:
 
     document: Document
     asker: str
+    reserved: bool
     done: Callable[[Found], None]
     keep: Kept | None = None
     cancelled: bool = field(default=False)
@@ -155,8 +161,9 @@ class Reader:
         self._text_s, self._long = text_s, long_characters
         self._engine, self._jobs = engine, jobs
         self._change = threading.Condition()
-        self._short = Line(self._change, TOGETHER_TEXTS, TOGETHER_CHARACTERS)
-        self._lengthy = Line(self._change, 1, 1)
+        self._short, self._lengthy = self._lines()
+        self._public_short, self._public_lengthy = self._lines()
+        self._reading = 0  # groups of texts of askers with reserved places
         self._over = False
         self._held = ExitStack()
         self._threads: list[threading.Thread] = []
@@ -178,6 +185,8 @@ class Reader:
                 # One after another: the second finds the model loaded.
                 for line in (self._short, self._lengthy):
                     self._begin([((line,), lambda: here(lent, self.setup))])
+                for line in (self._public_short, self._public_lengthy):
+                    self._begin([((line,), lambda: here(lent, self.setup, self._give_way))])
             else:
                 start = held.enter_context(
                     workers(
@@ -189,8 +198,13 @@ class Reader:
                     )
                 )
                 held.callback(self._stop)
-                # One reads long texts first; the others none, for short ones to go on.
-                lines = [(self._lengthy, self._short), *[(self._short,)] * (self._jobs - 1)]
+                # One reads none of the public's; one its long texts too, the others none, for short
+                # ones to go on.
+                lines: list[tuple[Line, ...]] = [
+                    (self._lengthy, self._short),
+                    (self._short, self._public_lengthy, self._public_short),
+                    *[(self._short, self._public_short)] * (self._jobs - 2),
+                ]
                 self._begin([(each, lambda: away(start, lambda: self._over)) for each in lines])
             # Of the service's own, beside workers too: it counts what a text costs.
             self._counter = self._at.bare_model(self.setup.model, profile=self.setup.profile)
@@ -201,19 +215,17 @@ class Reader:
         """End; what is being read is given up."""
         self._held.close()
 
-    @property
-    def waiting(self) -> int:
-        """How many texts wait."""
-        return self._short.count + self._lengthy.count
+    def waiting(self, *, public: bool = False) -> int:
+        """Return how many texts wait, in all or of the public."""
+        return sum(line.count for line in self._counted(public=public))
 
-    @property
-    def characters(self) -> int:
-        """How many characters wait."""
-        return self._short.characters + self._lengthy.characters
+    def characters(self, *, public: bool = False) -> int:
+        """Return how many characters wait, in all or of the public."""
+        return sum(line.characters for line in self._counted(public=public))
 
     def waiting_of(self, asker: str) -> int:
         """Return how many texts of an asker wait."""
-        return self._short.waiting(asker) + self._lengthy.waiting(asker)
+        return sum(line.waiting(asker) for line in self._counted(public=False))
 
     def tokens(self, text: str) -> int:
         """Return how many tokens the model would read of a text, as found."""
@@ -226,13 +238,38 @@ class Reader:
 
     def put(self, work: Work) -> None:
         """Have a text read."""
-        (self._lengthy if work.size >= self._long else self._short).put(work)
+        if work.reserved:
+            short, lengthy = self._short, self._lengthy
+        else:
+            short, lengthy = self._public_short, self._public_lengthy
+        (lengthy if work.size >= self._long else short).put(work)
 
     def cancel(self, work: Work) -> None:
         """Have a text read no more; its place is free at once, or when its turn is given up."""
         work.cancelled = True
-        if self._short.drop(work) or self._lengthy.drop(work):
+        if any(line.drop(work) for line in self._counted(public=False)):
             work.done(None)
+
+    def _lines(self) -> tuple[Line, Line]:
+        """Return lines for short texts and for long ones."""
+        return (
+            Line(self._change, TOGETHER_TEXTS, TOGETHER_CHARACTERS),
+            Line(self._change, 1, 1),
+        )
+
+    def _counted(self, *, public: bool) -> tuple[Line, ...]:
+        lines = (self._public_short, self._public_lengthy)
+        return lines if public else (*lines, self._short, self._lengthy)
+
+    def _give_way(self) -> None:
+        """Wait a while, as long as texts of askers with reserved places wait or are read."""
+        with self._change:
+            self._change.wait_for(
+                lambda: (
+                    not (self._reading or self._short.count or self._lengthy.count) or self._over
+                ),
+                timeout=_PAUSE_S,
+            )
 
     def _begin(
         self, lanes: Sequence[tuple[Sequence[Line], Callable[[], AbstractContextManager[Lane]]]]
@@ -271,7 +308,12 @@ class Reader:
             with opened() as lane:
                 ready.set()
                 while group := self._next(lines):
-                    self._read(lane, group)
+                    try:
+                        self._read(lane, group)
+                    finally:
+                        with self._change:
+                            self._reading -= group[0].reserved
+                            self._change.notify_all()
         except BaseException as error:  # whoever waits for this thread hears of it
             refused.append(error)
         finally:
@@ -283,6 +325,7 @@ class Reader:
             while not self._over:
                 for line in lines:
                     if taken := line.taken():
+                        self._reading += taken[0].reserved
                         return taken
                 self._change.wait()
         return []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from http import HTTPStatus
 from typing import Any, Final
 
-from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -16,7 +16,8 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from pura.base.errors import InputError
-from pura.documents import Document, choose, endings, from_text, read_data
+from pura.documents import Document, Extraction, choose, endings, from_text, read_data
+from pura.documents.limits import over
 from pura.serve import answers, budgets, shapes
 from pura.serve.problems import MEDIA, RefusalError, language_of
 from pura.serve.reader import Kept
@@ -28,7 +29,6 @@ from pura.version import __version__
 _BEAT_S: Final = 0.05
 _FIELDS: Final = 3
 _FIELD_BYTES: Final = 1000
-_FILES_AT_ONCE: Final = 2
 _PROBLEM: Final[dict[str, Any]] = {"model": shapes.Problem, "content": {MEDIA: {}}}
 PROBLEMS: Final[dict[int | str, dict[str, Any]]] = dict.fromkeys(
     (400, 401, 403, 408, 413, 415, 422, 429, 503), _PROBLEM
@@ -118,9 +118,19 @@ async def document_of(
         InputError: It cannot be read, or holds several texts of which none was named.
         RefusalError: A budget cannot pay.
     """
-    service_of(request).spend(asker, budgets.of_file(len(data)))
-    limiter: CapacityLimiter = request.app.state.limiter
-    extraction = await to_thread.run_sync(lambda: read_data(data, name=name), limiter=limiter)
+    service = service_of(request)
+    most = service.settings.limits.parser_s[asker.role]
+
+    def read() -> Extraction:
+        until = time.monotonic() + most
+
+        def in_time() -> None:
+            if time.monotonic() > until:
+                raise over("limit.time", seconds=f"{most:g}")
+
+        return read_data(data, name=name, beat=in_time)
+
+    extraction = await service.parsed(asker, len(data), read)
     found = choose(extraction, (part,) if part else ())
     if len(found) != 1:
         names = ", ".join(f"“{one.part}”" for one in found[:12])
@@ -315,8 +325,3 @@ def _keeping(request: Request, asker: Asker, case: str) -> Kept:
             run.save(found.audit)
 
     return keep
-
-
-def limiter() -> CapacityLimiter:
-    """Return what bounds how many files are read at once."""
-    return CapacityLimiter(_FILES_AT_ONCE)

@@ -12,7 +12,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
@@ -44,6 +44,7 @@ _V6_BLOCK: Final = 48
 _SHORTEST_WAIT_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 600.0
 
+T = TypeVar("T")
 Sign = Callable[[Answer], str]
 """Makes the signed statement of an answer."""
 
@@ -132,7 +133,12 @@ class Service:
         self._reader, self._tokens, self._store, self._salt = reader, tokens, store, salt
         self._sign, self._now = sign, now
         self._checks: dict[str, Check] = {}
-        self._counting = CapacityLimiter(1)
+        # The public has slots of its own, and so have tokens.
+        self._counting = {public: CapacityLimiter(1) for public in (True, False)}
+        self._parsing = {
+            True: CapacityLimiter(settings.limits.public_parsers),
+            False: CapacityLimiter(settings.limits.parsers),
+        }
 
     @property
     def policy(self) -> Policy:
@@ -185,14 +191,17 @@ class Service:
         if self.draining:
             raise RefusalError("serve.draining", code="serve-draining", again_s=limits.drain_s)
         self._tidy()
+        public = not asker.reserved
+        share = limits.public_share if public else 1.0
+        kept = sum(1 for one in self._checks.values() if not (public and one.asker.reserved))
         full = (
-            self._reader.waiting >= limits.waiting
-            or self._reader.characters >= limits.waiting_characters
+            self._reader.waiting(public=public) >= share * limits.waiting
+            or self._reader.characters(public=public) >= share * limits.waiting_characters
             or self._reader.waiting_of(asker.token) >= limits.waiting_each
-            or len(self._checks) >= limits.kept
+            or kept >= share * limits.kept
         )
         if full:
-            raise RefusalError("serve.busy", code="serve-busy", again_s=self._wait_s())
+            raise RefusalError("serve.busy", code="serve-busy", again_s=self._wait_s(public))
 
     async def ask(self, asker: Asker, document: Document, *, keep: Kept | None = None) -> Check:
         """Take a question.
@@ -218,7 +227,7 @@ class Service:
         known = self._answered(check) if asker.role is Role.PUBLIC else None
         if known is None:
             check.paid_tokens = await to_thread.run_sync(
-                self._reader.tokens, document.text, limiter=self._counting
+                self._reader.tokens, document.text, limiter=self._counting[not asker.reserved]
             )
         self.admit(asker)
         self.spend(asker, budgets.of_tokens(check.paid_tokens))
@@ -271,6 +280,23 @@ class Service:
         each = ((block.encode(), protection.per_day_block), (_ALL, protection.per_day_public))
         return tuple(Budget(who=who, per_day=limit) for who, limit in each if limit)
 
+    async def parsed(self, asker: Asker, size: int, parse: Callable[[], T]) -> T:
+        """Have a file parsed in a thread, when a slot is free.
+
+        Args:
+            asker: Who asks.
+            size: Its bytes, which are paid for first.
+            parse: Parses it.
+
+        Raises:
+            RefusalError: Too many files wait for a slot, or a budget cannot pay.
+        """
+        slots = self._parsing[not asker.reserved]
+        if slots.statistics().tasks_waiting >= self.settings.limits.waiting_files:
+            raise RefusalError("serve.busy", code="serve-busy", again_s=_SHORTEST_WAIT_S)
+        self.spend(asker, budgets.of_file(size))
+        return await to_thread.run_sync(parse, limiter=slots)
+
     def spend(self, asker: Asker, checks: float) -> None:
         """Pay for work, before it is done.
 
@@ -305,13 +331,19 @@ class Service:
             except RuntimeError:  # the loop is closed: nobody waits any more
                 return
 
-        check.work = Work(document=document, asker=check.asker.token, done=done, keep=keep)
+        check.work = Work(
+            document=document,
+            asker=check.asker.token,
+            reserved=check.asker.reserved,
+            done=done,
+            keep=keep,
+        )
         self._reader.put(check.work)
-        self.metrics.waiting.set(self._reader.waiting)
+        self._count_waiting()
 
     def _found(self, check: Check, found: Found) -> None:
         """Answer a check, and those that wait for its answer."""
-        self.metrics.waiting.set(self._reader.waiting)
+        self._count_waiting()
         if check.work is not None and not check.work.begun:
             self.refund(check.asker, budgets.of_tokens(check.paid_tokens))
         check.work = None
@@ -365,7 +397,12 @@ class Service:
             del self._checks[one.id]
         self.metrics.kept.set(len(self._checks))
 
-    def _wait_s(self) -> float:
+    def _count_waiting(self) -> None:
+        public = self._reader.waiting(public=True)
+        self.metrics.waiting.labels("public").set(public)
+        self.metrics.waiting.labels("tokens").set(self._reader.waiting() - public)
+
+    def _wait_s(self, public: bool) -> float:
         """Return about how long those that wait will take."""
-        expected = self._reader.characters * self._reader.seconds_a_character
+        expected = self._reader.characters(public=public) * self._reader.seconds_a_character
         return min(max(expected, _SHORTEST_WAIT_S), _LONGEST_WAIT_S)

@@ -76,6 +76,10 @@ class Limits:
         drain_s: Seconds that running checks get when the service ends.
         connections: Open connections.
         header_s: Seconds within which TLS has to stand, and the head of each request to be there.
+        parsers: Files of askers with tokens that are parsed at once.
+        public_parsers: Those of the public.
+        waiting_files: Files that wait for a parser, of each.
+        parser_s: Seconds that one file may be parsed, by role.
         long_characters: Texts from here on are read in the gaps between shorter ones.
     """
 
@@ -102,6 +106,12 @@ class Limits:
     drain_s: float = 30.0
     connections: int = 512
     header_s: float = 10.0
+    parsers: int = 2
+    public_parsers: int = 1
+    waiting_files: int = 16
+    parser_s: dict[Role, float] = field(
+        default_factory=lambda: {Role.PUBLIC: 10.0, Role.TRUSTED: 30.0, Role.INTERNAL: 60.0}
+    )
     long_characters: int = 16_384
 
 

@@ -32,7 +32,7 @@ def test_a_queue_is_bounded_and_who_waits_is_told_how_long(
     client = detector(limits={"at_once_s": 0.0, "waiting": 3, "waiting_each": 2})
     one, other = token(Role.TRUSTED, "one"), token(Role.TRUSTED, "other")
     places = [ask(client, "Text.", one)]
-    while client.app.state.service._reader.waiting:
+    while client.app.state.service._reader.waiting():
         pass
     places += [ask(client, f"Text {n}.", one) for n in range(3)]
     # The first is being read; one may have two more that wait, and all three.
@@ -85,7 +85,12 @@ def test_a_text_that_takes_too_long_and_a_fault_are_answered_and_cost_no_other(
 def test_askers_take_turns_and_texts_are_taken_together() -> None:
     line = Line(threading.Condition(), 3, 1000)
     works = [
-        Work(document=from_text(f"{who} {n}", name="t"), asker=who, done=lambda _: None)
+        Work(
+            document=from_text(f"{who} {n}", name="t"),
+            asker=who,
+            reserved=True,
+            done=lambda _: None,
+        )
         for who, n in (("a", 1), ("a", 2), ("a", 3), ("b", 1), ("c", 1))
     ]
     for work in works:

@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,37 @@ async def load(where: str, token: str, rate: float, texts: list[str], process: A
     return run
 
 
+@contextmanager
+def service(sample: dict[str, Any], *options: str) -> Iterator[tuple[str, str, psutil.Process]]:
+    """Run the service as a process; lend its address, a token, and the process."""
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        (home / "data").mkdir()
+        (home / "data" / "models").symlink_to(user_paths().models, target_is_directory=True)
+        (home / "p.json").write_text(json.dumps(sample["profile"]))
+        (home / "k.hex").write_text(sample["key_hex"])
+        (home / "k.hex").chmod(0o600)
+        there = os.environ | {"PURA_HOME": name}
+        pura = [sys.executable, "-m", "pura.cli", "--quiet", "serve"]
+        made = [*pura, "token", "new", "bench", "--role", "trusted", "--per-day", "1000000"]
+        token = subprocess.check_output(made, env=there, text=True).strip()
+        with closing(socket.create_server(("127.0.0.1", 0))) as free:
+            listen = f"127.0.0.1:{free.getsockname()[1]}"
+        given = ["--profile", home / "p.json", "--key-file", home / "k.hex", "--listen", listen]
+        running = subprocess.Popen([*pura, *given, *options], env=there, stderr=subprocess.DEVNULL)
+        try:
+            while running.poll() is None:
+                try:
+                    httpx.get(f"http://{listen}/readyz", trust_env=False)
+                    break
+                except httpx.TransportError:
+                    time.sleep(0.2)
+            yield f"http://{listen}", token, psutil.Process(running.pid)
+        finally:
+            running.kill()
+            running.wait()
+
+
 def main() -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser()
@@ -142,52 +174,27 @@ def main() -> None:
     at.held.drop()
     print(f"as a batch: {capacity:.2f} texts a second\n", flush=True)
     rows = []
-    with tempfile.TemporaryDirectory() as name:
-        home = Path(name)
-        (home / "data").mkdir()
-        (home / "data" / "models").symlink_to(user_paths().models, target_is_directory=True)
-        (home / "p.json").write_text(json.dumps(sample["profile"]))
-        (home / "k.hex").write_text(sample["key_hex"])
-        (home / "k.hex").chmod(0o600)
-        there = os.environ | {"PURA_HOME": name}
-        pura = [sys.executable, "-m", "pura.cli", "--quiet", "serve"]
-        made = [*pura, "token", "new", "bench", "--role", "trusted", "--per-day", "1000000"]
-        token = subprocess.check_output(made, env=there, text=True).strip()
-        with closing(socket.create_server(("127.0.0.1", 0))) as free:
-            listen = f"127.0.0.1:{free.getsockname()[1]}"
-        given = ["--profile", home / "p.json", "--key-file", home / "k.hex", "--listen", listen]
-        service = subprocess.Popen([*pura, *given], env=there, stderr=subprocess.DEVNULL)
-        try:
-            while service.poll() is None:
-                try:
-                    httpx.get(f"http://{listen}/readyz", trust_env=False)
-                    break
-                except httpx.TransportError:
-                    time.sleep(0.2)
-            process = psutil.Process(service.pid)
-            for factor in (0.5, 1.0, 3.0):
-                rate = factor * capacity
-                some = texts(max(8, round(rate * chosen.seconds)))
-                run = asyncio.run(load(f"http://{listen}", token, rate, some, process))
-                ordered = sorted(run.seconds)
-                rate_found = len(ordered) / run.wall
-                rows.append(
-                    [
-                        f"{factor:g}",
-                        str(run.asked),
-                        str(run.refused),
-                        str(run.lost),
-                        f"{rate_found:.2f}",
-                        f"{rate_found / capacity:.2f}",
-                        f"{statistics.median(ordered):.1f}",
-                        f"{ordered[int(0.99 * (len(ordered) - 1))]:.1f}",
-                        f"{run.memory[0]:.0f} → {run.memory[1]:.0f}",
-                    ]
-                )
-                print(rows[-1], flush=True)
-        finally:
-            service.kill()
-            service.wait()
+    with service(sample) as (where, token, process):
+        for factor in (0.5, 1.0, 3.0):
+            rate = factor * capacity
+            some = texts(max(8, round(rate * chosen.seconds)))
+            run = asyncio.run(load(where, token, rate, some, process))
+            ordered = sorted(run.seconds)
+            rate_found = len(ordered) / run.wall
+            rows.append(
+                [
+                    f"{factor:g}",
+                    str(run.asked),
+                    str(run.refused),
+                    str(run.lost),
+                    f"{rate_found:.2f}",
+                    f"{rate_found / capacity:.2f}",
+                    f"{statistics.median(ordered):.1f}",
+                    f"{ordered[int(0.99 * (len(ordered) - 1))]:.1f}",
+                    f"{run.memory[0]:.0f} → {run.memory[1]:.0f}",
+                ]
+            )
+            print(rows[-1], flush=True)
     again = batch(setup, at, texts(chosen.texts))
     print(f"\nas a batch, afterwards: {again:.2f} texts a second\n")
     _common.print_table(

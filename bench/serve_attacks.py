@@ -190,6 +190,7 @@ def main() -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--questions", type=int, default=40, help="beside each attack")
+    parser.add_argument("--attack", action="append", choices=ATTACKS, help="only this one")
     chosen = parser.parse_args()
     _common.print_facts("A detector under attack", SEED)
     sample = json.loads(SAMPLE.read_text("utf-8"))
@@ -198,7 +199,7 @@ def main() -> None:
     with service(sample, *OPEN) as (where, token, _):
         host, _, port = where.removeprefix("http://").rpartition(":")
         asked(where, token, 3, rng)
-        for name in ("idle", *ATTACKS, "idle again"):
+        for name in ("idle", *(chosen.attack or ATTACKS), "idle again"):
             attacker = None
             if name in ATTACKS:
                 attacker = spawn.Process(target=attack, args=(name, host, int(port)), daemon=True)

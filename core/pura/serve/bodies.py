@@ -64,6 +64,11 @@ class Body:
         self._whole = False
 
     @property
+    def announced(self) -> int:
+        """Bytes that the request announces."""
+        return self._announced
+
+    @property
     def _public(self) -> bool:
         return self._asker is None or not self._asker.reserved
 

@@ -37,7 +37,7 @@ class Guard:
         self._app = app
         self._held = Held(limits)
         self._most_public = max(1, int(limits.connections * limits.public_share))
-        self._public = 0  # requests of the public that are under way
+        self._public = 0  # requests of the public with a body that are under way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -55,8 +55,9 @@ class Guard:
         request = Request(scope)
         service: Service = scope["app"].state.service
         asker = service.known(request)
-        public = asker is None or not asker.reserved
         body = Body(receive, request.headers, asker, service, self._held)
+        # What brings nothing is answered at once, and keeps nobody's place.
+        public = body.announced > 0 and (asker is None or not asker.reserved)
         self._public += public
         try:
             if (refusal := self._refusal(request, public=public)) is None:

@@ -43,6 +43,7 @@ _V4_BLOCK: Final = 24
 _V6_BLOCK: Final = 48
 _SHORTEST_WAIT_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 600.0
+_LOOKS: Final = 0.01  # of the time that answers are kept
 
 T = TypeVar("T")
 Sign = Callable[[Answer], str]
@@ -133,6 +134,8 @@ class Service:
         self._reader, self._tokens, self._store, self._salt = reader, tokens, store, salt
         self._sign, self._now = sign, now
         self._checks: dict[str, Check] = {}
+        self._answers: dict[tuple[str, bytes], Check] = {}  # by asker and text
+        self._tidied = 0.0
         # The public has slots of its own, and so have tokens.
         self._counting = {public: CapacityLimiter(1) for public in (True, False)}
         self._parsing = {
@@ -193,7 +196,9 @@ class Service:
         self._tidy()
         public = not asker.reserved
         share = limits.public_share if public else 1.0
-        kept = sum(1 for one in self._checks.values() if not (public and one.asker.reserved))
+        kept = len(self._checks)
+        if public and kept >= share * limits.kept:
+            kept = sum(1 for one in self._checks.values() if not one.asker.reserved)
         full = (
             self._reader.waiting(public=public) >= share * limits.waiting
             or self._reader.characters(public=public) >= share * limits.waiting_characters
@@ -231,7 +236,7 @@ class Service:
             )
         self.admit(asker)
         self.spend(asker, budgets.of_tokens(check.paid_tokens))
-        self._checks[check.id] = check
+        self._checks[check.id] = self._answers[check.asker.token, check.text] = check
         if known is None:
             self._put(check, document, keep)
         else:
@@ -317,10 +322,8 @@ class Service:
         The same asker only: that, or when, somebody else asked must show neither in an answer nor
         in how fast it comes.
         """
-        for one in self._checks.values():
-            if (one.asker.token, one.text) == (check.asker.token, check.text) and one.answer:
-                return one.answer
-        return None
+        known = self._answers.get((check.asker.token, check.text))
+        return None if known is None or known.id not in self._checks else known.answer
 
     def _put(self, check: Check, document: Document, keep: Kept | None) -> None:
         loop = asyncio.get_running_loop()
@@ -391,10 +394,14 @@ class Service:
         self.metrics.kept.set(len(self._checks))
 
     def _tidy(self) -> None:
-        """Forget answers that were kept long enough."""
-        before = time.monotonic() - self.settings.limits.kept_s
-        for one in [c for c in self._checks.values() if 0 < c.ended_at < before]:
+        """Forget answers that were kept long enough; looks now and then, as there may be many."""
+        now, kept_s = time.monotonic(), self.settings.limits.kept_s
+        if now - self._tidied < _LOOKS * kept_s:
+            return
+        self._tidied = now
+        for one in [c for c in self._checks.values() if 0 < c.ended_at < now - kept_s]:
             del self._checks[one.id]
+        self._answers = {at: c for at, c in self._answers.items() if c.id in self._checks}
         self.metrics.kept.set(len(self._checks))
 
     def _count_waiting(self) -> None:

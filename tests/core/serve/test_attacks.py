@@ -202,6 +202,7 @@ def test_the_public_answers_wait_on_no_more_than_their_share_of_connections(
             time.sleep(0.01)  # six wait for their answer: half of twelve
         assert {one.result().status_code for one in asked if one.done()} == {429}
         waiting = [one for one in asked if not one.done()]
+        assert there.client.get("/healthz", headers=closes).text == "ok"
         place = pool.submit(
             there.client.post, "/v1/checks", json={"text": "Mine."}, headers=header | closes
         )

@@ -77,7 +77,7 @@ class ReportDialog(PlainDialog):
         draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
-        queue, maker = session.jobs.reports, ReportMaker()
+        queue, maker = session.jobs.reports, ReportMaker(session.cases.environment.paths.caselog)
         # Parents first: a widget that moves into another takes all that is in it along, and each
         # of them is dressed anew.
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PySide6.QtGui import QImage
@@ -81,14 +81,19 @@ class InTheWay:
 
 
 class ReportMaker:
-    """Makes the reports of one dialog, in the queue's thread; keeps the last one."""
+    """Makes the reports of one dialog, in the queue's thread; keeps the last one.
 
-    def __init__(self) -> None:
+    Args:
+        caselog: The case log, which says what was reviewed.
+    """
+
+    def __init__(self, caselog: Path) -> None:
+        self._caselog = caselog
         self._last: tuple[BuildReport, Built] | None = None
 
     def build(self, request: BuildReport, context: JobContext) -> Built:
         """Make a report, unless it is the one that was made last."""
-        request = with_logo(request)
+        request = replace(with_logo(request), caselog=self._caselog)
         if self._last is not None and _same(self._last[0], request):
             return self._last[1]
         built = build_report(

@@ -41,6 +41,7 @@ class Review:
         state: ``confirmed`` or ``disputed``.
         time: When, UTC.
         who: Who; None when the name was erased.
+        by: That person's identifier.
         recomputed: What was recomputed; None when it was erased.
         words: What was said about it.
     """
@@ -48,6 +49,7 @@ class Review:
     state: str
     time: str
     who: str | None
+    by: str
     recomputed: str | None
     words: str | None
 

@@ -224,6 +224,7 @@ class _Reader:
             state=REVIEWS[entry.action],
             time=entry.time,
             who=self._who(entry.actor),
+            by=entry.actor,
             recomputed=self.log.kept(entry, "recomputed"),
             words=self.log.kept(entry, "words"),
         )

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pura.base import numerals
-from pura.caselog.case import Case, CaseItem
+from pura.caselog.case import FINISHED, Case, CaseItem
 from pura.caselog.cases import read_case
 from pura.caselog.entries import Draft, LogEntry
 from pura.caselog.log import CaseLog, Person
-from pura.caselog.saving import REPORT_ACTIONS, record_report
+from pura.caselog.saving import REPORT_ACTIONS, load_audit, record_report
+from pura.report.finality import Confirmation, digest_of
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
 from pura.report.sign import Identity
@@ -66,6 +67,39 @@ def request_of_case(
         reviewed=base.reviewed or reviewed,
         log=base.log or log_words,
     )
+
+
+def confirmations(log: CaseLog, audits: Iterable[str]) -> list[Confirmation]:
+    """Return what the log holds of findings that a second person confirmed last.
+
+    Args:
+        log: The log.
+        audits: Identifiers of the audits; those that are not saved, or whose record is gone, have
+            no confirmation.
+
+    Raises:
+        CaseLogError: The log is damaged.
+    """
+    wanted = set(audits)
+    found = []
+    for name in dict.fromkeys(e.case for e in log.acts(*FINISHED) if e.item in wanted):
+        for item in read_case(log, name).items:
+            review = item.review
+            if item.id not in wanted or review is None or review.state != "confirmed":
+                continue
+            if item.record is None or review.by in (item.examined_by, item.entry.actor):
+                continue  # no second person; nor is it one where the log came from elsewhere
+            found.append(
+                Confirmation(
+                    audit=item.id,
+                    findings=digest_of(load_audit(log, item)),
+                    examiner=item.examiner or "",
+                    examined_by=item.examined_by,
+                    reviewer=review.who or "",
+                    reviewed_by=review.by,
+                )
+            )
+    return found
 
 
 def note_report(

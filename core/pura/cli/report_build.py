@@ -95,7 +95,9 @@ def build(
         wanted = replace(wanted, final=True)
     if saved is not None:
         wanted = filled_request(at, *saved, wanted)
-    built = build_report(BuildReport(audits=tuple(audits), request=wanted, logo=logo))
+    built = build_report(
+        BuildReport(audits=tuple(audits), request=wanted, logo=logo, caselog=at.paths.caselog)
+    )
     secret = None
     if annex_passphrase_file is not None and built.report.annex is not None:
         secret = Secret(read_passphrase(annex_passphrase_file))

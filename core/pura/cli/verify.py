@@ -239,7 +239,9 @@ def _write_report(
         wanted = replace(wanted, language=language)
     if run.saver is not None:
         wanted = filled_for_audits(at, run.saver.case, run.audits, wanted)
-    built = build_report(BuildReport(audits=tuple(run.audits), request=wanted))
+    built = build_report(
+        BuildReport(audits=tuple(run.audits), request=wanted, caselog=at.paths.caselog)
+    )
     write_files(WriteReport(built=built, pdf=pdf, record=json_file, replace=force))
     if run.saver is not None and pdf is not None:
         note_built(at, run.saver.case, built, auditor=run.saver.actor.name)

@@ -18,6 +18,7 @@ from pura.report import particulars
 from pura.report.blocks import Content, Section, facts, note
 from pura.report.compile import Typeset, compile_pdf, typeset
 from pura.report.content import Seals, content_of, report_number
+from pura.report.finality import Confirmation, refuse_unreviewed
 from pura.report.glyphs import printable
 from pura.report.hiding import names, public_audits
 from pura.report.labels import Labels
@@ -52,29 +53,34 @@ class Report:
 
 
 def build_report(
-    audits: Sequence[Audit], request: ReportRequest, *, typeset: Typeset = typeset
+    audits: Sequence[Audit],
+    request: ReportRequest,
+    *,
+    confirmed: Sequence[Confirmation] = (),
+    typeset: Typeset = typeset,
 ) -> Report:
     """Make a report.
 
     Args:
         audits: One, or several that go into one report with a summary.
         request: What it is told beside them.
+        confirmed: What a case log holds of them; a final report needs it of each.
         typeset: Makes the PDF, in this process or apart.
 
     Returns:
         The same bytes for the same audits and request.
 
     Raises:
-        InputError: No audit, too many, a bad choice, a final report without an authoriser, or a
-            remark with words that are not allowed.
+        InputError: No audit, too many, a bad choice, a final report of what was not reviewed and
+            authorised, or a remark with words that are not allowed.
         ReportError: The PDF could not be made.
     """
     check_request(request)
     if not 1 <= len(audits) <= MAX_AUDITS:
         raise InputError("report.audits", most=MAX_AUDITS, count=len(audits), code="report-audits")
     # Not in the check of the request: earlier versions made such reports, and they are remade.
-    if request.final and not request.parties.authoriser.strip():
-        raise InputError("report.authoriser", code="report-authoriser")
+    if request.final:
+        refuse_unreviewed(audits, request, confirmed)
     _lint(request)
     shown = public_audits(audits, request)
     record = record_json(shown)

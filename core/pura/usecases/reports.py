@@ -12,9 +12,9 @@ from pura.base.catalogue import quoted
 from pura.base.errors import InputError, ReportFileError, SigningError
 from pura.base.files import read_bounded, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
-from pura.caselog import Case, CaseItem
+from pura.caselog import Case, CaseItem, CaseLog
 from pura.caselog.cases import read_case
-from pura.caselog.reports import note_report, note_signed, request_of_case
+from pura.caselog.reports import confirmations, note_report, note_signed, request_of_case
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import Report, ReportRequest, html_page, page_count, table_files, typesetter
@@ -23,6 +23,7 @@ from pura.report.build import RECORD
 from pura.report.check import ReportCheck, load_trust
 from pura.report.check import check_report as examine
 from pura.report.compile import typeset
+from pura.report.finality import Confirmation
 from pura.report.logo import MAX_LOGO
 from pura.report.sign import SignOptions, load_identity
 from pura.report.sign import sign_report as put_signature
@@ -45,11 +46,14 @@ class BuildReport:
         audits: What it is made of.
         request: What it is told beside them.
         logo: File of the logo; None leaves the one in the request.
+        caselog: The case log that holds the reviews; None where none is kept, then the report
+            cannot be final.
     """
 
     audits: tuple[Audit, ...]
     request: ReportRequest
     logo: Path | None = None
+    caselog: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,13 +189,19 @@ def build_report(
         checkpoint: Called before it, and while it is typeset apart.
 
     Raises:
-        InputError: No audit, too many, a bad choice, words that are not allowed, or no logo.
+        InputError: No audit, too many, a bad choice, words that are not allowed, no logo, or a
+            final report of what was not reviewed and authorised.
+        CaseLogError: It shall be final, and the log cannot be read.
     """
     progress(Stage(name="report"))
     checkpoint()
     wanted = with_logo(request).request
+    confirmed: list[Confirmation] = []
+    if wanted.final and request.caselog is not None and request.caselog.exists():
+        with CaseLog(request.caselog, read_only=True) as log:
+            confirmed = confirmations(log, [audit.id for audit in request.audits])
     typesetting = typesetter.apart(checkpoint) if apart else typeset
-    report = make_report(request.audits, wanted, typeset=typesetting)
+    report = make_report(request.audits, wanted, confirmed=confirmed, typeset=typesetting)
     return Built(report=report, audits=request.audits, request=wanted, pages=page_count(report.pdf))
 
 

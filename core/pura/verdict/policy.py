@@ -70,6 +70,8 @@ class Policy:
         yearly_volume: Texts examined a year, for the expected number of false alarms; 0 = not
             stated.
         signed: Reports are signed: one without a signature fails its check.
+        third_person: A report is final only where another person authorises it than the one who
+            reviewed it; in any case nobody authorises or reviews what they examined.
         epochs: How many are tried, up to the present one, where a profile says that keys are those
             of a day, a week or a month and nobody gives a range.
         languages: Languages of texts that were validated, BCP 47; a text in another one is not
@@ -97,6 +99,7 @@ class Policy:
     seed_rule: str = "input"
     yearly_volume: int = 0
     signed: bool = False
+    third_person: bool = False
     epochs: int = 31
     languages: tuple[str, ...] = ()
     power_tables: tuple[str, ...] = ()
@@ -323,6 +326,7 @@ RULES: Final[dict[str, Rule]] = {
     "seed_rule": _one_of(*SEED_RULES),
     "yearly_volume": _whole(0, 10**12),
     "signed": _yes_or_no(),
+    "third_person": _yes_or_no(),
     "epochs": _whole(1, MAX_EPOCHS),
     "languages": _list_of_texts(100),
     "power_tables": _list_of_fingerprints(20),

@@ -184,13 +184,12 @@ def test_everything_that_is_filled_in_reaches_the_report(opened: Any, qtbot: Any
     form.report.relation.setCurrentIndex(form.report.relation.findData("supplements"))
     form.report.replaces.set_text("R-6")
     form.report.reason.set_text("A date was wrong")
-    form.report.final.setChecked(True)
     form.layout_.paper.setCurrentIndex(1)
     qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     pdf = dialog.preview.built.report.pdf
     said = words_of(pdf)
     assert [words for words in [*told, "R-7", "R-6", "A date was wrong"] if words not in said] == []
-    assert "Draft" not in said
+    assert "Draft" in said
     with pypdfium2.PdfDocument(pdf) as document:
         assert document[0].get_width() == 612
 
@@ -558,6 +557,18 @@ def test_a_final_report_without_an_authoriser_is_not_saved(opened: Any, tmp_path
     authoriser.widget.setText("B. Example")
     assert not authoriser.wrong.text()
     assert dialog.form.check()
+
+
+def test_what_nobody_confirmed_cannot_be_final(opened: Any, qtbot: Any, tmp_path: Path) -> None:
+    dialog = opened()
+    dialog.form.parties.fields["authoriser"].widget.setText("B. Example")
+    dialog.form.report.final.setChecked(True)
+    qtbot.waitUntil(lambda: dialog.preview.failure is not None, timeout=WAIT)
+    assert "no confirmation of exactly this finding" in dialog.preview.failure.words
+    dialog.save_to(tmp_path / "r.pdf")
+    assert list(tmp_path.iterdir()) == []
+    dialog.form.report.final.setChecked(False)
+    qtbot.waitUntil(lambda: settled(dialog) and dialog.preview.failure is None, timeout=WAIT)
 
 
 def test_another_ending_never_replaces_another_kind_of_file(

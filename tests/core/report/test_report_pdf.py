@@ -36,6 +36,7 @@ from pura.report import (
     tokens_csv,
 )
 from pura.report.check import BAD, check_report
+from pura.report.finality import Confirmation, digest_of
 from pura.report.findings import ratio
 from pura.report.labels import Labels
 from pura.report.logo import check_logo
@@ -423,7 +424,17 @@ def test_a_draft_says_so_on_every_page_and_a_replacement_names_the_original(
     with pytest.raises(InputError, match="names who authorised it"):
         build_report([real], final)
     final = replace(final, parties=Parties(authoriser="B. Example"))
-    text = text_of(build_report([real], final).pdf, tmp_path)
+    with pytest.raises(InputError, match="no confirmation of exactly this finding"):
+        build_report([real], final)
+    confirmed = Confirmation(
+        audit=real.id,
+        findings=digest_of(real),
+        examiner="",
+        examined_by="a",
+        reviewer="Béla",
+        reviewed_by="b",
+    )
+    text = text_of(build_report([real], final, confirmed=[confirmed]).pdf, tmp_path)
     assert "Draft" not in text
     assert "R-1" in text
     assert "A wrong page" in text

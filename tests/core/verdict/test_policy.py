@@ -24,6 +24,7 @@ BAD = {
     "single_weight": [0.89, 1.01],
     "prior_none": [0.0, 1.0, "0.1"],
     "epochs": [0, 401, 1.5, True],
+    "third_person": [0, 1, "yes", None],
     "signed": [1, "yes", None],
     "register_prior": [-0.1, 0.91, "0.5", True],
     "outside_limits": [0.0, 0.6, "0.01", True],

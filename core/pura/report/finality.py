@@ -107,4 +107,8 @@ def _plain(name: str) -> str:
 
 
 def _refuse(first: str, second: str, who: str) -> None:
-    raise InputError(f"report.two-roles-{first}-{second}", who=who, code="report-two-roles")
+    if second == "reviewer":
+        raise InputError("report.two-roles-review", who=who, code="report-two-roles")
+    if first == "examiner":
+        raise InputError("report.two-roles-authorise", who=who, code="report-two-roles")
+    raise InputError("report.two-roles-third", who=who, code="report-two-roles")

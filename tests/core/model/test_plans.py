@@ -22,6 +22,7 @@ from pura.model.windows import Window, plan
 
 I64 = np.ndarray[Any, np.dtype[np.int64]]
 Rng = np.random.Generator
+SMALLEST = 4  # how often what is fed can be halved
 
 
 def restored(ids: I64, rng: Rng) -> I64:
@@ -62,6 +63,7 @@ class Watched:
     def __init__(self, rng: Rng, *, masks: bool, faults: float) -> None:
         self.rng, self.takes_masks, self.faults = rng, masks, faults
         self.fed: list[Piece] = []
+        self.short = 0
 
     def feed(self, batch: Batch, step: int) -> Iterator[list[Found]]:
         rows = batch.rows if isinstance(batch, MaskedBatch) else [(p,) for p in batch.pieces]
@@ -74,7 +76,8 @@ class Watched:
         outside = [p for row in rows for p in row if p.begin and p.source not in row]
         assert not outside or len(rows) == 1
         fault = self.rng.random()
-        if fault < self.faults:
+        if fault < self.faults and self.short < SMALLEST:
+            self.short += 1
             raise MemoryError
         if fault < 2 * self.faults:
             raise RuntimeError("one of them is at fault")
@@ -95,10 +98,21 @@ class Watched:
 
 
 @pytest.mark.parametrize("masks", [True, False])
-@pytest.mark.parametrize("follow", [False, True])
+@pytest.mark.parametrize(
+    ("follow", "chunk"),
+    [
+        pytest.param(False, None, id="nobody looks"),
+        pytest.param(True, None, id="followed"),
+        pytest.param(True, 128, id="stopped early"),
+    ],
+)
 @pytest.mark.parametrize("faults", [0.0, 0.05])
 def test_any_documents_are_read_whole(
-    masks: bool, follow: bool, faults: float, monkeypatch: pytest.MonkeyPatch
+    masks: bool,
+    follow: bool,
+    chunk: int | None,
+    faults: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(11)
     network: list[Watched] = []
@@ -116,7 +130,7 @@ def test_any_documents_are_read_whole(
     monkeypatch.setattr(window_scheduler, "tile_count", lambda *_: 0)
     monkeypatch.setattr(WindowScheduler, "_sum_up", noted)
     joined = kept = 0
-    for trial in range(500):
+    for trial in range(400):
         feeding = WindowScheduler(
             model=SimpleNamespace(  # type: ignore[arg-type]
                 context_length=8192, head=None, device=SimpleNamespace(kind="cpu", name="cpu")
@@ -124,12 +138,12 @@ def test_any_documents_are_read_whole(
             profile=None,  # type: ignore[arg-type]
             orders=(None,),  # type: ignore[arg-type]
             tiling=Tiling(chunk=2048, rows=64, columns=64, block=64),
-            chunk=128 if follow else None,
+            chunk=chunk,
             progress=None,
             checkpoint=None,
         )
         for _ in range(rng.integers(2, 7)):
-            enough = int(rng.choice([10**6, 10**6, 150]))
+            enough = 10**6 if chunk is None else int(rng.choice([10**6, 10**6, 150]))
             look = (lambda reading, n=enough: len(reading) >= n) if follow else None
             feeding.add(*document(rng, look, states=True))
         told.clear()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -171,10 +171,7 @@ def verify_many(
     def items() -> Iterator[tuple[object, AuditText | PuraError]]:
         for number, one in enumerate(pairs):
             own, text = one if isinstance(one, tuple) else (number, one)
-            try:
-                yield own, AuditText(document=_document(text, str(own)))
-            except PuraError as error:
-                yield own, error
+            yield own, ready.contained(partial(_asked, text, str(own)))
 
     setup = _setup(profile, decoder, epochs, also, weigh, policy, register)
     with _prepared(key, model, setup) as ready:
@@ -267,6 +264,10 @@ def _keys(key: Keys) -> tuple[Environment, list[KeyRef]]:
     at = replace(_environment(user_paths()), lent_keys=lent)
     named = [at.stored_key(one) for one in asked if isinstance(one, str)]
     return at, [*(KeyRef(fingerprint=one) for one in lent), *named]
+
+
+def _asked(text: Text, name: str) -> AuditText:
+    return AuditText(document=_document(text, name))
 
 
 def _document(text: Text, name: str) -> Document:

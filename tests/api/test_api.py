@@ -135,6 +135,28 @@ def test_what_is_no_key_or_no_text_is_an_error_of_ours(
     assert [one.id for one in found] == ["a", "b", "c", "d"]
 
 
+def test_a_fault_of_the_program_is_the_result_of_one_text(
+    small_model: Any, small_samples: dict[str, Any], faulty: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = small_samples["marked-tbcc"]
+    texts = [one["text"] for one in sample["texts"]] + ["Words that cannot be taken in."]
+    usual = pura.api.from_text
+
+    def from_text(text: str, **more: Any) -> Any:
+        if text == texts[2]:
+            raise ValueError(text)
+        return usual(text, **more)
+
+    monkeypatch.setattr(pura.api, "from_text", from_text)
+    faulty(8, texts[1], RuntimeError(texts[1]))
+    with_ = {"profile": pura.Profile.from_dict(sample["profile"]), "model": small_model}
+    key = pura.SecretKey.from_hex(sample["key_hex"])
+    rows = [one.to_row() for one in pura.verify_many(texts, key=key, **with_)]
+    assert [row["error"] for row in rows] == [None, "internal", "internal"]
+    assert rows[0]["verdict"] == "mark"
+    assert not any(text in str(row) for text, row in zip(texts[1:], rows[1:], strict=True))
+
+
 def test_the_tokenizer_of_a_model_takes_settings(small_files: Path) -> None:
     from pura.model.load import load_tokenizer
 

@@ -245,7 +245,8 @@ def _short_of_memory() -> str:
 def _read_alone(count: int) -> str:
     words = translate(
         "Session",
-        "Reading texts side by side met a fault of the program. {count:count} of them were read "
-        "alone; the findings are the same.",
+        "Reading texts side by side met a fault of the program. "
+        "{count:plural(One text was|{count:count} texts were)} read alone; the findings are the "
+        "same.",
     )
     return filled(words, count=count)

@@ -3,7 +3,8 @@
 A fault of the program in one text of a group would end the group. It is caught here, for command,
 library, batch, workers, window and service alike: each text of the group is then audited alone, and
 one that still fails is an error with a reference, under which the place of the fault stands in the
-log. Neither holds a word of the text.
+log. Neither holds a word of the text. What is done with one text before and after that is caught in
+the same way.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import secrets
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 from pura.base.errors import InternalError, ModelError, PuraError
 from pura.base.files import make_private
-from pura.base.visible import visible
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -62,20 +63,36 @@ def audit_contained(
         found, again = [refusal] * len(items), list(range(len(items)))
     if len(items) > 1:
         for number in again:
-            found[number] = _alone(items[number], audit, folder)
+            found[number] = contained(partial(_alone, items[number], audit), folder=folder)
     return found
 
 
 def _alone(
-    item: Item, audit: Callable[[Sequence[Item], bool], list[Found | PuraError]], folder: Path
+    item: Item, audit: Callable[[Sequence[Item], bool], list[Found | PuraError]]
 ) -> Found | PuraError:
+    (found,) = audit([item], True)
+    return found
+
+
+def contained(work: Callable[[], Found], *, folder: Path) -> Found | PuraError:
+    """Do something with one text.
+
+    Args:
+        work: Does it.
+        folder: Where :data:`FAULTS` is kept.
+
+    Returns:
+        What came of it, or why nothing did.
+
+    Raises:
+        Cancelled: Somebody said so.
+    """
     try:
-        (found,) = audit([item], True)
+        return work()
     except PuraError as error:
         return error
     except Exception as fault:
         return _noted(fault, 1, folder)
-    return found
 
 
 def _noted(fault: Exception, texts: int, folder: Path) -> PuraError:
@@ -101,6 +118,4 @@ def _noted(fault: Exception, texts: int, folder: Path) -> PuraError:
             file.write(f"{dt.datetime.now(dt.UTC).isoformat(timespec='seconds')} {words}\n")
     if isinstance(fault, MemoryError):
         return ModelError("audit.memory", code="model-memory")
-    return InternalError(
-        "audit.internal", reference=reference, kind=kind, file=visible(str(folder / FAULTS))
-    )
+    return InternalError("audit.internal", reference=reference, kind=kind, file=FAULTS)

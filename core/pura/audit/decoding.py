@@ -79,9 +79,6 @@ def decode_text(
         if any(reading.short_of_memory for reading in readings):
             note.append(sentence("log.memory"))
             prepared.text.notice(Notice.SHORT_OF_MEMORY)
-        if prepared.text.alone:
-            note.append(sentence("log.alone"))
-            prepared.text.notice(Notice.READ_ALONE)
     trials, prior = _try_keys(prepared, readings)
     return WeighedText(
         prepared=prepared,

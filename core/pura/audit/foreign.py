@@ -24,7 +24,7 @@ from pura.audit import facts
 from pura.audit.fitness import check_language, check_tokenizer
 from pura.audit.handling import handling_signs, pieces_of
 from pura.audit.prompts import prompt_facts
-from pura.audit.steps import StepLog, bytes_noted, characters_noted, rule_noted
+from pura.audit.steps import StepLog, characters_noted, input_noted, rule_noted
 from pura.audit.variants import Variant, readings_of, without_text
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, unstopped, untold
@@ -172,7 +172,7 @@ class _Walk:
         """Walk the steps."""
         document, options = self._text.document, self._options
         with self._steps.step(1) as note:
-            note.append(bytes_noted(document.size_bytes, document.sha256))
+            note += input_noted(document, alone=self._text.alone)
         with self._steps.step(2) as note:
             note.append(characters_noted(document))
         with self._steps.step(3) as note:

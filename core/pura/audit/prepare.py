@@ -14,7 +14,7 @@ from pura.audit.options import AuditText, Options, latest_day
 from pura.audit.prior import issuable
 from pura.audit.prompts import PromptCandidate, openings_of
 from pura.audit.rereading import Weights
-from pura.audit.steps import StepLog, bytes_noted, characters_noted
+from pura.audit.steps import StepLog, characters_noted, input_noted
 from pura.audit.variants import Variant, readings_of
 from pura.base.errors import PolicyError
 from pura.base.progress import Checkpoint, Progress
@@ -167,7 +167,7 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
     log = StepLog(reports=text.log, progress=basis.progress, checkpoint=basis.checkpoint)
     _check_power(options)
     with log.step(1) as note:
-        note.append(bytes_noted(document.size_bytes, document.sha256))
+        note += input_noted(document, alone=text.alone)
     with log.step(2) as note:
         note.append(characters_noted(document))
     with log.step(3) as note:

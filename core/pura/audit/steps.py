@@ -32,6 +32,17 @@ STEPS: Final = (
 )
 
 
+def input_noted(document: Document, *, alone: bool) -> list[Sentence]:
+    """Return what step 1 says of a document.
+
+    Args:
+        document: The document.
+        alone: It is read by itself, since reading it beside others failed.
+    """
+    noted = [bytes_noted(document.size_bytes, document.sha256)]
+    return [*noted, sentence("log.alone")] if alone else noted
+
+
 def bytes_noted(size: int, sha256: str) -> Sentence:
     """Return what step 1 says of a file."""
     return sentence("log.bytes", n=size, sha256=sha256)

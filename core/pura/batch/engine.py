@@ -12,6 +12,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Final, Protocol, TypeVar
 
 from pura.base.errors import InputError, PuraError
@@ -200,7 +201,7 @@ class _Dispatch:
         if len(documents) == 1:
             return [_lost()]
         alone = [self._try(number, [document]) for document in documents]
-        return [_lost() if found is None else found[0] for found in alone]
+        return [_lost() if found is None else replace(found[0], alone=True) for found in alone]
 
     def _try(self, number: int, documents: Sequence[Document]) -> list[Finding] | None:
         """Read with this thread's worker; None when it died of it."""

@@ -33,7 +33,7 @@ from pura.words.sentences import step_name
 
 if TYPE_CHECKING:
     from pura.audit.options import AuditText
-    from pura.documents import Extraction
+    from pura.documents import Document, Extraction
     from pura.record.audit import Audit
     from pura.scheme import Profile
     from pura.usecases.audits import Audited, Item, Prepared
@@ -312,12 +312,16 @@ class _Run:
         from pura.usecases.audits import unread_file, unread_parts
 
         for name in names:
-            try:
+
+            def read(name: str = name) -> tuple[Extraction, tuple[Document, ...]]:
                 extraction = self._read(name)
-                documents = choose(extraction, self.parts)
-            except PuraError as error:
-                yield (name, ""), unread_file(None if name == "-" else Path(name), error) or error
+                return extraction, choose(extraction, self.parts)
+
+            found = ready.contained(read)
+            if isinstance(found, PuraError):
+                yield (name, ""), unread_file(None if name == "-" else Path(name), found) or found
                 continue
+            extraction, documents = found
             for document in documents:
                 self._begin(document.title)
                 text = AuditText(document=document, prompts=prompts, ids=ids)
@@ -351,14 +355,16 @@ class _Run:
             strength = audit.evidence.log10_e
             self._strengths.append((_whole(name, audit.input.part), strength))
         try:
-            self._tell(audit, error, name)
+            self._tell(found, name)
         finally:
             self._keep(_whole(name, audit.input.part), lambda saver: saver.save(audit))
 
-    def _tell(self, audit: Audit, error: PuraError | None, name: str) -> None:
+    def _tell(self, found: Audited, name: str) -> None:
+        from pura.audit.options import Notice
         from pura.cli.words import audit_lines
         from pura.record.json_io import summary
 
+        audit, error = found.audit, found.error
         if self._json and self._full:
             write_row(audit.to_dict())
         elif self._json:
@@ -366,6 +372,8 @@ class _Run:
             row["input"]["path"] = visible(name)
             if error is not None:
                 row["error"] = error.to_dict()
+            if Notice.READ_ALONE in found.notices:
+                row["read_alone"] = True
             write_row(row)
         else:
             for words, style in audit_lines(audit, language(), explain=self._explain):

@@ -205,6 +205,10 @@ def finding_schema() -> dict[str, Any]:
             "description": "What of the text's handling was undone in a reading that counts.",
         },
         "marks": {"type": "array", "items": mark},
+        "read_alone": {
+            "const": True,
+            "description": "It was read by itself, since reading it beside others failed.",
+        },
         "more_marks": {"const": True, "description": "A limit was reached: there may be more."},
     }
     return whole | {

@@ -14,8 +14,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
+from pura.audit.contained import contained
+from pura.audit.options import Notice
 from pura.base.errors import Cancelled, PuraError, ServeError
 from pura.documents import Document, c2pa
 from pura.serve.lanes import Lane, away, here, workers
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 Found = Audited | PuraError | None
 """What became of a text; None where nobody wants to know any more."""
 Kept = Callable[[Audited], None]
+Made = TypeVar("Made")
 _JOIN_S: Final = 30.0
 _LEAST_ACTORS: Final = 2
 _PAUSE_S: Final = 0.5
@@ -250,6 +253,10 @@ class Reader:
         if any(line.drop(work) for line in self._counted(public=False)):
             work.done(None)
 
+    def contained(self, work: Callable[[], Made]) -> Made | PuraError:
+        """Do something with one text; a fault of the program in it is its error. Any thread."""
+        return contained(work, folder=self._at.paths.state)
+
     def _lines(self) -> tuple[Line, Line]:
         """Return lines for short texts and for long ones."""
         return (
@@ -330,8 +337,14 @@ class Reader:
                 self._change.wait()
         return []
 
-    def _read(self, lane: Lane, group: Sequence[Work]) -> None:
-        """Read some texts side by side and tell what became of each."""
+    def _read(self, lane: Lane, group: Sequence[Work], *, alone: bool = False) -> None:
+        """Read some texts side by side and tell what became of each.
+
+        Args:
+            lane: Who reads.
+            group: The texts.
+            alone: It is one, since reading it beside others failed.
+        """
         begun = time.perf_counter()
 
         def late() -> bool:
@@ -351,20 +364,19 @@ class Reader:
             found = [refusal] * len(group)
         if len(group) > 1 and any(isinstance(one, ServeError) for one in found):
             for work in group:  # one of them must not cost the others anything
-                self._read(lane, [work])
+                self._read(lane, [work], alone=True)
             return
         spent = (time.perf_counter() - begun) / max(1, sum(work.size for work in group))
         self.seconds_a_character += 0.2 * (spent - self.seconds_a_character)
         for work, one in zip(group, found, strict=True):
-            work.done(_kept(work, one))
+            if alone and isinstance(one, Audited) and Notice.READ_ALONE not in one.notices:
+                one = replace(one, notices=(*one.notices, Notice.READ_ALONE))
+            work.done(self._kept(work, one))
 
-
-def _kept(work: Work, found: Found) -> Found:
-    """Save a finding where that was asked for; then it may be told of."""
-    if work.keep is None or work.cancelled or not isinstance(found, Audited):
-        return found
-    try:
-        work.keep(found)
-    except PuraError as error:
-        return error
-    return found
+    def _kept(self, work: Work, found: Found) -> Found:
+        """Save a finding where that was asked for; then it may be told of."""
+        keep = work.keep
+        if keep is None or work.cancelled or not isinstance(found, Audited):
+            return found
+        refused = self.contained(lambda: keep(found))
+        return refused if isinstance(refused, PuraError) else found

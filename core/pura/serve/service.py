@@ -32,6 +32,7 @@ from pura.serve.salt import Salt
 from pura.serve.settings import Settings
 from pura.serve.store import Store
 from pura.serve.tokens import TokenFile
+from pura.usecases.audits import Audited
 from pura.verdict.policy import Policy, default_policy
 
 WAITING: Final = "waiting"
@@ -358,14 +359,19 @@ class Service:
             return
         self.metrics.alone.inc(Notice.READ_ALONE in found.notices)
         check.tokens = found.audit.input.tokens
+        answer = self._reader.contained(lambda: self._answer(check, found))
+        if isinstance(answer, PuraError):
+            self._end(check, None, answer)
+        else:
+            self._end(check, answer)
+
+    def _answer(self, check: Check, found: Audited) -> Answer:
         if check.asker.role is Role.PUBLIC:
             protection = self.settings.protection
             above = answers.threshold(self.policy, protection)
             long_enough = check.paid_tokens >= protection.least_tokens
-            answer = answers.public(found, above=above, long_enough=long_enough)
-        else:
-            answer = self._signed(answers.full(found, check.asker.role, self.settings.release))
-        self._end(check, answer)
+            return answers.public(found, above=above, long_enough=long_enough)
+        return self._signed(answers.full(found, check.asker.role, self.settings.release))
 
     def _signed(self, answer: Answer) -> Answer:
         return answer if self._sign is None else replace(answer, statement=self._sign(answer))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pura.audit.contained import audit_contained
+from pura.audit.contained import audit_contained, contained
 from pura.audit.options import AuditText, Notice, Options, latest_day
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
@@ -38,6 +38,7 @@ TOGETHER_CHARACTERS: Final = 16_384
 """How many texts of a stream are read side by side: about as many as one pass takes."""
 
 Name = TypeVar("Name")
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,6 +274,10 @@ class Prepared:
             folder=self._environment.paths.state,
         )
 
+    def contained(self, work: Callable[[], Found]) -> Found | PuraError:
+        """Do something with one text; a fault of the program in it is its error."""
+        return contained(work, folder=self._environment.paths.state)
+
     def _audit_group(
         self,
         items: Sequence[Item],
@@ -281,7 +286,8 @@ class Prepared:
         checkpoint: Checkpoint,
         day: dt.date | None,
     ) -> list[Audited | PuraError]:
-        heard: list[list[Notice]] = [[] for _ in items]
+        known = [Notice.READ_ALONE] if alone else []
+        heard: list[list[Notice]] = [[*known] for _ in items]
         texts = [
             replace(item, alone=alone, notice=said.append, log=[])
             for item, said in zip(items, heard, strict=True)
@@ -370,7 +376,7 @@ class Prepared:
             text=text.document.text,
             prompt=prompt_facts(text.prompts),
         )
-        return Audited(audit=audit, error=found)
+        return Audited(audit=audit, error=found, notices=notices)
 
     def _means(self) -> Means:
         """Return with what texts are audited; before anything is opened, what was chosen."""

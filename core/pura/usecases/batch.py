@@ -371,14 +371,19 @@ def reading(ready: Prepared, *, records: bool) -> Read:
         begun = time.perf_counter()
         found = ready.audit_many([AuditText(document=document) for document in documents])
         seconds = round((time.perf_counter() - begun) / max(1, len(documents)), 3)
-        return [_finding(audited, seconds, records=records) for audited in found]
+
+        def finding(one: Audited | PuraError) -> Finding:
+            if isinstance(one, PuraError):
+                return failure(one)
+            made = ready.contained(lambda: _finding(one, seconds, records=records))
+            return failure(made) if isinstance(made, PuraError) else made
+
+        return [finding(one) for one in found]
 
     return read
 
 
-def _finding(found: Audited | PuraError, seconds: float, *, records: bool) -> Finding:
-    if isinstance(found, PuraError):
-        return failure(found)
+def _finding(found: Audited, seconds: float, *, records: bool) -> Finding:
     record = packed(found.audit) if records else None
     return Finding(
         row=finding_of(found.audit, found.error),

@@ -5008,8 +5008,8 @@ Anteil {share:text}</translation>
         <translation>Der Speicher des Geräts wurde knapp, daher wurde der Text in kleineren Stücken gelesen. Die Befunde sind dieselben.</translation>
     </message>
     <message>
-        <source>Reading texts side by side met a fault of the program. {count:count} of them were read alone; the findings are the same.</source>
-        <translation>Beim Lesen nebeneinander trat ein Fehler des Programms auf. {count:count} Texte wurden einzeln gelesen; die Befunde sind dieselben.</translation>
+        <source>Reading texts side by side met a fault of the program. {count:plural(One text was|{count:count} texts were)} read alone; the findings are the same.</source>
+        <translation>Beim Lesen nebeneinander trat ein Fehler des Programms auf. {count:plural(Ein Text wurde|{count:count} Texte wurden)} einzeln gelesen; die Befunde sind dieselben.</translation>
     </message>
     <message>
         <source>This text was pasted and not yet examined.</source>

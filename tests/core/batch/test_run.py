@@ -211,7 +211,9 @@ def test_a_worker_that_dies_costs_a_try_and_not_a_row(fast: Any, tmp_path: Path)
     assert len(list(deaths.iterdir())) == 1
     # One that no worker survives is a row with an error; those beside it are read.
     engine = local(fast.FastPlan(), fast.lend, 2)
-    fast.work(out, tmp_path / "j2", inputs, engine)
+    alone: list[int] = []
+    fast.work(out, tmp_path / "j2", inputs, engine, tell=lambda at: alone.append(at.alone))
+    assert alone[-1] == 31, "the others of its frame were read one by one, and are counted"
     rows = list(read_rows(out))
     assert [(r.item, r.error) for r in rows if r.error] == [(12, "batch-lost")]
     assert len(rows) == 70

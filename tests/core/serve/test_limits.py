@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from pura.base.paths import user_paths
 from pura.documents import from_text
 from pura.serve.reader import Line, Work
 from pura.serve.roles import Role
@@ -51,6 +52,60 @@ def test_a_queue_is_bounded_and_who_waits_is_told_how_long(
     while client.get(kept, headers=one).json()["status"] == "waiting":
         pass
     assert client.get(kept, headers=one).json()["status"] == "done"
+
+
+def test_a_fault_before_or_after_the_reading_is_its_texts_alone(
+    detector: Start, token: Token, plain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, header = detector(), token(Role.INTERNAL)
+
+    def keeping(*_: Any) -> Callable[[Any], None]:
+        def keep(found: Any) -> None:
+            raise RuntimeError(found.audit.text)
+
+        return keep
+
+    def full(*_: Any) -> None:
+        raise ValueError(plain)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pura.serve.routes._keeping", keeping)
+        kept = ask(client, plain, header, case="Desk").json()
+    with monkeypatch.context() as patch:
+        patch.setattr("pura.serve.answers.full", full)
+        told = ask(client, plain, header).json()
+    for shown in (kept, told):
+        assert (shown["status"], shown["problem"]["code"]) == ("failed", "internal")
+        assert plain[:20] not in json.dumps(shown)
+        assert str(user_paths().state) not in json.dumps(shown), "an asker learns no path"
+    assert ask(client, plain, header).json()["status"] == "done", "who reads still reads"
+
+
+def test_texts_that_were_read_alone_are_counted(
+    detector: Start,
+    token: Token,
+    marked: list[str],
+    plain: str,
+    gate: threading.Event,
+    faulty: Callable[..., dict[str, Any]],
+) -> None:
+    client = detector(limits={"at_once_s": 0.0})
+    header = token(Role.INTERNAL)
+    places = [ask(client, "First.", header)]  # which is read while the others come
+    while client.app.state.service._reader.waiting:
+        pass
+    places += [ask(client, text, header) for text in (marked[0], plain)]
+    faulty(8, plain, RuntimeError(plain))
+    gate.set()
+    ends = []
+    for place in places:
+        while (shown := client.get(place.headers["location"], headers=header).json()) and (
+            shown["status"] == "waiting"
+        ):
+            pass
+        ends.append(shown["status"])
+    assert ends == ["done", "done", "failed"]
+    assert "pura_serve_read_alone_total 1.0" in client.get("/metrics", headers=header).text
 
 
 def test_a_text_that_takes_too_long_and_a_fault_are_answered_and_cost_no_other(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +19,8 @@ from pura.audit.contained import FAULTS, audit_contained
 from pura.audit.options import AuditText, Notice
 from pura.audit.steps import STEPS
 from pura.base.errors import Cancelled, InputError, ModelError, PuraError
+from pura.batch.inputs import Inputs
+from pura.batch.results import read_rows
 from pura.documents import from_text
 from pura.keys import KeyRef
 from pura.register.rows import Issue
@@ -23,8 +29,9 @@ from pura.scheme import Payload, Profile, SecretKey
 from pura.serve.lanes import Here, ReadPlan
 from pura.usecases import batch
 from pura.usecases.audits import Prepared, Setup, prepared, resolved
-from pura.usecases.batch import BatchPlan
+from pura.usecases.batch import BatchPlan, RunBatch, run_batch
 from pura.usecases.environment import Environment
+from pura.usecases.profiles import CreateForeign, create_foreign
 from pura.words.sentences import fill
 
 SECRET = "words of a text that nobody may read in a log"
@@ -57,12 +64,6 @@ def told(found: Any) -> tuple[str, bool]:
     if isinstance(found, PuraError):
         return found.code, False
     return found.audit.verdict, Notice.READ_ALONE in found.notices
-
-
-def by_stream(ready: Prepared, texts: Sequence[str]) -> Found:
-    """As command, library and window read."""
-    items = ((n, AuditText(document=from_text(text))) for n, text in enumerate(texts))
-    return [told(found) for _, found in ready.stream(items)]
 
 
 def by_batch(ready: Prepared, texts: Sequence[str]) -> Found:
@@ -100,8 +101,8 @@ def worker(
     return opened
 
 
+# The command and the window have walks of their own.
 SURFACES: dict[str, Callable[[Prepared, Sequence[str]], Found]] = {
-    "command, library and window": by_stream,
     "batch": by_batch,
     "service": by_service,
 }
@@ -154,14 +155,84 @@ def test_a_text_that_was_read_alone_says_so_in_its_record(
         first, error, _ = ready.audit_many([AuditText(document=from_text(t)) for t in texts])
     assert not isinstance(first, PuraError)
     assert [step.number for step in first.audit.log] == list(range(1, 13))
-    (reading,) = (step for step in first.audit.log if step.name == "reading")
-    keys = [note.key for note in reading.note if not isinstance(note, str)]
-    assert "log.alone" in keys
+    step = first.audit.log[0]
+    assert "log.alone" in [note.key for note in step.note if not isinstance(note, str)]
     assert isinstance(error, PuraError)
     row = json.dumps(error.to_dict())
     assert error.values["reference"] in row
     assert SECRET not in row
-    assert {fill(n, "de") for n in reading.note if getattr(n, "key", "") == "log.alone"}
+    assert {fill(n, "de") for n in step.note if getattr(n, "key", "") == "log.alone"}
+
+
+def test_texts_with_marks_by_others_are_read_alone_and_say_so(
+    quick: Environment, setup: Setup, texts: list[str], faulty: Faulty, tmp_path: Path
+) -> None:
+    settings = tmp_path / "vllm.json"
+    settings.write_text('{"algorithm": "gumbel", "key": 7, "context_width": 4}')
+    create_foreign(quick, CreateForeign(settings=settings, key=setup.keys[0], name="vllm"))
+    theirs = Setup(keys=(), profile=quick.profiles.get("vllm"), restore=False)
+    with prepared(quick, theirs) as ready:
+        for step in (1, 7, 12):
+            faulty(step, texts[1], RuntimeError(SECRET))
+            first, error, third = ready.audit_many(
+                [AuditText(document=from_text(t)) for t in texts]
+            )
+            assert isinstance(error, PuraError)
+            for one in (first, third):
+                assert not isinstance(one, PuraError)
+                assert one.notices == (Notice.READ_ALONE,)
+                assert "log.alone" in [getattr(note, "key", "") for note in one.audit.log[0].note]
+
+
+def test_a_row_that_cannot_be_made_costs_no_other_row(
+    quick: Environment, setup: Setup, texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = batch.packed
+
+    def packed(audit: Any) -> bytes:
+        if audit.text == texts[1]:
+            raise ValueError(SECRET)
+        return usual(audit)
+
+    monkeypatch.setattr(batch, "packed", packed)
+    with prepared(quick, setup) as ready:
+        rows = batch.reading(ready, records=True)([from_text(text) for text in texts])
+    assert [row.row["error"] for row in rows] == [None, "internal", None]
+    assert SECRET not in str(rows[1].row)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["local", pytest.param("ray", marks=pytest.mark.weekly)])
+def test_processes_and_actors_contain_a_fault(
+    at: Environment,
+    quick: Environment,
+    setup: Setup,
+    texts: list[str],
+    engine: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    faulty = importlib.import_module("_faulty_plan")
+    monkeypatch.setattr(batch, "BatchPlan", faulty.FaultyPlan)
+    files = [tmp_path / f"{number}.txt" for number in range(3)]
+    for number, (file, text) in enumerate(zip(files, texts, strict=True)):
+        file.write_text(f"{text} {faulty.BROKEN}" if number == 1 else text)
+    request = RunBatch(
+        inputs=Inputs(names=tuple(map(str, files))),
+        setup=setup,
+        output=str(tmp_path / "out.jsonl"),
+        engine=engine,
+        jobs=2,
+    )
+    done = run_batch(quick, request)
+    assert (done.rows, done.errors, done.alone) == (3, {"internal": 1}, 2)
+    rows = list(read_rows(request.output))
+    assert [row.error for row in rows] == [None, "internal", None]
+    log = (quick.paths.state / FAULTS).read_text(encoding="utf-8")
+    assert faulty.BROKEN not in log + str(rows)
+    assert str(rows[1].message).partition("reference ")[2][:8] in log
 
 
 def test_what_is_wrong_with_all_of_them_is_said_once_and_a_stop_is_a_stop(tmp_path: Any) -> None:

@@ -100,12 +100,13 @@ def test_one_worker_is_too_few(at: Environment, setup: Setup) -> None:
 
 
 def processes(engine: str) -> list[int]:
-    """Return the processes of workers on this machine."""
+    """Return the processes of workers: the local ones of this process, or all actors here."""
     said = {"local": b"pura.batch.worker", "ray": b"ray::Actor"}[engine]
     found = []
     for folder in Path("/proc").iterdir():
         try:
-            if said in (folder / "cmdline").read_bytes():
+            mine = engine == "ray" or f"PPid:\t{os.getpid()}\n" in (folder / "status").read_text()
+            if mine and said in (folder / "cmdline").read_bytes():
                 found.append(int(folder.name))
         except (OSError, ValueError):  # no process, or one that has ended
             continue

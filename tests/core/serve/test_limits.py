@@ -92,7 +92,7 @@ def test_texts_that_were_read_alone_are_counted(
     client = detector(limits={"at_once_s": 0.0})
     header = token(Role.INTERNAL)
     places = [ask(client, "First.", header)]  # which is read while the others come
-    while client.app.state.service._reader.waiting:
+    while client.app.state.service._reader.waiting():
         pass
     places += [ask(client, text, header) for text in (marked[0], plain)]
     faulty(8, plain, RuntimeError(plain))

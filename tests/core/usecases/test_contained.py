@@ -19,6 +19,7 @@ from pura.audit.contained import FAULTS, audit_contained
 from pura.audit.options import AuditText, Notice
 from pura.audit.steps import STEPS
 from pura.base.errors import Cancelled, InputError, ModelError, PuraError
+from pura.base.progress import unstopped
 from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows
 from pura.documents import from_text
@@ -74,7 +75,7 @@ def by_batch(ready: Prepared, texts: Sequence[str]) -> Found:
 
 def by_service(ready: Prepared, texts: Sequence[str]) -> Found:
     documents = [from_text(text) for text in texts]
-    found = Here(ready).read(documents, over=lambda: False, dropped=lambda: False)
+    found = Here(ready, unstopped).read(documents, over=lambda: False, dropped=lambda: False)
     return [told(one) for one in found]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from pura.audit.key_reading import KeyReading
 from pura.decode.exact import Candidate, Mark
 from pura.record.evidence import BitEvidence, MarkFacts, PayloadFacts, StepEvidence, TokenEvidence
-from pura.record.marks import bit_evidence, edited_here, token_share
+from pura.record.marks import bit_evidence, token_share
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Payload, Profile, encode, unpack
 
@@ -233,23 +234,25 @@ def mark_facts(
     )
 
 
-def edited(found: Selected, marks: Sequence[SeparateMark]) -> tuple[tuple[int, int], ...]:
-    """Return the stretches inside marked text that speak against its payload.
+def gaps(found: Selected, marks: Sequence[SeparateMark]) -> tuple[tuple[int, int], ...]:
+    """Return what stands between two passages of one mark, other marks left out.
 
     Returns:
-        First and last character of each, from 1, in order.
+        First and last character of each stretch, from 1, in order.
     """
-    steps = step_evidence(found)
-    spans = found.spans
-    tokens = [
-        stretch
-        for one in marks
-        if one.trial is found.trial
-        for stretch in edited_here(
-            steps, one.mark.payload.text, _passages(one.mark.ranges, spans), found.profile
-        )
+    taken = sorted(one for mark in marks for one in mark.mark.ranges)
+    between = [
+        (before[1] + 1, after[0] - 1)
+        for mark in marks
+        for before, after in pairwise(sorted(mark.mark.ranges))
     ]
-    return tuple((int(spans[first, 0]) + 1, int(spans[last, 1])) for first, last in sorted(tokens))
+    free = [
+        (first, last)
+        for first, last in between
+        if first <= last and not any(a <= last and first <= b for a, b in taken)
+    ]
+    spans = found.spans
+    return tuple((int(spans[first, 0]) + 1, int(spans[last, 1])) for first, last in sorted(free))
 
 
 def _passages(

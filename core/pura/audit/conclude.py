@@ -317,7 +317,7 @@ class _Conclusion:
             # With several marks each has bits of its own, told beside it.
             erasures=int((readings == 0).sum()) if len(marks) < 2 else 0,
             repaired=int(found.repaired.sum()) if len(marks) < 2 else 0,
-            edited=assemble.edited(found, marks),
+            gaps=assemble.gaps(found, marks),
             # Nothing stands against a rate that was measured on texts of this kind.
             unlike="" if self.power is not None else unlike_study(text.document.text),
             handled=self.decoded.handled,

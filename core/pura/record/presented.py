@@ -26,7 +26,9 @@ _BESIDE: Final = (
     "marks.",
     "payload.",
     "register.",
+    "text.concentrated",
     "text.edited",
+    "text.gap",
     "verifier.",
     "way-out.",
 )

@@ -44,8 +44,8 @@ class FindingContext:
         positions: ``n``, length of the codeword.
         erasures: Codeword positions that no step read.
         repaired: Codeword positions that were repaired.
-        edited: Stretches inside the marked text that speak against its payload, as first and last
-            character from 1, in the order of the text.
+        gaps: What stands between two passages of one mark, as first and last character from 1, in
+            the order of the text.
         unlike: In what the text differs from those of the study: ``signs``, ``language`` or
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
         handled: Signs of handling beyond what was measured, of :mod:`pura.audit.handling`.
@@ -56,7 +56,6 @@ class FindingContext:
         prior_unused: The policy gives issued payloads a weight, and there was no register.
         passages: Number of marked passages.
         passage_share: Share of the usable positions inside them.
-        passage_margin: How many tokens their limits may be off, either way.
     """
 
     tokens: int
@@ -74,7 +73,7 @@ class FindingContext:
     positions: int = 0
     erasures: int = 0
     repaired: int = 0
-    edited: tuple[tuple[int, int], ...] = ()
+    gaps: tuple[tuple[int, int], ...] = ()
     unlike: str = ""
     handled: tuple[str, ...] = ()
     hidden: tuple[tuple[str, int], ...] = ()
@@ -84,7 +83,6 @@ class FindingContext:
     prior_unused: bool = False
     passages: int = 0
     passage_share: float = 1.0
-    passage_margin: int = 10
 
     @property
     def proxy(self) -> bool:
@@ -144,7 +142,9 @@ def findings(
             of_one = len(marks) < 2
             out += _register(register, circumstances, payload) if of_one else _register_of(register)
         # With several marks each sentence says where its own one stands.
-        out += _edited(circumstances) if len(marks) < 2 else []
+        out += _concentrated(circumstances) if len(marks) < 2 else []
+        if circumstances.gaps:
+            out.append(_gap(circumstances.gaps))
     if circumstances.proxy:
         out.append(
             Sentence(
@@ -331,15 +331,18 @@ def _entry(register: RegisterFacts, match: RegisterMatch) -> dict[str, str | int
     }
 
 
-def _edited(circumstances: FindingContext) -> list[Sentence]:
+def _gap(gaps: Sequence[tuple[int, int]]) -> Sentence:
+    return Sentence(key="text.gap", values={"k": len(gaps), "places": _places(gaps)})
+
+
+def _concentrated(circumstances: FindingContext) -> list[Sentence]:
     if not circumstances.passages or circumstances.passage_share >= _WHOLE_TEXT:
         return []
     values: dict[str, str | int | float] = {
         "k": circumstances.passages,
         "share": circumstances.passage_share,
-        "t": circumstances.passage_margin,
     }
-    return [Sentence(key="text.edited", values=values)]
+    return [Sentence(key="text.concentrated", values=values)]
 
 
 def cautions(
@@ -357,11 +360,6 @@ def cautions(
     ]
     # Each row: whether it applies, the sentence, what fills it.
     rows: list[tuple[bool, str, dict[str, str | int | float]]] = [
-        (
-            outcome.verdict == "mark" and bool(c.edited),
-            "edited-here",
-            {"k": len(c.edited), "places": _places(c.edited)},
-        ),
         (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
         (few and decided, "few-usable", {"n": evidence.usable, "tokens": c.tokens}),
         *hidden,

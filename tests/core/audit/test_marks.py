@@ -259,3 +259,26 @@ def test_a_payload_in_question_is_not_looked_up(
     assert "payload.several" in keys_said
     assert not {"register.match", "register.none", "register.nearest"} & set(keys_said)
     assert "Customer" not in json_io.to_json(found)
+
+
+def test_text_between_two_passages_of_a_mark_is_named(
+    builtin_model: Any, samples: dict[str, Any]
+) -> None:
+    sample = samples["marked-tbcc"]
+    first = sample["texts"][0]["text"].strip().split(" ")
+    foreign = " ".join(samples["plain"]["texts"][0]["text"].split(" ")[:60])
+    text = " ".join([*first[:90], foreign, *first[90:]])
+    audit = audit_text(
+        text,
+        model=builtin_model,
+        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
+        profile=Profile.from_dict(sample["profile"]),
+    )
+    before, after = audit.passages
+    (said,) = (one for one in audit.sentences if one.key == "text.gap")
+    assert said.values["places"] == f"{before.end + 1}–{after.start}"
+    inside = text.index(foreign)
+    assert before.end <= inside + len(foreign)
+    assert after.start >= inside + len(foreign) // 2
+    for language in ("en", "de"):
+        assert any(str(before.end + 1) in fill(one, language) for one in audit.presented.beside)

@@ -149,7 +149,7 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
     assert findings_digest(opened) == findings_digest(audit)
     assert json_io.summary(audit)["rereading"]["read"] == 2
     # One share of the text, wherever it is said: not that of the window.
-    (edited,) = (one for one in audit.sentences if one.key == "text.edited")
+    (edited,) = (one for one in audit.sentences if one.key == "text.concentrated")
     share = marked_share(audit)
     assert edited.values["share"] == audit.marks[0].share == share == pytest.approx(0.29, abs=0.1)
     assert finding_of(audit)["share"] == round(share, 6)

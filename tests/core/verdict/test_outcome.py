@@ -189,7 +189,7 @@ def test_a_mark_in_full():
         "note.n2",
         "payload.several",
         "register.in-question",
-        "text.edited",
+        "text.concentrated",
         "verifier.proxy",
         "scope",
     ]
@@ -270,17 +270,20 @@ def test_one_mark_needs_no_sentence_of_its_own_and_several_are_counted():
 def test_with_every_mark_it_is_said_that_words_are_not_vouched_for():
     out = decide(20.0)
     assert keys_of(cautions(out, circumstances())) == [WHOLE]
+    for log10_e in (4.0, 0.0):
+        assert WHOLE not in keys_of(cautions(decide(log10_e), circumstances()))
+
+
+def test_what_stands_between_two_passages_of_a_mark_is_said():
     many = tuple((1 + 40 * i, 20 + 40 * i) for i in range(30))
-    weak = cautions(out, circumstances(edited=many))
-    words = fill(weak[0], "en")
-    assert "30 stretches" in words
-    assert "1–20, 41–60" in words
+    said = findings(decide(20.0), POLICY, circumstances(gaps=many))
+    words = fill(said[keys_of(said).index("text.gap")], "en")
+    assert "30 stretches: characters 1–20, 41–60" in words
     assert "…" in words
     for log10_e in (4.0, 0.0):
-        below = decide(log10_e)
-        none = keys_of(cautions(below, circumstances(edited=many)))
-        assert WHOLE not in none
-        assert "caution.edited-here" not in none
+        assert "text.gap" not in keys_of(
+            findings(decide(log10_e), POLICY, circumstances(gaps=many))
+        )
 
 
 def test_too_little_says_how_much_is_needed_or_that_nobody_knows():

@@ -8,7 +8,8 @@ besides the text, since text and ids do not always say the same.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -108,7 +109,10 @@ def generate_batch(
         keys: One for all, or one for each prompt. Hazard: secrets.
         profile: The profile of all texts.
         tokens: The most tokens of a text.
-        seed: Of the ordinary randomness; one for all, or a list with one for each prompt.
+        seed: Of the ordinary randomness; one for all, or a list with one for each prompt. With one
+            the model computes in one thread, so that the text is the same on any number of cores;
+            beside other texts, or on another build of torch or processor, rounding may make it
+            another text.
         ignore_eos: False: a text ends where the model ends it, and the end token is not part of
             it. True: every text gets exactly ``tokens`` tokens; end tokens have probability zero,
             as with ``min_new_tokens`` of transformers. The verifier, who does not know, then
@@ -144,19 +148,33 @@ def generate_batch(
     ]
     total = len(parts) * tokens
     out: list[Generated] = []
-    for number, part in enumerate(parts):
-        for step in range(tokens):
-            if checkpoint is not None:
-                checkpoint()
-            part.step()
-            if progress is not None and step + 1 < tokens:
-                progress(number * tokens + step + 1, total)
-            if part.finished:
-                break
-        if progress is not None:
-            progress((number + 1) * tokens, total)
-        out += part.texts()
+    with nullcontext() if seed is None else _one_thread():
+        for number, part in enumerate(parts):
+            for step in range(tokens):
+                if checkpoint is not None:
+                    checkpoint()
+                part.step()
+                if progress is not None and step + 1 < tokens:
+                    progress(number * tokens + step + 1, total)
+                if part.finished:
+                    break
+            if progress is not None:
+                progress((number + 1) * tokens, total)
+            out += part.texts()
     return out
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Add up in one order: several threads of torch share sums out, and round them differently."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class _Part:

@@ -49,6 +49,50 @@ def test_one_seed_serves_all_however_they_are_cut(
     assert plain[0].ids.tolist() != plain[1].ids.tolist()
 
 
+def test_with_a_seed_the_model_computes_in_one_thread(
+    tiny: LanguageModel, profile: Profile
+) -> None:
+    """Two threads round differently: the text would depend on the number of cores."""
+    before, seen = torch.get_num_threads(), list[int]()
+
+    def look() -> None:
+        seen.append(torch.get_num_threads())
+
+    try:
+        torch.set_num_threads(2)
+        for seed, threads in ((3, 1), (None, 2)):
+            seen.clear()
+            generate(tiny, "a", None, None, profile, tokens=3, seed=seed, checkpoint=look)
+            assert seen == [threads] * 3
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_a_seeded_text_is_the_same_for_any_number_of_threads(builtin_model: LanguageModel) -> None:
+    shared = Profile.new(builtin_model, code="tbcc")
+    prompt = "The city council met on Tuesday evening to discuss the future of the old harbour."
+    before, texts = torch.get_num_threads(), list[str]()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            made = generate(
+                builtin_model,
+                prompt,
+                Payload.from_int(12345, 36),
+                SecretKey(bytes(range(32))),
+                shared,
+                tokens=200,
+                seed=1,
+            )
+            texts.append(made.text)
+    finally:
+        torch.set_num_threads(before)
+    assert texts[0] == texts[1]
+
+
 def test_without_a_seed_texts_differ(tiny: LanguageModel, profile: Profile) -> None:
     texts = {generate(tiny, "a", None, None, profile, tokens=30).text for _ in range(2)}
     assert len(texts) == 2

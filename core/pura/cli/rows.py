@@ -323,21 +323,40 @@ class TokenRow(TypedDict):
     revoked: str
 
 
+class StatedPlace(TypedDict):
+    """A stretch of the text, in characters; ``end`` is after the last."""
+
+    start: int
+    end: int
+
+
+class StatedMark(TypedDict):
+    """A mark in a statement."""
+
+    places: list[StatedPlace]
+    fields: dict[str, str]
+
+
 class StatementFacts(TypedDict):
     """What a statement says."""
 
-    schema: Literal["pura-statement/1"]
+    schema: Literal["pura-statement/1", "pura-statement/2"]
     detector: str
     version: str
     role: str
-    created: str
-    sha256: str
+    language: str
+    id: str
     verdict: str
     headline: str
     strength: str
     supports: Literal["mark", "no-mark", ""]
+    meaning: str
+    sha256: str
+    created: str
     policy: str
     policy_name: str
+    marks: list[StatedMark] | None
+    record: str
 
 
 class StatementCheckRow(TypedDict):

@@ -49,7 +49,7 @@ def verify(
                 "file": file.name,
                 "standing": found.standing,
                 "headline": found.headline(language),
-                "statement": None if said is None else said.plain(language),
+                "statement": None if said is None else said.plain(),
                 "checks": [one.plain(language) for one in found.checks],
             },
             "statement-check",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import catalogue
-from pura.record.audit import Audit
 from pura.record.json_io import to_json
 from pura.record.naming import NamedMark
+from pura.report.statement import Mark, Place, digested
 from pura.serve.roles import Role
 from pura.serve.settings import Protection
 from pura.usecases.audits import Audited
@@ -21,32 +21,6 @@ from pura.words.sentences import fill, findings
 
 MARKED: Final = "marked"
 NO_STATEMENT: Final = "no-statement"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """A stretch of the text that carries a mark, in characters.
-
-    Attributes:
-        start: First character.
-        end: Character after the last.
-    """
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mark:
-    """What trusted askers are told of a mark.
-
-    Attributes:
-        places: Where it stands.
-        fields: Fields of its payload that are identified and released, by name.
-    """
-
-    places: tuple[Place, ...]
-    fields: dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +41,8 @@ class Answer:
         sentences: The answer in words, which have numbers; trusted askers get others.
         marks: See there.
         record: The whole record, JSON, packed; None unless the asker is internal.
+        digest: What stands for the record in a statement.
         payloads: Payloads of its marks that are identified; manifests are found by them.
-        statement: The signed statement; empty where none is made.
     """
 
     role: Role
@@ -83,18 +57,18 @@ class Answer:
     sentences: tuple[Sentence, ...] = ()
     marks: tuple[Mark, ...] = ()
     record: bytes | None = None
+    digest: dict[str, str] | None = None
     payloads: tuple[str, ...] = ()
-    statement: str = ""
 
     def shown(self, language: str) -> dict[str, Any]:
-        """Return the answer as JSON in a language."""
+        """Return the answer as JSON in a language, without its record."""
         if self.role is Role.PUBLIC:
             return {
                 "verdict": self.verdict,
                 "headline": say(f"answer.{self.verdict}", language),
                 "meaning": say(f"answer.{self.verdict}-means", language),
             }
-        shown: dict[str, Any] = {
+        return {
             "verdict": self.verdict,
             "headline": "" if self.headline is None else fill(self.headline, language),
             "strength": say_scale(self.strength, language),
@@ -105,18 +79,14 @@ class Answer:
             "created": self.created,
             "policy": self.policy,
             "marks": [
-                {
-                    "places": [{"start": p.start, "end": p.end} for p in mark.places],
-                    "fields": mark.fields,
-                }
+                {"places": [asdict(place) for place in mark.places], "fields": mark.fields}
                 for mark in self.marks
             ],
         }
-        if self.statement:
-            shown["statement"] = self.statement
-        if self.record is not None:
-            shown["record"] = json.loads(zlib.decompress(self.record))
-        return shown
+
+    def opened(self) -> dict[str, Any]:
+        """Return the record as JSON, by its name; nothing where there is none."""
+        return {} if self.record is None else {"record": json.loads(zlib.decompress(self.record))}
 
 
 def say(key: str, language: str, **values: Any) -> str:
@@ -164,6 +134,7 @@ def full(found: Audited, role: Role, release: tuple[str, ...]) -> Answer:
     examined = found.error is None
     internal = role is Role.INTERNAL
     presented = audit.presented
+    record = to_json(audit) if internal else ""
     return Answer(
         role=role,
         verdict=audit.verdict,
@@ -182,7 +153,8 @@ def full(found: Audited, role: Role, release: tuple[str, ...]) -> Answer:
             )
             for mark in audit.named_marks
         ),
-        record=_packed(audit) if internal else None,
+        record=zlib.compress(record.encode()) if internal else None,
+        digest=digested(json.loads(record)) if internal else None,
         payloads=tuple(m.payload.bits for m in audit.named_marks if m.payload.bits is not None),
     )
 
@@ -199,7 +171,3 @@ def _fields(mark: NamedMark, release: tuple[str, ...] | None) -> dict[str, str]:
         for one in mark.payload.fields
         if one.identified and (release is None or one.name in release)
     }
-
-
-def _packed(audit: Audit) -> bytes:
-    return zlib.compress(to_json(audit).encode())

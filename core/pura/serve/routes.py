@@ -275,7 +275,8 @@ def _shown(
     language = language_of(request)
     check.fetched |= check.state != WAITING
     headers = {"Content-Language": language, "Vary": "Accept-Language", **headers}
-    return JSONResponse(check.shown(language), status_code=status, headers=headers)
+    shown = check.shown(language, service_of(request).sign)
+    return JSONResponse(shown, status_code=status, headers=headers)
 
 
 async def _asked(request: Request, asker: Asker) -> tuple[Document, str | None]:

@@ -47,8 +47,8 @@ _LONGEST_WAIT_S: Final = 600.0
 _LOOKS: Final = 0.01  # of the time that answers are kept
 
 T = TypeVar("T")
-Sign = Callable[[Answer], str]
-"""Makes the signed statement of an answer."""
+Sign = Callable[[dict[str, Any], Role, str], str]
+"""Makes the signed statement of a check as it is shown to a role in a language."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -89,11 +89,22 @@ class Check:
     paid_tokens: int = 0
     work: Work | None = None
 
-    def shown(self, language: str) -> dict[str, Any]:
-        """Return it as JSON in a language."""
+    def shown(self, language: str, sign: Sign | None = None) -> dict[str, Any]:
+        """Return it as JSON in a language, signed unless the public asked.
+
+        Args:
+            language: Of its words.
+            sign: Makes the statement; None: none is made.
+        """
         shown: dict[str, Any] = {"id": self.id, "status": self.state}
-        if self.answer is not None:
-            shown["answer"] = self.answer.shown(language)
+        if (answer := self.answer) is not None:
+            shown["answer"] = answer.shown(language)
+            if sign is not None and answer.role is not Role.PUBLIC:
+                signed = shown["answer"] | ({"record": answer.digest} if answer.digest else {})
+                shown["answer"]["statement"] = sign(
+                    shown | {"answer": signed}, answer.role, language
+                )
+            shown["answer"] |= answer.opened()
         if self.error is not None:
             shown["problem"] = details(self.error, language)
         return shown
@@ -133,7 +144,7 @@ class Service:
         self.settings, self.metrics, self.log = settings, Metrics(), log
         self.draining = False
         self._reader, self._tokens, self._store, self._salt = reader, tokens, store, salt
-        self._sign, self._now = sign, now
+        self.sign, self._now = sign, now
         self._checks: dict[str, Check] = {}
         self._answers: dict[tuple[str, bytes], Check] = {}  # by asker and text
         self._tidied = 0.0
@@ -330,8 +341,13 @@ class Service:
         loop = asyncio.get_running_loop()
 
         def done(found: Found) -> None:
+            told = (  # here and not in the loop, as a record may be long
+                self._reader.contained(lambda: self._answer(check, found))
+                if isinstance(found, Audited)
+                else found
+            )
             try:
-                loop.call_soon_threadsafe(self._found, check, found)
+                loop.call_soon_threadsafe(self._found, check, found, told)
             except RuntimeError:  # the loop is closed: nobody waits any more
                 return
 
@@ -345,8 +361,8 @@ class Service:
         self._reader.put(check.work)
         self._count_waiting()
 
-    def _found(self, check: Check, found: Found) -> None:
-        """Answer a check, and those that wait for its answer."""
+    def _found(self, check: Check, found: Found, told: Answer | PuraError | None) -> None:
+        """Answer a check."""
         self._count_waiting()
         if check.work is not None and not check.work.begun:
             self.refund(check.asker, budgets.of_tokens(check.paid_tokens))
@@ -354,16 +370,13 @@ class Service:
         if found is None:
             self._end(check, None, RefusalError("serve.cut", code="serve-cut"))
             return
-        if isinstance(found, PuraError):
-            self._end(check, None, found)
-            return
-        self.metrics.alone.inc(Notice.READ_ALONE in found.notices)
-        check.tokens = found.audit.input.tokens
-        answer = self._reader.contained(lambda: self._answer(check, found))
-        if isinstance(answer, PuraError):
-            self._end(check, None, answer)
+        if isinstance(found, Audited):
+            self.metrics.alone.inc(Notice.READ_ALONE in found.notices)
+            check.tokens = found.audit.input.tokens
+        if isinstance(told, PuraError):
+            self._end(check, None, told)
         else:
-            self._end(check, answer)
+            self._end(check, told)
 
     def _answer(self, check: Check, found: Audited) -> Answer:
         if check.asker.role is Role.PUBLIC:
@@ -371,10 +384,7 @@ class Service:
             above = answers.threshold(self.policy, protection)
             long_enough = check.paid_tokens >= protection.least_tokens
             return answers.public(found, above=above, long_enough=long_enough)
-        return self._signed(answers.full(found, check.asker.role, self.settings.release))
-
-    def _signed(self, answer: Answer) -> Answer:
-        return answer if self._sign is None else replace(answer, statement=self._sign(answer))
+        return answers.full(found, check.asker.role, self.settings.release)
 
     def _end(self, check: Check, answer: Answer | None, error: PuraError | None = None) -> None:
         check.answer, check.error = answer, error

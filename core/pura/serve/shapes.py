@@ -76,7 +76,11 @@ class Answer(Shape):
     created: str | None = Field(default=None, description="When it was read, ISO 8601.")
     policy: Policy | None = None
     marks: list[Mark] | None = None
-    statement: str | None = Field(default=None, description="The signed statement (JWS).")
+    statement: str | None = Field(
+        default=None,
+        description="The signed statement (JWS) of the whole check as it stands here; of the "
+        "record, the SHA-256 of its canonical JSON (RFC 8785).",
+    )
     record: dict[str, Any] | None = Field(
         default=None, description="Internal askers: the whole record (pura-audit/1)."
     )

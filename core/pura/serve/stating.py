@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pura.report.statement import Statement, StatementKey
-from pura.serve.answers import Answer
+from typing import Any
+
+from pura.report.statement import SCHEMA, StatementKey
+from pura.serve.roles import Role
 from pura.serve.service import Sign
 from pura.serve.settings import Settings
 from pura.version import __version__
-from pura.words.sentence import Sentence
 
 
 def signer(key: StatementKey, settings: Settings) -> Sign:
@@ -18,22 +19,16 @@ def signer(key: StatementKey, settings: Settings) -> Sign:
         settings: The name of the detector.
     """
 
-    def sign(answer: Answer) -> str:
-        policy = answer.policy or {}
+    def sign(check: dict[str, Any], role: Role, language: str) -> str:
         return key.sign(
-            Statement(
-                detector=settings.name or "PURA",
-                version=__version__,
-                role=answer.role.value,
-                created=answer.created,
-                sha256=answer.sha256,
-                verdict=answer.verdict,
-                headline=answer.headline or Sentence(key=""),
-                strength=answer.strength,
-                supports=answer.supports,
-                policy=str(policy.get("sha256", "")),
-                policy_name=f"{policy.get('name')} {policy.get('version')}",
-            )
+            {
+                "schema": SCHEMA,
+                "detector": settings.name or "PURA",
+                "version": __version__,
+                "role": role.value,
+                "language": language,
+                "check": check,
+            }
         )
 
     return sign

@@ -11,8 +11,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 
-from pura.report.statement import Statement, StatementKey
-from pura.words.sentences import headline
+from pura.report.statement import SCHEMA, StatementKey
 from pura_audit.workbench.dialogs import openers
 from pura_audit.workbench.dialogs.dropped import texts_of
 
@@ -26,21 +25,28 @@ def key(tmp_path: Path) -> StatementKey:
 
 @pytest.fixture
 def answer(tmp_path: Path, key: StatementKey) -> Path:
-    said = Statement(
-        detector="House",
-        version="0.3.0",
-        role="trusted",
-        created="2026-11-23T12:00:00Z",
-        sha256=hashlib.sha256(TEXT.encode()).hexdigest(),
-        verdict="mark",
-        headline=headline("mark", 1),
-        strength="very strong",
-        supports="mark",
-        policy="ab" * 32,
-        policy_name="house 1",
-    )
+    told = {
+        "verdict": "mark",
+        "headline": "A mark was found",
+        "strength": "very strong",
+        "supports": "mark",
+        "meaning": "The text or part of it carries the mark of this system.",
+        "sha256": hashlib.sha256(TEXT.encode()).hexdigest(),
+        "created": "2026-11-23T12:00:00Z",
+        "policy": {"name": "house", "version": 1, "sha256": "ab" * 32},
+        "marks": [{"places": [{"start": 0, "end": 44}], "fields": {"user": "17"}}],
+    }
+    check = {"id": "x", "status": "done", "answer": told}
+    signed = {
+        "schema": SCHEMA,
+        "detector": "House",
+        "version": "0.4.0",
+        "role": "trusted",
+        "language": "en",
+        "check": check,
+    }
     path = tmp_path / "answer.json"
-    path.write_text(json.dumps({"id": "x", "answer": {"statement": key.sign(said)}}))
+    path.write_text(json.dumps(check | {"answer": told | {"statement": key.sign(signed)}}))
     return path
 
 
@@ -63,6 +69,7 @@ def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
     assert "Not examined: no trusted key" in checked(dialog, qtbot)
     assert "Signed, but the signer was not examined" in dialog.summary.text()
     assert "Answer: A mark was found" in dialog.said.text()
+    assert "Mark 1: user: 17; characters 1 to 44" in dialog.said.text()
     public = tmp_path / "detector.pem"
     public.write_text(key.public_pem())
     dialog.trust(public)
@@ -72,12 +79,25 @@ def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
     assert "byte for byte" in checked(dialog, qtbot)
     assert dialog.text.text() == "letter"
     dialog.copy_button.click()
-    assert "Detector: House (0.3.0)" in QGuiApplication.clipboard().text()
+    assert "Detector: House (0.4.0)" in QGuiApplication.clipboard().text()
     other = tmp_path / "other.txt"
     other.write_text("Another text.")
     dialog.take_text(other)
     assert "another text: the bytes differ" in checked(dialog, qtbot)
     assert dialog.summary.property("role") == "banner"
+
+
+def test_a_changed_answer_is_refused_and_what_was_signed_is_shown(
+    window: Any, qtbot: Any, answer: Path
+) -> None:
+    forged = json.loads(answer.read_text())
+    forged["answer"]["marks"][0]["fields"]["user"] = "18"
+    answer.write_text(json.dumps(forged))
+    dialog: Any = openers.check_statement(window, answer)
+    assert "differs at answer.marks[0].fields.user" in checked(dialog, qtbot)
+    assert dialog.summary.property("role") == "banner"
+    assert "user: 17" in dialog.said.text()
+    dialog.reject()
 
 
 def test_a_changed_statement_shows_nothing_of_itself(

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pura.report.statement import StatementKey, Trust, check_statement
+from pura.report.statement import StatementKey
+from pura.report.statement_check import Trust, check_statement, find_statement
 from pura.serve.roles import Role
 
 Start = Callable[..., Any]
@@ -98,22 +99,41 @@ def test_the_log_holds_lines_of_json_and_no_text(
     assert line["tokens"] > 50
 
 
-def test_the_answer_to_trusted_askers_is_signed(
+def test_all_that_holders_of_tokens_are_shown_is_signed(
     detector: Start, token: Token, marked: list[str], tmp_path: Path
 ) -> None:
+    """Also when it is fetched again, in another language."""
     key = StatementKey.of(tmp_path / "key")
     client = detector(key=key)
-    said = ask(client, marked[0], token(Role.TRUSTED)).json()["answer"]["statement"]
-    found = check_statement(
-        said,
-        moment=datetime.now(UTC),
-        trust=Trust.read(key.public_pem().encode()),
-        sha256=hashlib.sha256(marked[0].encode()).hexdigest(),
-    )
+    trust = Trust.read(key.public_pem().encode())
+    digest = hashlib.sha256(marked[0].encode()).hexdigest()
+    for role in (Role.TRUSTED, Role.INTERNAL):
+        headers = token(role)
+        asked = ask(client, marked[0], headers)
+        print(asked.json())
+        place = f"/v1/checks/{asked.json()['id']}"
+        again = client.get(place, headers=headers | {"Accept-Language": "de"})
+        for told in (asked, again):
+            found = check_statement(
+                find_statement(told.content), moment=datetime.now(UTC), trust=trust, sha256=digest
+            )
+            assert found.standing == "trusted"
+            assert [one.key for one in found.checks if one.name == "copy"] == [
+                "statement.copy-same"
+            ]
+            said, shown = found.statement, told.json()["answer"]
+            assert said is not None
+            assert (said.role, said.detector, said.verdict) == (role.value, "House", "mark")
+            assert (said.headline, said.meaning) == (shown["headline"], shown["meaning"])
+            assert said.plain()["marks"] is not None
+            assert json.loads(json.dumps(said.plain()["marks"])) == shown["marks"] != []
+            assert bool(said.record) is (role is Role.INTERNAL) is ("record" in shown)
+            for part in ("meaning", "marks", "record"):
+                forged = told.json()
+                forged["answer"].pop(part, None)
+                data = json.dumps(forged).encode()
+                forgery = check_statement(find_statement(data), moment=datetime.now(UTC))
+                assert forgery.standing == ("amiss" if part in shown else "signed")
+        assert again.json()["answer"]["headline"] != asked.json()["answer"]["headline"]
     assert client.get("/v1/detector").json()["statement_key"] == key.public_pem()
-    assert found.standing == "trusted"
-    assert found.statement is not None
-    assert (found.statement.verdict, found.statement.detector) == ("mark", "House")
-    assert found.statement.words() != "mark"
-    assert not re.search(r"\d", found.statement.words())
     assert "statement" not in ask(client, marked[0]).json()["answer"]

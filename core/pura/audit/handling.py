@@ -68,6 +68,10 @@ JOINED_ENGLISH, JOINED = 6.5, 7.5
 were left out, or other signs put there. English prose has 5, German up to 6.2."""
 FIGURED: Final = 0.04
 """Share of words in which figures stand for letters from which they are a sign."""
+TABBED: Final = 0.05
+"""Share of the gaps between words that hold a tab from which they are a sign."""
+REFERENCES: Final = 0.001
+"""Character references a character from which they are a sign."""
 _LEAST_PROBABLE: Final = 2.0**-40  # a token outside the nucleus is less probable than any number
 _USUAL: Final = frozenset(map(chr, range(0x21, 0x7F))) | frozenset(
     "¡¢£¥§©«®°±²³·»¼½¾¿×÷‐‑–—‘’‚“”„†‡•…‰′″‹›⁄€№™−≤≥≈→"
@@ -110,7 +114,9 @@ def handling_signs(
             odd_share(shown) >= odd
             or one_beside_gaps(shown)
             or _joined(shown)
-            or _figured_words(shown) >= FIGURED,
+            or _figured_words(shown) >= FIGURED
+            or _tabbed(shown)
+            or _marked_up(shown),
         ),
     )
     return tuple(name for name, applies in signs if applies)
@@ -174,6 +180,18 @@ def odd_share(text: str) -> float:
     return odd / max(1, counts.total())
 
 
+def _tabbed(text: str) -> bool:
+    """Whether tabs stand between words, as in what was copied from the cells of a table."""
+    gaps = _BETWEEN.findall(text[:_SAMPLE])
+    return sum("\t" in gap for gap in gaps) > TABBED * len(gaps)
+
+
+def _marked_up(text: str) -> bool:
+    """Whether character references of a page stand for characters, ``&nbsp;`` for a blank."""
+    part = text[:_SAMPLE]
+    return len(_REFERENCE.findall(part)) > REFERENCES * len(part)
+
+
 def _joined(text: str) -> bool:
     """Whether words are joined, in a language whose words are known to be no longer."""
     pieces = text[:_SAMPLE].split()
@@ -201,6 +219,8 @@ def _main_script(counts: Counter[str]) -> str:
 
 _MEASURED: Final = ("", "English", "German", "French", "Spanish", "Italian", "Portuguese", "Dutch")
 _ANY_WORD: Final = re.compile(r"\w+")
+_BETWEEN: Final = re.compile(r"(?<=\S)[^\S\n]+(?=\S)")
+_REFERENCE: Final = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{2,7}|#x[0-9a-fA-F]{2,6});")
 _FIGURED: Final = re.compile(r"[^\W\d_]\d+[^\W\d_]|^\d[^\W\d_]{3}|[^\W\d_]{3}\d$")
 _EAST_ASIA: Final = frozenset(
     ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC")

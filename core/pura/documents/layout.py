@@ -203,7 +203,7 @@ def _join(at: _Break, name: str, known: str) -> Change:
 def _blanks(text: str) -> list[Change]:
     """Runs of blanks between words, and blanks at line ends."""
     lines = [(place, line) for place, line in _lines(text) if line.strip()]
-    prose = [(place, line) for place, line in lines if not line.startswith(("    ", "\t"))]
+    prose = [(place, line) for place, line in lines if not _indented(line)]
     gaps = [(place + m.start(), m[0]) for place, line in prose for m in _GAP.finditer(line)]
     runs = [(place, gap) for place, gap in gaps if gap != " "]
     sentence_gaps = [m["gap"] for _, line in prose for m in _SENTENCE_GAP.finditer(line)]
@@ -220,6 +220,11 @@ def _blanks(text: str) -> list[Change]:
     if ended >= _LEAST_BREAKS and ended >= _TRAILING_SHARE * len(lines):
         out += trailing
     return out
+
+
+def _indented(line: str) -> bool:
+    """Whether a line is set in, as code is; one with tabs between its words is cells of a table."""
+    return line.startswith("    ") or (line.startswith("\t") and "\t" not in line.lstrip("\t"))
 
 
 def _paragraphs(text: str) -> list[Change]:

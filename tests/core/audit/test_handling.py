@@ -34,6 +34,7 @@ from pura.audit.variants import CASE as CAPITALS
 from pura.audit.variants import FOUND, LAYOUT, variants_of
 from pura.batch.rows import finding_of
 from pura.documents.hidden import kind_of_hidden
+from pura.documents.layout import restore_layout
 from pura.documents.restore import restore
 from pura.model.reading import Reading
 from pura.model.tokenise import usual_spelling
@@ -241,7 +242,9 @@ def test_ordinary_prose_has_no_odd_characters() -> None:
     german = "„Größe ist nicht alles“, sagte sie – und schwieg … bis 20 % für 5 € fehlten. "
     russian = "Комитет собрался во вторник в старой ратуше и выслушал три доклада о гавани. "
     japanese = "委員会は火曜日に開かれ、港の報告を聞いた。「長かった」と市長は言った。"
-    for text in (PROSE, chat, german * 4, russian * 4, japanese * 4):
+    indented = "\n".join(f"\t{sentence}" for sentence in PROSE.split(". "))
+    law = PROSE.replace(" and ", " & ").replace("long", "AT&T; long")
+    for text in (PROSE, indented, law, chat, german * 4, russian * 4, japanese * 4):
         assert signs(text) == ()
         assert odd_share(text) < ODD / 2 or text == chat
     for odd in ("ꙮ", "🙂", "\ue000", "\U000e1fff", "𝐱", "\u0378"):
@@ -255,6 +258,8 @@ def test_ordinary_prose_has_no_odd_characters() -> None:
     [
         (r" ", "_"),
         (r" ", "."),
+        (r" ", "&nbsp;"),
+        (r"(?<=[b-z])[ae](?=[b-z]{2})", "&eacute;"),
         (r" ", "\u2063"),
         (r" (?=[a-m])", "\u2063"),
         (r" (?=[a-m])", "-"),
@@ -265,6 +270,14 @@ def test_ordinary_prose_has_no_odd_characters() -> None:
 def test_joined_and_disguised_words_are_told(found: str, put: str) -> None:
     text = re.sub(found, put, PROSE * 2)
     assert CHARACTERS in handling_signs(text, lambda words: [1] * len(words), odd=ODD)
+
+
+def test_words_in_the_cells_of_a_table_are_read_as_words() -> None:
+    for text in (PROSE.replace(" ", "\t"), "\t" + PROSE.replace(" ", "\t")):
+        assert restore_layout(text).text.strip() == PROSE.strip()
+        assert CHARACTERS in handling_signs(
+            text, lambda words: [1] * len(words), odd=ODD, restored=False
+        )
 
 
 HIDING = {

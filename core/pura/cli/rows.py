@@ -207,11 +207,36 @@ class MissingValue(TypedDict):
     field: str
 
 
+class CaseReview(TypedDict):
+    """What a second person made of a finding."""
+
+    state: Literal["confirmed", "disputed"]
+    time: str
+    who: str | None
+    by: str
+    recomputed: str | None
+    words: str | None
+
+
 class CaseFinding(TypedDict):
     """A finding of a case."""
 
     id: str
+    name: str | None
+    sha256: str | None
     verdict: str
+    log10_e: float | None
+    payload: str | None
+    text: Literal["keep", "seal", "leave-out"]
+    run: int
+    marks: int
+    examiner: str | None
+    examined: str
+    auditor: str | None
+    saved: str
+    kept: bool
+    missing: bool
+    review: CaseReview | None
 
 
 class CaseRow(TypedDict):

@@ -299,7 +299,7 @@ class _Conclusion:
         basis, text = prepared.basis, prepared.text
         options, model, profile = basis.options, basis.model, basis.profile
         readings = found.trial.paper.readings
-        shown = prepared.openings[found.trial.reading]
+        shown, use = prepared.openings[found.trial.reading], options.use
         return FindingContext(
             tokens=found.spans.shape[0],
             key=basis.keys[found.trial.number][0].fingerprint,
@@ -318,6 +318,9 @@ class _Conclusion:
             erasures=int((readings == 0).sum()) if len(marks) < 2 else 0,
             repaired=int(found.repaired.sum()) if len(marks) < 2 else 0,
             gaps=assemble.gaps(found, marks),
+            created="" if use is None or use.created is None else use.created.isoformat(),
+            new_key=use is not None and use.new,
+            issued=None if use is None else use.issued,
             # Nothing stands against a rate that was measured on texts of this kind.
             unlike="" if self.power is not None else unlike_study(text.document.text),
             handled=self.decoded.handled,

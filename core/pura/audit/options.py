@@ -23,6 +23,27 @@ class Notice(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeyUse:
+    """What is on record of the use of the keys of an audit.
+
+    Attributes:
+        created: The day on which the oldest of them was created, UTC; None where that is not known
+            of each.
+        issued: Payloads of the profile's length in the register; None without a register.
+        today: The day of the audit, UTC.
+    """
+
+    created: dt.date | None
+    issued: int | None
+    today: dt.date
+
+    @property
+    def new(self) -> bool:
+        """No text that is older than the day of the audit can carry a mark of these keys."""
+        return self.created is not None and self.created >= self.today
+
+
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """What an audit may be told besides text, key, profile and model; the same for many texts.
 
@@ -40,6 +61,7 @@ class Options:
             probabilities can weigh the bets; it needs its weights then.
         day: What ``today`` stands for in limits of the profile's fields, part of the decision rule;
             None takes :func:`latest_day`.
+        use: What is on record of the use of the keys; None where nobody looked.
     """
 
     decoder: str = "exact"
@@ -53,6 +75,7 @@ class Options:
     follow: bool = False
     weigh: bool = False
     day: dt.date | None = None
+    use: KeyUse | None = None
 
 
 def latest_day() -> dt.date:

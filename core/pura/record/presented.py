@@ -150,7 +150,9 @@ def answer_of(
         keys: Names of the keys that were tried.
         config: Name of the profile.
     """
-    first = tuple(wording[:1])
+    # That a key was never used comes before what finding no mark of it would mean.
+    unused = [one for one in wording if one.key.startswith("unused.")]
+    first = (*unused, *wording[:1])
     if verdict not in _POSITIVE:
         return first, ()
     values: dict[str, Value] = {"capped": int(capped), "lr": lr, "key": keys, "config": config}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pura.audit.contained import audit_contained, contained
-from pura.audit.options import AuditText, Notice, Options, latest_day
+from pura.audit.options import AuditText, KeyUse, Notice, Options, latest_day
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.visible import visible
@@ -20,6 +20,7 @@ from pura.keys.epochs import is_epoch, latest, today
 from pura.record.audit import Audit
 from pura.record.steps import StepReport
 from pura.record.surroundings import InputFacts, KeyFacts
+from pura.register.store import Register
 from pura.scheme import Profile
 from pura.usecases import register
 from pura.usecases.choices import Choices
@@ -222,7 +223,11 @@ class Prepared:
         checkpoint()
         self._setup, self._model = setup, model
         self._options = replace(
-            self._options, register=issued, power_tables=setup.tables or (), epochs=setup.epochs
+            self._options,
+            register=issued,
+            power_tables=setup.tables or (),
+            epochs=setup.epochs,
+            use=_use_of(environment, setup, issued),
         )
         return model
 
@@ -409,6 +414,18 @@ def _together(items: Iterable[tuple[Name, Item]]) -> Iterator[list[tuple[Name, I
             group, characters = [], 0
     if group:
         yield group
+
+
+def _use_of(environment: Environment, setup: Setup, issued: Register | None) -> KeyUse:
+    """Look up when the keys were created, and whether any payload was issued."""
+    entries = [environment.entry_of(ref) for ref in setup.keys if not ref.root]
+    days = [dt.datetime.fromisoformat(e.created).date() for e in entries if e and e.created]
+    known = bool(days) and len(days) == len(setup.keys)
+    return KeyUse(
+        created=min(days) if known else None,
+        issued=None if issued is None else issued.count(setup.profile.payload_bits),
+        today=dt.datetime.now(dt.UTC).date(),
+    )
 
 
 @contextmanager

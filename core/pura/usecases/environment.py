@@ -133,6 +133,15 @@ class Environment:
     def _entry(self, fingerprint: str) -> KeyEntry | None:
         return next((e for e in self.keys.list() if e.fingerprint == fingerprint), None)
 
+    def entry_of(self, ref: KeyRef) -> KeyEntry | None:
+        """Return what the store knows of a key; None of one that is not stored."""
+        if self.session_keys.get(ref.fingerprint) or self.lent_keys.get(ref.fingerprint):
+            return ref.entry
+        try:
+            return ref.entry or self._entry(ref.fingerprint)
+        except KeyStoreError:
+            return None
+
     def epoch_of(self, ref: KeyRef) -> KeyEntry | None:
         """Return a stored key, if it is that of a day, a week or a month already."""
         entry = ref.entry or self._entry(ref.fingerprint)

@@ -46,6 +46,9 @@ class FindingContext:
         repaired: Codeword positions that were repaired.
         gaps: What stands between two passages of one mark, as first and last character from 1, in
             the order of the text.
+        created: Day on which the oldest key was created, ISO 8601; empty where it is not known.
+        new_key: That is the day of the audit.
+        issued: Payloads of this length in the register; None without a register.
         unlike: In what the text differs from those of the study: ``signs``, ``language`` or
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
         handled: Signs of handling beyond what was measured, of :mod:`pura.audit.handling`.
@@ -74,6 +77,9 @@ class FindingContext:
     erasures: int = 0
     repaired: int = 0
     gaps: tuple[tuple[int, int], ...] = ()
+    created: str = ""
+    new_key: bool = False
+    issued: int | None = None
     unlike: str = ""
     handled: tuple[str, ...] = ()
     hidden: tuple[tuple[str, int], ...] = ()
@@ -126,6 +132,7 @@ def findings(
         again: How windows that were read a second time entered the evidence, or None.
     """
     out = [_headline(outcome, policy, circumstances), *_measured(outcome, power)]
+    out += _unused(outcome, circumstances)
     out += _strength(outcome, policy)
     if circumstances.scheme != SCHEME:
         named: dict[str, str | int | float] = {"name": FOREIGN_NAMES[circumstances.scheme]}
@@ -329,6 +336,19 @@ def _entry(register: RegisterFacts, match: RegisterMatch) -> dict[str, str | int
         "post": match.posterior,
         "chance": register.chance,
     }
+
+
+def _unused(outcome: Outcome, circumstances: FindingContext) -> list[Sentence]:
+    """Say that the key has no use on record: no mark was to be expected, whatever the rate."""
+    if outcome.verdict != "no-mark" or not (circumstances.new_key or circumstances.issued == 0):
+        return []
+    values: dict[str, str | int | float] = {"date": circumstances.created}
+    if circumstances.new_key:
+        key = "unused.both" if circumstances.issued == 0 else "unused.new"
+        return [Sentence(key=key, values=values)]
+    if not circumstances.created:
+        return [Sentence(key="unused.register")]
+    return [Sentence(key="unused.register-since", values=values)]
 
 
 def _gap(gaps: Sequence[tuple[int, int]]) -> Sentence:

@@ -12,6 +12,7 @@ from pura.audit.unexamined import REASONS
 from pura.base.numerals import LANGUAGES
 from pura.record.evidence import MarkFacts, PowerFacts
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch, name_payload
+from pura.record.presented import answer_of
 from pura.record.readings import PriorFacts
 from pura.verdict.findings import (
     FindingContext,
@@ -445,3 +446,32 @@ def test_whatever_happens_the_sentences_fill_and_pass_the_linter(
     for sentence in (*sentences, *cautions(out, circ)):
         for language in LANGUAGES:
             assert forbidden(fill(sentence, language), language) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ({"created": "2026-11-24", "new_key": True}, ("created on", "same day")),
+        ({"created": "2026-11-24", "new_key": True, "issued": 0}, ("created on", "holds no")),
+        ({"issued": 0}, ("holds no payload", "not known")),
+        ({"created": "2026-01-02", "issued": 0}, ("created on", "holds no payload")),
+        ({"created": "2026-01-02", "issued": 3}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_key_without_use_is_said_before_what_no_mark_would_mean(known, words):
+    none = decide(0.0, usable=300, power=0.99)
+    assert none.verdict == "no-mark"
+    said = findings(none, POLICY, circumstances(**known))
+    unused = [one for one in said if one.key.startswith("unused.")]
+    assert len(unused) == bool(words)
+    shown = {"capped": False, "lr": 1.0, "keys": "k", "config": "c"}
+    answer, _ = answer_of(none.verdict, said, **shown)
+    assert [one.key for one in answer] == [*(one.key for one in unused), said[0].key]
+    for one in unused:
+        assert all(word in fill(one, "en") for word in words)
+        assert fill(one, "de")
+    # Where something was found, or nothing can be said, it is not the key that matters.
+    for other in (decide(20.0), decide(0.0, usable=30, power=0.2, needed=80)):
+        keys = keys_of(findings(other, POLICY, circumstances(**known)))
+        assert not [key for key in keys if key.startswith("unused.")]

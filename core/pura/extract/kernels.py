@@ -10,7 +10,7 @@ antiderivatives: that keeps all digits when a token's probability is tiny.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,21 +49,33 @@ def _biweight(middle: F64, width: F64) -> F64:
     return width * ((1 - m2) ** 2 - q2 * (2 / 3 - 2 * m2 - q2 / 5))
 
 
-_INTEGRALS: Final[dict[str, Callable[[F64, F64], F64]]] = {
-    "box": _box,
-    "cosine": _cosine,
-    "triangular": _triangular,
-    "epanechnikov": _epanechnikov,
-    "biweight": _biweight,
+class Kernel(NamedTuple):
+    """A kernel of half-width 1.
+
+    Attributes:
+        value: Its value at a distance in [0, 1); 1 at 0, and it does not rise.
+        integral: Over an interval inside [-1, 1], by the interval's middle and width.
+    """
+
+    value: Callable[[F64], F64]
+    integral: Callable[[F64, F64], F64]
+
+
+FORMS: Final[dict[str, Kernel]] = {
+    "box": Kernel(np.ones_like, _box),
+    "cosine": Kernel(lambda y: (1 + np.cos(np.pi * y)) / 2, _cosine),
+    "triangular": Kernel(lambda y: 1 - y, _triangular),
+    "epanechnikov": Kernel(lambda y: 1 - y**2, _epanechnikov),
+    "biweight": Kernel(lambda y: (1 - y**2) ** 2, _biweight),
 }
+"""All kernels but ``hard``, which is none: :func:`hard_vote`."""
 
 
 def kernel_overlap(kernel: str, lo: F64, hi: F64, anchor: F64, radius: F64 | float) -> F64:
     """Return ``∫ K(d(u, A)) du`` over ``[lo, hi)`` with the circular distance ``d``.
 
     Args:
-        kernel: ``box``, ``cosine``, ``triangular``, ``epanechnikov`` or ``biweight``; its value at
-            the anchor is 1.
+        kernel: One of :data:`FORMS`.
         lo: Start of the intervals, in [0, 1].
         hi: End of the intervals, in [lo, 1].
         anchor: Centre ``A`` of the kernel, in [0, 1).
@@ -72,7 +84,7 @@ def kernel_overlap(kernel: str, lo: F64, hi: F64, anchor: F64, radius: F64 | flo
     Returns:
         float64 in the broadcast shape of the arguments, >= 0; exactly 0 where they do not meet.
     """
-    integral = _INTEGRALS[kernel]
+    integral = FORMS[kernel].integral
     total = np.zeros(np.broadcast_shapes(*(np.shape(x) for x in (lo, hi, anchor, radius))))
     for shift in _SHIFTS:
         raw_start = (lo - anchor + shift) / radius
@@ -98,21 +110,7 @@ def kernel_value(kernel: str, distance: F64, radius: F64 | float) -> F64:
         float64, in [0, 1].
     """
     y = np.minimum(distance / radius, 1.0)
-    inside = y < 1.0
-    match kernel:
-        case "box":
-            value = np.ones_like(y)
-        case "cosine":
-            value = (1 + np.cos(np.pi * y)) / 2
-        case "triangular":
-            value = 1 - y
-        case "epanechnikov":
-            value = 1 - y**2
-        case "biweight":
-            value = (1 - y**2) ** 2
-        case _:
-            raise KeyError(kernel)
-    return np.where(inside, value, 0.0)
+    return np.where(y < 1.0, FORMS[kernel].value(y), 0.0)
 
 
 def circular_distance(a: F64, b: F64) -> F64:

@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pura.extract.kernels import circular_distance, hard_vote, kernel_overlap, kernel_value
+from pura.extract import kernels
+from pura.extract.kernels import (
+    FORMS,
+    Kernel,
+    circular_distance,
+    hard_vote,
+    kernel_overlap,
+    kernel_value,
+)
+from pura.scheme.profile import KERNELS
 
-SMOOTH = ("box", "cosine", "triangular", "epanechnikov", "biweight")
+SMOOTH = tuple(FORMS)
 unit = st.floats(0.0, 1.0, allow_nan=False)
 
 
@@ -54,10 +63,46 @@ def test_overlap_is_exactly_zero_out_of_reach(kernel):
 
 @pytest.mark.parametrize("kernel", SMOOTH)
 def test_whole_circle_gives_the_kernels_mass(kernel):
-    mass = {"box": 2, "cosine": 1, "triangular": 1, "epanechnikov": 4 / 3, "biweight": 16 / 15}
+    radius = 0.0625
+    mass = quadrature(kernel, 0.0, 1.0, 0.5, radius)
     anchors = np.linspace(0, 1, 17, endpoint=False)
-    got = kernel_overlap(kernel, np.array(0.0), np.array(1.0), anchors, 0.0625)
-    np.testing.assert_allclose(got, mass[kernel] * 0.0625, rtol=1e-12)
+    got = kernel_overlap(kernel, np.array(0.0), np.array(1.0), anchors, radius)
+    np.testing.assert_allclose(got, mass, rtol=1e-12)
+
+
+def faults_of(kernel: str) -> list[str]:
+    """Say what is wrong with a kernel, by what docs/scheme.md §5 asks of each."""
+    faults = []
+    y = np.linspace(0.0, 0.999, 400)
+    value = FORMS[kernel].value(y)
+    if value[0] != 1.0 or (np.diff(value) > 0).any() or (value < 0).any():
+        faults.append("value")
+    # As a weight of a uniform phase each interval has the mean that its width gives it.
+    phase = (np.arange(4096) + 0.5) / 4096
+    for lo, hi in ((0.0, 1.0), (0.1, 0.13), (0.4, 0.9)):
+        overlap = kernel_overlap(kernel, np.array(lo), np.array(hi), phase, 0.125)
+        mass = quadrature(kernel, 0.0, 1.0, 0.5, 0.125)
+        if not np.isclose(overlap.mean(), mass * (hi - lo), rtol=1e-4):
+            faults.append(f"mean over [{lo}, {hi})")
+    return faults
+
+
+def test_every_kernel_of_a_profile_has_a_form_and_is_one() -> None:
+    assert {*FORMS, "hard"} == set(KERNELS)
+    assert {name: faults_of(name) for name in FORMS} == {name: [] for name in FORMS}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fault"),
+    [
+        (Kernel(lambda y: 1 - y, lambda m, w: 1.3 * FORMS["triangular"].integral(m, w)), "mean"),
+        (Kernel(lambda y: 0.7 * (1 - y), FORMS["triangular"].integral), "value"),
+        (Kernel(lambda y: y, FORMS["box"].integral), "value"),
+    ],
+)
+def test_a_wrong_kernel_is_seen(wrong: Kernel, fault: str, monkeypatch) -> None:
+    monkeypatch.setitem(kernels.FORMS, "seventh", wrong)
+    assert any(one.startswith(fault) for one in faults_of("seventh"))
 
 
 def test_hard_vote_goes_round_the_circle():

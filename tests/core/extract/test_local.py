@@ -9,9 +9,9 @@ import pytest
 from pura.decode import paper
 from pura.extract import local_evidence
 from pura.scheme import Profile, Schedule, SecretKey, ranks, schedule
+from pura.scheme.profile import KERNELS
 
 VECTORS = sorted((Path(__file__).parents[2] / "data" / "vectors").glob("extract-*.json"))
-KERNELS = ("box", "cosine", "triangular", "epanechnikov", "biweight", "hard")
 
 
 def load(path):

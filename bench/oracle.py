@@ -346,7 +346,7 @@ def main() -> None:
                     tokens = tokens_of(there)
                     settings = Settings(anyone=True, protection=WAYS[kind][way], limits=limits)
                     app = create_app(there, reader, settings, log=Log(io.StringIO()))
-                    with TestClient(app, client=("192.0.2.7", 1)) as client:
+                    with TestClient(app, "http://localhost", client=("192.0.2.7", 1)) as client:
                         one = run(way, client, tokens, (texts[kind][number], swapper, kind, number))
                 with chosen.output.open("a") as file:
                     file.write(json.dumps([kind, number, way, vars(one)]) + "\n")

@@ -37,9 +37,10 @@ LONGEST_S: Final = 540.0
 BODY: Final = 8 << 20
 PAGES: Final = 4000
 QUESTIONS: Final = 2000
-POST: Final = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+POST: Final = b"POST /v1/checks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
-OPEN: Final = ("--anyone", "--proxy", "127.0.0.1", "--per-day", "0", "--per-day-block", "0")
+PROXY: Final = ("--proxy", "127.0.0.1", "--host", "localhost")
+OPEN: Final = ("--anyone", *PROXY, "--per-day", "0", "--per-day-block", "0")
 """Without budgets: what is measured is what stands behind them."""
 
 Attack = Callable[[str, int], Coroutine[Any, Any, None]]

@@ -166,7 +166,9 @@ def by_code() -> dict[str, list[str]]:
                     found[code].add(key)
         if key.startswith("repeat.no-") and texts[key].hint:
             found[f"repeat-{key.removeprefix('repeat.no-')}"].add(key)
-        if key.startswith("database.") and texts[key].hint:
+        if key == "database.full":
+            found["disk-full"].add(key)
+        elif key.startswith("database.") and texts[key].hint:
             found["case-log"].add(key)
             found["register"].add(key)
     placed = set().union(*found.values())
@@ -194,7 +196,7 @@ def page(language: str) -> str:
         lines += [f"* {WINDOW[code][language]}"] if code in WINDOW else []
         for key in found.get(code, ()):
             said, hint = texts[key].texts[language], texts[key].hint
-            if key.startswith("database."):  # case log and register share these
+            if code in ("case-log", "register") and key.startswith("database."):  # they share these
                 for blank, word in (("noun", code), ("whole", f"{code}-whole")):
                     there = texts[f"database.{word}"].texts[language]
                     said = said.replace(f"{{{blank}:text}}", there)

@@ -58,6 +58,7 @@ class Kind:
             noun=phrase(self.noun),
             whole=phrase(self.whole),
             way_out=phrase(way_out),
+            code="disk-full" if what == "full" else None,
         )
 
     def connect(

@@ -26,7 +26,7 @@ HEADINGS: Final = {
     "serve": {
         "page.means": "profile key key_file model device dtype policy",
         "page.work": "jobs engine",
-        "page.listening": "listen certificate certificate_key without_tls proxy",
+        "page.listening": "listen certificate certificate_key without_tls proxy host",
         "page.answers": "anyone per_day per_day_block release name contact languages manifests",
         "page.statements": "statement_certificate statement_passphrase",
     },

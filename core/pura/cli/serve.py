@@ -86,6 +86,10 @@ def run(
             metavar="ADDRESS", help="Believe forwarded headers of this address or network."
         ),
     ] = None,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Name under which others ask it; else it is refused."),
+    ] = None,
     anyone: Annotated[
         bool, typer.Option("--anyone", help="Whoever has no token may ask, as the public.")
     ] = False,
@@ -150,11 +154,13 @@ def run(
         key=certificate_key,
         plain=without_tls,
         proxies=tuple(proxy or ()),
+        hosts=tuple(host or ()),
     )
     where.refuse()
     settings = Settings(
         name=name,
         contact=contact,
+        hosts=where.names,
         languages=tuple(languages or ()),
         anyone=anyone,
         release=tuple(release or ()),

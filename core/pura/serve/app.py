@@ -90,7 +90,7 @@ def create_app(
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)
     app.add_exception_handler(Exception, _refused)
-    app.add_middleware(Guard, limits=settings.limits)
+    app.add_middleware(Guard, settings=settings)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # as FastAPI says
     return app
 
@@ -135,7 +135,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         error = RefusalError("serve.fault", kind=type(error).__name__, code="serve-fault")
     service: Service | None = getattr(request.app.state, "service", None)
     if service is not None:
-        service.metrics.refused.labels(error.code).inc()
+        service.refused(request, error)
     told = problem(request, error)
     told.headers.update(headers)
     return told

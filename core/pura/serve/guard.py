@@ -1,4 +1,4 @@
-"""What stands before every address: how much comes in, how slowly, and which headers go out."""
+"""What stands before every address: for whom, from where and how much comes in; headers out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pura.serve.bodies import Body, Held
+from pura.serve.origins import refusal as elsewhere
 from pura.serve.problems import RefusalError, problem
 from pura.serve.service import Service
-from pura.serve.settings import Limits
+from pura.serve.settings import Settings
 
 _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -30,11 +31,12 @@ class Guard:
 
     Args:
         app: What is behind.
-        limits: See there.
+        settings: How the service is run.
     """
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        limits = settings.limits
+        self._app, self._hosts = app, settings.hosts
         self._held = Held(limits)
         self._most_public = max(1, int(limits.connections * limits.public_share))
         self._public = 0  # requests of the public with a body that are under way
@@ -65,7 +67,7 @@ class Guard:
             else:
                 refused = problem(request, refusal)
                 refused.headers["Connection"] = "close"
-                service.metrics.refused.labels(refusal.code).inc()
+                service.refused(request, refusal, asker)
                 await refused(scope, receive, with_headers)
         finally:
             self._public -= public
@@ -73,6 +75,8 @@ class Guard:
 
     def _refusal(self, request: Request, *, public: bool) -> RefusalError | None:
         """Return why nothing of a request is read."""
+        if (refusal := elsewhere(request, self._hosts)) is not None:
+            return refusal
         names = request.headers
         if "transfer-encoding" in names and "content-length" in names:
             # A proxy and we could disagree where this request ends and the next begins.

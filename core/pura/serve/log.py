@@ -1,10 +1,11 @@
-"""Lines of JSON about what was done: never a text, never an address, never a token."""
+"""Lines of JSON about what was done: never a text, a token or a whole address."""
 
 from __future__ import annotations
 
 import json
 import logging
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -23,8 +24,9 @@ class Log:
         """Write a line."""
         line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event}
         stream = self._stream or sys.stderr
-        stream.write(json.dumps(line | facts, ensure_ascii=True) + "\n")
-        stream.flush()
+        with suppress(OSError):  # a full disk must not cost anybody an answer
+            stream.write(json.dumps(line | facts, ensure_ascii=True) + "\n")
+            stream.flush()
 
 
 class OthersHandler(logging.Handler):

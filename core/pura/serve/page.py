@@ -43,7 +43,7 @@ async def form(request: Request) -> Response:
     try:
         asker_of(request)
     except PuraError as error:
-        return _problem(request, error, form=False)
+        return _refused(request, error, form=False)
     return _page(request, "form", title="page.ask", form=True)
 
 
@@ -52,7 +52,6 @@ async def ask(request: Request) -> Response:
     """Take a text or a file, and lead to where its answer will stand."""
     service, text = service_of(request), ""
     try:
-        _refuse_others(request)
         asker = asker_of(request)
         service.admit(asker)
         document, text = await _asked(request, asker)
@@ -61,7 +60,7 @@ async def ask(request: Request) -> Response:
     except ClientDisconnect:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     except PuraError as error:
-        return _problem(request, error, text=text, form=service.settings.anyone)
+        return _refused(request, error, text=text, form=service.settings.anyone)
     if not there:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     return RedirectResponse(f"/answers/{check.id}", status_code=HTTPStatus.SEE_OTHER)
@@ -73,7 +72,7 @@ async def answer(request: Request, identifier: str) -> Response:
     try:
         check = service_of(request).check(asker_of(request), identifier)
     except PuraError as error:
-        return _problem(request, error, form=service_of(request).settings.anyone)
+        return _refused(request, error, form=service_of(request).settings.anyone)
     check.fetched |= check.state != WAITING
     if check.error is not None:
         return _problem(request, check.error, form=True)
@@ -89,16 +88,6 @@ async def part(request: Request) -> Response:
     """Return what the page loads."""
     name = request.url.path.removeprefix("/")
     return Response(resource("serve", name).read_bytes(), media_type=_MEDIA[name])
-
-
-def _refuse_others(request: Request) -> None:
-    """Refuse a form that another site has filled in: its visitors' budgets are not its own.
-
-    Raises:
-        RefusalError: The browser says that it comes from elsewhere.
-    """
-    if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-        raise RefusalError("serve.elsewhere", code="serve-role")
 
 
 async def _asked(request: Request, asker: Asker) -> tuple[Document, str]:
@@ -128,6 +117,12 @@ async def _asked(request: Request, asker: Asker) -> tuple[Document, str]:
     if not text.strip():
         raise RefusalError("serve.request", field="text", code="serve-request")
     return from_text(text), text
+
+
+def _refused(request: Request, error: PuraError, *, text: str = "", form: bool) -> Response:
+    """Show why a question was not taken."""
+    service_of(request).refused(request, error)
+    return _problem(request, error, text=text, form=form)
 
 
 def _problem(request: Request, error: PuraError, *, text: str = "", form: bool) -> Response:
@@ -165,6 +160,7 @@ def _page(request: Request, state: str, *, title: str, **values: Any) -> Respons
     )
     headers = {
         "Content-Security-Policy": _POLICY,
+        "Referrer-Policy": "same-origin",  # else browsers say “Origin: null” of our own form
         "Content-Language": language,
         "Vary": "Accept-Language",
     }

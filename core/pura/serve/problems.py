@@ -16,20 +16,24 @@ _STATUS: Final = {
     "serve-request": 400,
     "serve-auth": 401,
     "serve-role": 403,
+    "serve-elsewhere": 403,
     "serve-unknown": 404,
     "serve-method": 405,
     "serve-slow": 408,
     "serve-large": 413,
     "input-limit": 413,
     "serve-media": 415,
+    "serve-host": 421,
     "serve-busy": 429,
     "serve-budget": 429,
+    "serve": 503,  # its own files: nothing that the asker could do
     "serve-draining": 503,
     "serve-lost": 503,
     "model-memory": 503,
     "serve-time": 503,
     "internal": 500,
     "serve-fault": 500,
+    "disk-full": 507,
 }
 _UNREADABLE: Final = 422
 

@@ -31,9 +31,9 @@ _FIELDS: Final = 3
 _FIELD_BYTES: Final = 1000
 _PROBLEM: Final[dict[str, Any]] = {"model": shapes.Problem, "content": {MEDIA: {}}}
 PROBLEMS: Final[dict[int | str, dict[str, Any]]] = dict.fromkeys(
-    (400, 401, 403, 408, 413, 415, 422, 429, 503), _PROBLEM
+    (400, 401, 403, 408, 413, 415, 421, 422, 429, 503, 507), _PROBLEM
 )
-NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = {401: _PROBLEM, 404: _PROBLEM}
+NOT_FOUND: Final[dict[int | str, dict[str, Any]]] = dict.fromkeys((401, 404, 421), _PROBLEM)
 _BODY: Final = {
     "requestBody": {
         "required": True,
@@ -210,10 +210,12 @@ async def healthz() -> str:
     tags=["operation"],
 )
 async def readyz(request: Request) -> PlainTextResponse:
-    """Whether checks are taken: the model is loaded, and the service does not end."""
-    if service_of(request).draining:
-        return PlainTextResponse("draining", status_code=HTTPStatus.SERVICE_UNAVAILABLE)
-    return PlainTextResponse("ready")
+    """Whether checks are taken: the model is loaded, the disk has room, and it does not end."""
+    service = service_of(request)
+    if service.ready:
+        return PlainTextResponse("ready")
+    why = "draining" if service.draining else "disk"
+    return PlainTextResponse(why, status_code=HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 @router.get(

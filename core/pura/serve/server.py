@@ -23,6 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pura.base.errors import ServeError
 from pura.serve.log import Log, OthersHandler
+from pura.serve.origins import named
 from pura.serve.service import Service
 from pura.serve.settings import Limits
 
@@ -42,6 +43,7 @@ class Listen:
         key: PEM file of its key.
         plain: Listen on other than loopback without TLS.
         proxies: Addresses and networks whose forwarded headers are believed.
+        hosts: Names under which it is asked, beside this machine's own.
     """
 
     host: str = "127.0.0.1"
@@ -50,13 +52,14 @@ class Listen:
     key: Path | None = None
     plain: bool = False
     proxies: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
 
     @classmethod
     def parsed(cls, where: str, **others: Any) -> Listen:
         """Read ``host:port``.
 
         Raises:
-            ServeError: It is none, or a proxy is no address.
+            ServeError: It is none, a proxy is no address, or a name none.
         """
         host, _, port = where.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
@@ -67,14 +70,28 @@ class Listen:
                 ipaddress.ip_network(proxy)
             except ValueError:
                 raise ServeError("serve.proxy", name=proxy, code="usage") from None
+        others["hosts"] = tuple(named(one) for one in others.get("hosts", ()))
         return cls(host=host, port=int(port), **others)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names under which it is asked, with that under which it listens."""
+        return self.hosts if self._anywhere else (*self.hosts, self.host.lower())
+
+    @property
+    def _anywhere(self) -> bool:
+        try:
+            return ipaddress.ip_address(self.host).is_unspecified
+        except ValueError:
+            return False
 
     def refuse(self) -> None:
         """Refuse to listen where others could listen in.
 
         Raises:
-            ServeError: It is not loopback, and neither TLS nor the explicit word was given; or
-                certificate and key do not come together.
+            ServeError: It is not loopback, and neither TLS nor the explicit word was given;
+                certificate and key do not come together; or nobody can know under which name it is
+                asked.
         """
         if (self.certificate is None) != (self.key is None):
             raise ServeError("serve.tls-pair", code="usage")
@@ -84,6 +101,8 @@ class Listen:
             here = self.host == "localhost"
         if not (here or self.plain or self.certificate):
             raise ServeError("serve.tls", code="usage")
+        if (self._anywhere or self.proxies) and not self.hosts:
+            raise ServeError("serve.host-none", code="usage")
 
 
 class HurriedProtocol(H11Protocol):
@@ -104,6 +123,7 @@ class HurriedProtocol(H11Protocol):
         super().connection_made(transport)
         if len(self.connections) >= self.most and self.owing:
             longest, _ = self.owing.popitem(last=False)
+            longest.turned_away("serve-slow")
             self.connections.discard(longest)
             longest.transport.abort()
         self.owing[self] = None
@@ -117,15 +137,21 @@ class HurriedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; a request for which there is no room is turned away (503)."""
-        full = len(self.connections) >= self.most
+        full, before = len(self.connections) >= self.most, self.cycle
         self.limit_concurrency = 0 if full else None
         super().data_received(data)
+        if full and self.cycle is not before:
+            self.turned_away("serve-busy")
         self._sort()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
         self._sort()
+
+    def turned_away(self, reason: str) -> None:
+        """Have it logged that it is cut off, or gets no answer."""
+        self.service().turned_away(reason, self.client[0] if self.client else "")
 
     def _sort(self) -> None:
         now: Any = self.cycle

@@ -11,6 +11,7 @@ import ipaddress
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
@@ -18,7 +19,7 @@ from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 
 from pura.audit.options import Notice
-from pura.base.errors import PuraError
+from pura.base.errors import PuraError, ServeError
 from pura.documents import Document
 from pura.serve import answers, budgets
 from pura.serve.answers import Answer
@@ -27,6 +28,7 @@ from pura.serve.log import Log
 from pura.serve.metrics import Metrics
 from pura.serve.problems import RefusalError, details
 from pura.serve.reader import Found, Kept, Reader, Work
+from pura.serve.refusals import Refusals
 from pura.serve.roles import Asker, Role
 from pura.serve.salt import Salt
 from pura.serve.settings import Settings
@@ -115,6 +117,17 @@ def address_of(request: Request) -> str:
     return "" if request.client is None else request.client.host
 
 
+def block_of(address: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """Return the block of an address; None where it is none."""
+    try:
+        there = ipaddress.ip_address(address)
+    except ValueError:
+        return None
+    there = getattr(there, "ipv4_mapped", None) or there
+    size = _V4_BLOCK if there.version == 4 else _V6_BLOCK
+    return ipaddress.ip_network((there, size), strict=False)
+
+
 class Service:
     """Takes questions and gives answers. One thread: that of the event loop.
 
@@ -144,6 +157,7 @@ class Service:
         self.settings, self.metrics, self.log = settings, Metrics(), log
         self.draining = False
         self._reader, self._tokens, self._store, self._salt = reader, tokens, store, salt
+        self._refusals = Refusals(log)
         self.sign, self._now = sign, now
         self._checks: dict[str, Check] = {}
         self._answers: dict[tuple[str, bytes], Check] = {}  # by asker and text
@@ -195,6 +209,29 @@ class Service:
             return self.asker(request.headers.get("authorization"), address_of(request))
         except PuraError:
             return None
+
+    def refused(self, request: Request, error: PuraError, asker: Asker | None = None) -> None:
+        """Count and log that a request was refused.
+
+        Args:
+            request: From where it comes.
+            error: Why.
+            asker: Who sent it, where that is known already.
+        """
+        asker = asker or self.known(request)
+        role = "" if asker is None else asker.role.value
+        self.turned_away(error.code, address_of(request), role=role)
+
+    def turned_away(self, reason: str, address: str, *, role: str = "") -> None:
+        """Count and log that somebody was refused."""
+        self.metrics.refused.labels(reason).inc()
+        block = block_of(address)
+        self._refusals.add(role, reason, "" if block is None else str(block))
+
+    @property
+    def ready(self) -> bool:
+        """Whether checks are taken: it does not end, and what they cost can be written down."""
+        return not self.draining and self._store.writable()
 
     def admit(self, asker: Asker) -> None:
         """Refuse a question for which there is no room, before its text is read from the wire.
@@ -276,19 +313,13 @@ class Service:
             self._reader.cancel(check.work)
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and write what was only counted."""
+        self._refusals.flush()
         self._store.close()
 
     def _block(self, address: str) -> str:
         """Return what names the block of an address."""
-        try:
-            there = ipaddress.ip_address(address)
-        except ValueError:
-            there = ipaddress.IPv4Address(0)
-        mapped = getattr(there, "ipv4_mapped", None)
-        there = mapped or there
-        size = _V4_BLOCK if there.version == 4 else _V6_BLOCK
-        block = ipaddress.ip_network((there, size), strict=False)
+        block = block_of(address) or ipaddress.IPv4Network((0, _V4_BLOCK))
         return f"block:{self._salt.digest(str(block).encode(), b'block').hex()}"
 
     def _shared(self, block: str) -> tuple[Budget, ...]:
@@ -325,8 +356,9 @@ class Service:
             raise RefusalError("serve.budget", code="serve-budget", again_s=wait)
 
     def refund(self, asker: Asker, checks: float) -> None:
-        """Pay back what was not done."""
-        self._store.refund(asker.budgets, checks, now=self._now())
+        """Pay back what was not done; where the disk takes nothing, the asker bears it."""
+        with suppress(ServeError):
+            self._store.refund(asker.budgets, checks, now=self._now())
 
     def _answered(self, check: Check) -> Answer | None:
         """Return what this asker was answered to this very text a short while ago.

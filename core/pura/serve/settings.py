@@ -122,6 +122,7 @@ class Settings:
     Attributes:
         name: Of the detector, for people.
         contact: Whom to write to; an address of mail or a page.
+        hosts: Names under which it is asked, beside those of this machine (``localhost``).
         languages: Of texts that the detector was validated for; empty: nothing was said.
         anyone: Whoever has no token may ask as the public.
         release: Fields of an identified payload that trusted askers are told.
@@ -131,6 +132,7 @@ class Settings:
 
     name: str = ""
     contact: str = ""
+    hosts: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     anyone: bool = False
     release: tuple[str, ...] = ()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +50,7 @@ _KIND: Final = Kind(
     pragmas=("synchronous = NORMAL",),
 )
 _PATIENCE_S: Final = 5.0
+_LEAST_FREE: Final = 16 << 20
 
 
 class Store(Handle):
@@ -59,6 +62,7 @@ class Store(Handle):
 
     def __init__(self, path: Path) -> None:
         make_private(path.parent)
+        self._folder, self._refused = path.parent, False
         self._db = _KIND.connect(path, create=True, read_only=False, timeout=_PATIENCE_S)
 
     def spend(self, budgets: Sequence[Budget], checks: float, *, now: float) -> float:
@@ -72,7 +76,7 @@ class Store(Handle):
         Returns:
             Seconds after which all can pay; 0 where they have paid.
         """
-        with _KIND.guard(), transaction(self._db):
+        with self._writing():
             self._db.execute("DELETE FROM buckets WHERE full <= ?", (now,))
             full = [self._full(one, now) for one in budgets]
             wait = max(
@@ -89,8 +93,31 @@ class Store(Handle):
 
     def refund(self, budgets: Sequence[Budget], checks: float, *, now: float) -> None:
         """Put checks back into every bucket."""
-        with _KIND.guard(), transaction(self._db):
+        with self._writing():
             self._move(budgets, [self._full(one, now) for one in budgets], -checks)
+
+    def writable(self) -> bool:
+        """Return whether there is room for what is to be kept.
+
+        Where the disk took nothing the last time, it is tried again, with what goes at the next
+        chance: a bucket that is full, and large enough to need room of its own.
+        """
+        if shutil.disk_usage(self._folder).free < _LEAST_FREE:
+            return False
+        if self._refused:
+            with suppress(ServeError), self._writing():
+                self._db.execute("INSERT OR REPLACE INTO buckets VALUES (zeroblob(65536), 0.0)")
+        return not self._refused
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with _KIND.guard(), transaction(self._db):
+                yield
+        except ServeError:
+            self._refused = True
+            raise
+        self._refused = False
 
     def left(self, budget: Budget, *, now: float) -> float:
         """Return the checks in a bucket; negative: its debt."""

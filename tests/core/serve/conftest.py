@@ -39,6 +39,7 @@ from pura.serve.tokens import TokenFile
 OPEN = Settings(
     name="House",
     anyone=True,
+    hosts=("testserver", "x"),
     protection=Protection(least_tokens=50, margin=0.0),
     limits=Limits(at_once_s=60.0),
 )

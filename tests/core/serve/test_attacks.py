@@ -27,12 +27,13 @@ from pura.usecases.audits import Prepared
 Start = Callable[..., Wire]
 Token = Callable[..., dict[str, str]]
 POST = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-PROXY = {"proxies": ("127.0.0.0/8",)}
+PROXY = {"proxies": ("127.0.0.0/8",), "hosts": ("x",)}
 PATIENCE_S = 60
 
 
 def lines(said: io.StringIO) -> list[dict[str, Any]]:
-    return [json.loads(one) for one in said.getvalue().splitlines()]
+    told = [json.loads(one) for one in said.getvalue().splitlines()]
+    return [one for one in told if one["event"] == "check"]
 
 
 def from_block(number: int) -> dict[str, str]:

@@ -110,7 +110,6 @@ def test_all_that_holders_of_tokens_are_shown_is_signed(
     for role in (Role.TRUSTED, Role.INTERNAL):
         headers = token(role)
         asked = ask(client, marked[0], headers)
-        print(asked.json())
         place = f"/v1/checks/{asked.json()['id']}"
         again = client.get(place, headers=headers | {"Accept-Language": "de"})
         for told in (asked, again):

@@ -205,7 +205,7 @@ def test_who_goes_away_while_waiting_frees_the_place(
         "root_path": "",
         "scheme": "http",
         "query_string": b"",
-        "headers": [(b"content-type", b"application/json")],
+        "headers": [(b"host", b"x"), (b"content-type", b"application/json")],
         "client": ("192.0.2.8", 1),
         "server": ("test", 80),
         "http_version": "1.1",

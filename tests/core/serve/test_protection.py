@@ -37,7 +37,8 @@ def ask(client: Any, text: str, headers: dict[str, str] | None = None) -> Any:
 
 
 def lines(said: io.StringIO) -> list[dict[str, Any]]:
-    return [json.loads(one) for one in said.getvalue().splitlines()]
+    told = [json.loads(one) for one in said.getvalue().splitlines()]
+    return [one for one in told if one["event"] == "check"]
 
 
 def test_nothing_that_was_asked_before_makes_a_text_marked(

@@ -129,7 +129,7 @@ def proxied(
         def start(**settings: Any) -> Proxied:
             seen: list[tuple[str, str]] = []
             there = wire(
-                listen={"proxies": ("127.0.0.1",)},
+                listen={"proxies": ("127.0.0.1",), "hosts": ("x",)},
                 around=lambda app: app.add_middleware(Seen, seen=seen),
                 **settings,
             )

@@ -76,7 +76,9 @@ def test_requests_that_are_too_much_together_are_turned_away(wire: Callable[...,
         pass  # until the service has seen that the other is gone
 
 
-def test_who_holds_connections_keeps_nobody_out(wire: Callable[..., Wire]) -> None:
+def test_who_holds_connections_keeps_nobody_out(
+    wire: Callable[..., Wire], said: io.StringIO
+) -> None:
     there = wire(limits={"connections": 20})
     slow = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
     begun = (b"", b"GET /healthz HTTP/1.1\r\nX: ", slow)
@@ -85,10 +87,11 @@ def test_who_holds_connections_keeps_nobody_out(wire: Callable[..., Wire]) -> No
             other = socket.create_connection(("127.0.0.1", there.port), 60)
             held.enter_context(closing(other)).sendall(begun[number % 3])
         assert there.client.get("/healthz", headers={"Connection": "close"}).text == "ok"
+    assert '"reason": "serve-slow", "block": "127.0.0.0/24"' in said.getvalue()
 
 
 def test_more_requests_than_there_is_room_for_are_turned_away(
-    wire: Callable[..., Wire], token: Token, gate: threading.Event
+    wire: Callable[..., Wire], token: Token, gate: threading.Event, said: io.StringIO
 ) -> None:
     there = wire(limits={"connections": 4})
     ask = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -102,6 +105,7 @@ def test_more_requests_than_there_is_room_for_are_turned_away(
         while len(there.server.config.app.state.service._checks) < 3:
             pass  # until all three have come whole
         assert there.client.get("/healthz", headers={"Connection": "close"}).status_code == 503
+        assert '"reason": "serve-busy"' in said.getvalue()
         gate.set()
     while there.client.get("/healthz", headers={"Connection": "close"}).status_code != 200:
         pass  # until they are answered
@@ -222,7 +226,7 @@ def test_forwarded_addresses_are_believed_of_named_proxies_only(
 ) -> None:
     protection = {"per_day_block": 1}
     told = []
-    for listen in ({}, {"proxies": ("127.0.0.0/8",)}):
+    for listen in ({}, {"proxies": ("127.0.0.0/8",), "hosts": ("x",)}):
         there = wire(listen=listen, protection=protection)
         for address in ("198.51.100.1", "203.0.113.1"):
             asked = there.client.post(
@@ -239,7 +243,7 @@ def test_others_cannot_listen_in_unless_somebody_says_so(
         Listen.parsed("0.0.0.0:80").refuse()
     for where in ("127.0.0.1:80", "[::1]:80", "localhost:0"):
         Listen.parsed(where).refuse()
-    Listen.parsed("0.0.0.0:80", plain=True).refuse()
+    Listen.parsed("0.0.0.0:80", plain=True, hosts=("x",)).refuse()
     for wrong in ("8080", ":8080", "127.0.0.1:", "127.0.0.1:99999"):
         with pytest.raises(ServeError, match="address:port"):
             Listen.parsed(wrong)

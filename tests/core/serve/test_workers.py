@@ -143,7 +143,7 @@ def test_a_worker_that_is_killed_costs_no_answer(
     ) as reader:
         pids = [pid for pid in processes(engine) if pid not in before]
         assert len(pids) == 2
-        with TestClient(create_app(at, reader, settings)) as client:
+        with TestClient(create_app(at, reader, settings), "http://localhost") as client:
             header = token(Role.TRUSTED)
             asked = [client.post("/v1/checks", json={"text": t}, headers=header) for t in texts]
             assert {one.status_code for one in asked} <= {200, 202}

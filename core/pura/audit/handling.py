@@ -68,6 +68,8 @@ JOINED_ENGLISH, JOINED = 6.5, 7.5
 were left out, or other signs put there. English prose has 5, German up to 6.2."""
 FIGURED: Final = 0.04
 """Share of words in which figures stand for letters from which they are a sign."""
+SCATTERED: Final = 3
+"""Words a line below which broken lines are a sign, whether they were joined or not."""
 TABBED: Final = 0.05
 """Share of the gaps between words that hold a tab from which they are a sign."""
 REFERENCES: Final = 0.001
@@ -107,7 +109,7 @@ def handling_signs(
     unmeasured = not restored or max(map(len, text.splitlines()), default=0) < NARROW
     signs = (
         (CASE, bool(case_of(text))),
-        (LINES, BROKEN in changes or (WRAPPED in changes and unmeasured)),
+        (LINES, BROKEN in changes or (WRAPPED in changes and unmeasured) or _scattered(text)),
         (TYPING, _split_words(text, pieces) >= SPLIT_WORDS),
         (
             CHARACTERS,
@@ -178,6 +180,13 @@ def odd_share(text: str) -> float:
         if not _usual(char, main) or (english and char.isalpha() and not char.isascii())
     )
     return odd / max(1, counts.total())
+
+
+def _scattered(text: str) -> bool:
+    """Whether lines hold hardly more than a word, as the cells of a column that was pasted."""
+    lines = [line for line in text[:_SAMPLE].splitlines() if line.strip()]
+    words = sum(len(line.split()) for line in lines)
+    return len(lines) >= _LEAST_WORDS and words < SCATTERED * len(lines)
 
 
 def _tabbed(text: str) -> bool:

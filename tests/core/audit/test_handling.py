@@ -280,6 +280,16 @@ def test_words_in_the_cells_of_a_table_are_read_as_words() -> None:
         )
 
 
+def test_a_word_a_line_is_a_sign() -> None:
+    for words in (1, 2):
+        pieces = (PROSE * 2).split(" ")
+        cells = [" ".join(pieces[n : n + words]) for n in range(0, len(pieces), words)]
+        text = "\n".join(cells).capitalize()
+        assert "lines" in handling_signs(text, lambda words: [1] * len(words), odd=ODD)
+    verse = "\n".join(PROSE[n : n + 40] for n in range(0, len(PROSE), 40))
+    assert "lines" not in handling_signs(verse[:400], lambda words: [1] * len(words), odd=ODD)
+
+
 HIDING = {
     "\u2063": "invisible-characters",
     "\ufe0f": "variation-selectors",

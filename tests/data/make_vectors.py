@@ -131,6 +131,9 @@ def vector(seed, profile, parts):
     ids, entropy, lo, hi = text(rng, key, profile, parts)
     plan = schedule(ids, entropy, key, profile)
     found = decide(Intervals.of(plan, entropy, lo, hi, profile))
+    # Marks by their share in the e-value, the largest first, as `pura selftest` reads them.
+    bits = np.array([mark.payload.bits for mark in found.marks])
+    shares = found.log_ratios(bits, profile) - profile.payload_bits * math.log(2)
     return {
         "key_hex": key.to_hex(),
         "profile": profile.to_dict(),
@@ -154,11 +157,11 @@ def vector(seed, profile, parts):
             "log_e": found.log_e,
             "marks": [
                 {
-                    "payload": mark.payload.text,
-                    "log_e": mark.log_e,
-                    "ranges": [list(one) for one in mark.ranges],
+                    "payload": found.marks[at].payload.text,
+                    "log_e": shares[at],
+                    "ranges": [list(one) for one in found.marks[at].ranges],
                 }
-                for mark in found.marks
+                for at in np.argsort(-shares, kind="stable")
             ],
         },
     }

@@ -13,12 +13,14 @@ import numpy.typing as npt
 
 from pura.audit.key_reading import KeyReading
 from pura.decode.exact import Candidate, Mark
+from pura.decode.extents import Extent
 from pura.record.evidence import BitEvidence, MarkFacts, PayloadFacts, StepEvidence, TokenEvidence
 from pura.record.marks import bit_evidence, token_share
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Payload, Profile, encode, unpack
 
 _FEW_CANDIDATES: Final = 8
+_LEAST_COPIED: Final = 20  # tokens
 _NEARLY_ALL: Final = 0.9999  # of the weight; what is left changes no marginal of a field
 
 
@@ -50,10 +52,15 @@ class Selected:
         return self.trial.exact.marks
 
     @property
-    def ranges(self) -> tuple[tuple[int, int], ...]:
-        """Tokens of the strongest mark's passages."""
+    def extents(self) -> tuple[Extent, ...]:
+        """The strongest mark's passages."""
         strongest = self.trial.exact.strongest
-        return () if strongest is None else strongest.ranges
+        return () if strongest is None else strongest.extents
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """First and last token of each of them."""
+        return tuple((one.first, one.last) for one in self.extents)
 
     @property
     def repaired(self) -> npt.NDArray[np.bool_]:
@@ -144,7 +151,7 @@ def _candidates(listed: Sequence[Candidate], profile: Profile) -> tuple[Candidat
 
 def passages(found: Selected) -> tuple[Passage, ...]:
     """Return the strongest mark's passages as ranges of tokens and characters."""
-    return _passages(found.ranges, found.spans)
+    return _passages(found.extents, found.spans)
 
 
 def passage_share(found: Selected) -> float:
@@ -225,7 +232,7 @@ def mark_facts(
             key=keys[one.trial.number],
             bits=one.mark.payload.text,
             fields=unpack(found.profile.fields, one.mark.payload),
-            passages=_passages(one.mark.ranges, found.spans),
+            passages=_passages(one.mark.extents, found.spans),
             share=token_share(one.mark.ranges, found.trial.seen.text_tokens),
             candidates=_candidates(one.mark.candidates, found.profile) if several else (),
             own_log10_e=one.log10_e,
@@ -255,12 +262,52 @@ def gaps(found: Selected, marks: Sequence[SeparateMark]) -> tuple[tuple[int, int
     return tuple((int(spans[first, 0]) + 1, int(spans[last, 1])) for first, last in sorted(free))
 
 
-def _passages(
-    ranges: Sequence[tuple[int, int]], spans: npt.NDArray[np.int64]
-) -> tuple[Passage, ...]:
+def copies(
+    found: Selected, marks: Sequence[SeparateMark], context_window: int
+) -> tuple[tuple[int, int], ...]:
+    """Return what repeats the text of a mark's passage word for word, outside of all passages.
+
+    The contexts of such a stretch stood before, so none of it is counted.
+
+    Returns:
+        First and last character of each stretch, from 1, in order.
+    """
+    ids = found.trial.ids.tolist()
+    taken, source = np.zeros((2, len(ids)), dtype=bool)
+    for one in (one for mark in marks for one in mark.mark.extents):
+        taken[one.first : one.last + 1] = True
+        source[one.first_from : one.last_to + 1] = True
+    seen: dict[tuple[int, ...], int] = {}
+    stretches: list[list[int]] = []
+    for at in range(context_window, len(ids)):
+        before = seen.setdefault(tuple(ids[at - context_window : at + 1]), at)
+        if before == at or not source[before] or taken[at]:
+            continue
+        if stretches and at - stretches[-1][1] <= context_window + 1:
+            stretches[-1][1] = at
+        else:
+            stretches.append([at, at])
+    spans = found.spans
+    return tuple(
+        (int(spans[first, 0]) + 1, int(spans[last, 1]))
+        for first, last in stretches
+        if last - first >= _LEAST_COPIED
+    )
+
+
+def _passages(extents: Sequence[Extent], spans: npt.NDArray[np.int64]) -> tuple[Passage, ...]:
     return tuple(
         Passage(
-            first_token=first, last_token=last, start=int(spans[first, 0]), end=int(spans[last, 1])
+            first_token=one.first,
+            last_token=one.last,
+            start=int(spans[one.first, 0]),
+            end=int(spans[one.last, 1]),
+            start_from=int(spans[one.first_from, 0]),
+            start_to=int(spans[one.first_to, 0]),
+            end_from=int(spans[one.last_from, 1]),
+            end_to=int(spans[one.last_to, 1]),
+            start_uncounted=one.first_uncounted,
+            end_uncounted=one.last_uncounted,
         )
-        for first, last in ranges
+        for one in extents
     )

@@ -318,6 +318,7 @@ class _Conclusion:
             erasures=int((readings == 0).sum()) if len(marks) < 2 else 0,
             repaired=int(found.repaired.sum()) if len(marks) < 2 else 0,
             gaps=assemble.gaps(found, marks),
+            copies=assemble.copies(found, marks, found.profile.context_window),
             created="" if use is None or use.created is None else use.created.isoformat(),
             new_key=use is not None and use.new,
             issued=None if use is None else use.issued,

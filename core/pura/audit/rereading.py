@@ -242,8 +242,8 @@ def _spliced(text: Schedule, window: Schedule, there: slice) -> Schedule:
 def _moved(mark: Mark, there: slice, tokens: int) -> Mark:
     marked, log_ratio = np.zeros(tokens), np.zeros(tokens)
     marked[there], log_ratio[there] = mark.marked, mark.log_ratio
-    ranges = tuple((first + there.start, last + there.start) for first, last in mark.ranges)
-    return replace(mark, marked=marked, log_ratio=log_ratio, ranges=ranges)
+    extents = tuple(one.moved(there.start) for one in mark.extents)
+    return replace(mark, marked=marked, log_ratio=log_ratio, extents=extents)
 
 
 def rereading_facts(

@@ -155,6 +155,8 @@ class BatchJournal(Handle):
                 columns = json.loads(row if error is None else error)
                 # Tuples became lists on their way through JSON.
                 columns["passages"] = tuple(map(tuple, columns.get("passages", ())))
+                limits = columns.get("passages_limits", ())
+                columns["passages_limits"] = tuple(one and tuple(one) for one in limits)
                 for name in ("marks_payloads", "fields_outside", "cautions", "undone"):
                     columns[name] = tuple(columns.get(name, ()))
                 mark = None if chosen is None else bool(chosen[number])

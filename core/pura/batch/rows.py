@@ -45,6 +45,8 @@ class Row:
         marks: How many marks were found.
         marks_payloads: Payload of each, in the order of the text; null where it is in question.
         passages: First character and the one after the last, of all marks.
+        passages_limits: Of each, least and greatest first character, least and greatest character
+            after the last: 95 % credible intervals; null where the finding has none.
         share: Part of the tokens that lies in passages.
         tokens: Length of the text.
         usable: Steps that carry bits.
@@ -81,6 +83,7 @@ class Row:
     marks: int | None = later(None, omitted=False)
     marks_payloads: tuple[str | None, ...] = later((), omitted=False)
     passages: tuple[tuple[int, int], ...] = ()
+    passages_limits: tuple[tuple[int, int, int, int] | None, ...] = later((), omitted=False)
     share: float | None = None
     tokens: int | None = None
     usable: int | None = None
@@ -128,6 +131,7 @@ class Row:
         """Return plain JSON values, in the order of the columns."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         found["passages"] = [list(span) for span in self.passages]
+        found["passages_limits"] = [one and list(one) for one in self.passages_limits]
         found["marks_payloads"] = list(self.marks_payloads)
         for name in ("fields_outside", "cautions", "undone"):
             found[name] = list(found[name])
@@ -145,7 +149,8 @@ def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
         audit: The record.
         error: Why the text could not be examined.
     """
-    passages = sorted({(p.first_token, p.last_token, p.start, p.end) for p in _passages(audit)})
+    named = {(p.first_token, p.last_token): p for p in _passages(audit)}
+    passages = [named[place] for place in sorted(named)]
     payload, marks = audit.payload, audit.named_marks
     match = audit.register_match
     return {
@@ -161,8 +166,9 @@ def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
         "fields_outside": list(payload.outside) if payload is not None else [],
         "marks": max(len(marks), int(audit.verdict == "mark")) if error is None else None,
         "marks_payloads": [mark.payload.bits for mark in marks],
-        "passages": [[start, end] for _, _, start, end in passages],
-        "share": round(token_share((p[:2] for p in passages), audit.input.tokens), 6)
+        "passages": [[p.start, p.end] for p in passages],
+        "passages_limits": [p.limits and list(p.limits) for p in passages],
+        "share": round(token_share(sorted(named), audit.input.tokens), 6)
         if error is None
         else None,
         "tokens": audit.input.tokens,

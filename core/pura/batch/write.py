@@ -135,6 +135,7 @@ def arrow_schema() -> Any:
     special = {
         "fields": pyarrow.map_(pyarrow.string(), pyarrow.string()),
         "passages": pyarrow.list_(span),
+        "passages_limits": pyarrow.list_(pyarrow.list_(pyarrow.int64())),
     }
     return pyarrow.schema(
         [

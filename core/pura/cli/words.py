@@ -10,6 +10,7 @@ from pura.base.numerals import weight
 from pura.record.audit import Audit
 from pura.record.naming import NamedMark
 from pura.record.presented import said
+from pura.record.spoken import limits_words
 from pura.words.sentences import fill, noted
 
 _CANDIDATES: Final = 5  # of each mark that are printed
@@ -70,6 +71,8 @@ def _details(audit: Audit, mark: NamedMark, language: str) -> Iterator[Line]:
         for passage in mark.passages:
             place = audit.presented.place(passage, language)
             yield f"{_word('passages', language)}: {place}", ""
+            if words := limits_words(passage, language):
+                yield f"  {words}", "dim"
 
 
 def _facts(audit: Audit, language: str) -> Iterator[Line]:

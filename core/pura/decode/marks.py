@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from pura.decode import chain
 from pura.decode.chain import ChainText
+from pura.decode.extents import Extent, PassageText, extent_of
 from pura.decode.issued import Issued, log_prior
 from pura.decode.prior import PayloadPrior
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
@@ -35,6 +36,10 @@ MOST_CANDIDATES: Final = 64
 
 _LEAST_WEIGHT: Final = 0.02  # grid members below this share say nothing of their own
 _MOST_MEMBERS: Final = 3
+PASSAGE_NATS: Final = 3 * math.log(10)
+"""Least evidence, its payload being known, of each of several passages of one mark."""
+
+_LEAST_EDITED: Final = 0.01  # share of edited tokens that a limit reckons with in any passage
 _ALL_ISSUED: Final = 1 << 17  # so many are weighed one by one
 
 
@@ -73,7 +78,7 @@ class Mark:
         bit_posteriors: float64 [L_m], probability that each of its payload bits is 1.
         marked: float64 [L], posterior that the token belongs to a passage of this mark.
         log_ratio: float64 [L], what each token adds to the log likelihood ratio of this payload.
-        ranges: First and last token (inclusive) of each passage, in order.
+        extents: Where each passage stands, in order, with intervals for its limits.
     """
 
     payload: Payload
@@ -82,7 +87,12 @@ class Mark:
     bit_posteriors: F64
     marked: F64
     log_ratio: F64
-    ranges: tuple[tuple[int, int], ...]
+    extents: tuple[Extent, ...]
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """First and last token (inclusive) of each passage."""
+        return tuple((one.first, one.last) for one in self.extents)
 
     @property
     def log10_e(self) -> float:
@@ -214,22 +224,22 @@ def _strongest_issued(phi: F64, issued: Issued, profile: Profile) -> list[Bits]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkExtent:
+class MarkPlace:
     """Where one mark stands; attributes as of :class:`Mark`."""
 
     marked: F64
     log_ratio: F64
-    ranges: tuple[tuple[int, int], ...]
+    extents: tuple[Extent, ...]
 
 
-def limits_of(
+def places_of(
     text: ChainText,
     payloads: Bits,
-    spans: Sequence[Sequence[tuple[int, int]]],
+    spans: Sequence[Sequence[tuple[int, int]]] | None,
     member: int,
     profile: Profile,
     checkpoint: Callable[[], None],
-) -> list[MarkExtent]:
+) -> list[MarkPlace]:
     """Return where marks begin and end, token by token.
 
     One chain runs over the text; around the passages of a mark it reads the mark's payload, up to
@@ -238,12 +248,13 @@ def limits_of(
     Args:
         text: The text.
         payloads: uint8 [K, L_m], all different.
-        spans: First and last token of the passages that are known of each, apart from each other.
+        spans: First and last token of the passages that are known of each, apart from each other;
+            None where there is one payload and nothing is known.
         member: Which chain.
         profile: The profile.
         checkpoint: Called often; may raise.
     """
-    owner = _owners(text.tokens, spans)
+    owner = np.zeros(text.tokens, np.int64) if spans is None else _owners(text.tokens, spans)
     words = codeword_windows(encode_rows(payloads, profile))
     tokens = np.flatnonzero(text.row >= 0)
     rows = text.row[tokens]
@@ -252,23 +263,89 @@ def limits_of(
     picked[:, rows] = text.windows[:, rows, read]
     of_owner = replace(text, windows=np.broadcast_to(picked[:, :, None], text.windows.shape))
     found = chain.posteriors(of_owner, words[:1], np.array([member]), checkpoint)
+    ranges: list[tuple[int, int, int]] = []
+    for number in range(len(payloads)):
+        there = runs(np.where(owner == number, found.marked[0], 0.0), text.model.least_tokens)
+        own = there if spans is None else spans[number]
+        stated = [r for r in there if any(r[0] <= b and a <= r[1] for a, b in own)]
+        ranges += [(*one, number) for one in stated or own]
+    extents = _extents(text, words, sorted(ranges), member, checkpoint)
     out = []
-    for number, own in enumerate(spans):
-        there = owner == number
-        marked = np.where(there, found.marked[0], 0.0)
-        ranges = runs(marked, text.model.least_tokens)
-        stated = [r for r in ranges if any(r[0] <= b and a <= r[1] for a, b in own)]
+    for number in range(len(payloads)):
         inside = np.zeros(text.tokens, dtype=bool)
-        for first, last in stated or own:
-            inside[first : last + 1] = True
+        for one in extents[number]:
+            inside[one.first : one.last + 1] = True
+        marked = np.where(owner == number, found.marked[0], 0.0)
         out.append(
-            MarkExtent(
-                marked=np.where(inside | (marked <= 0.5), marked, 0.0),
-                log_ratio=np.where(there, found.log_ratio[0], 0.0),
-                ranges=tuple(stated or own),
+            MarkPlace(
+                marked=np.where(inside, marked, np.minimum(marked, 0.5)),
+                log_ratio=np.where(owner == number, found.log_ratio[0], 0.0),
+                extents=tuple(extents[number]),
             )
         )
     return out
+
+
+def _extents(
+    text: ChainText,
+    words: I64,
+    ranges: Sequence[tuple[int, int, int]],
+    member: int,
+    checkpoint: Callable[[], None],
+) -> list[list[Extent]]:
+    """Return the limits of passages, by mark.
+
+    Of the passages of one mark those are left out that say too little for themselves: next to a
+    passage, text that is hardly counted stays probable by the chain's expectation alone.
+
+    Args:
+        text: The text.
+        words: int64 [K, n], window indices of the codewords.
+        ranges: First and last token of each passage and the number of its mark, in order.
+        member: Which chain.
+        checkpoint: Called often; may raise.
+    """
+    read = [passage_text(text, word, member) for word in words]
+    gains: list[list[float]] = [[] for _ in words]
+    out: list[list[Extent]] = [[] for _ in words]
+    taken = -1
+    for at, (first, last, number) in enumerate(ranges):
+        most = ranges[at + 1][0] - 1 if at + 1 < len(ranges) else text.tokens - 1
+        seen, first = read[number], max(first, taken + 1)
+        if not seen.counted[first : last + 1].any():
+            continue
+        one = extent_of(seen, (first, last), (taken + 1, max(most, last)), checkpoint)
+        out[number].append(one)
+        gains[number].append(seen.gain(one.first, one.last))
+        taken = one.last
+    for number, own in enumerate(out):
+        least = min(PASSAGE_NATS, max(gains[number], default=0.0))
+        out[number] = [e for e, gain in zip(own, gains[number], strict=True) if gain >= least]
+    return out
+
+
+def passage_text(text: ChainText, word: I64, member: int) -> PassageText:
+    """Return what a text says of one payload, token by token.
+
+    Args:
+        text: The text.
+        word: int64 [n], window indices of the payload's codeword.
+        member: Which chain.
+    """
+    clean = int(text.table[member])
+    tokens = np.flatnonzero(text.row >= 0)
+    rows = text.row[tokens]
+    densities = np.ones((2, text.tokens))
+    for place, row in enumerate((clean + text.windows.shape[0] // 2, clean)):
+        densities[place, tokens] = text.windows[row, rows, word[text.index[rows]]]
+    edited = text.edits(np.array([member]), 0, text.tokens)[:, 0, 0]
+    return PassageText(
+        young=densities[0],
+        clean=densities[1],
+        counted=text.row >= 0,
+        edited=np.maximum(edited, _LEAST_EDITED),
+        context_window=text.context_window,
+    )
 
 
 def _owners(tokens: int, spans: Sequence[Sequence[tuple[int, int]]]) -> I64:

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode import chain
 from pura.decode.evidence_sums import EvidenceSums
 from pura.decode.marks import (
     LEAST_POSTERIOR,
@@ -20,14 +19,11 @@ from pura.decode.marks import (
     Candidate,
     Mark,
     PayloadPosterior,
-    limits_of,
     payload_posterior,
-    runs,
+    places_of,
 )
 from pura.decode.passages import SCALES, FoundPassage, FoundPassages, find_passages
 from pura.decode.trellis.base import RegisterTrellis
-from pura.decode.windows import codeword_windows
-from pura.scheme.codeword import encode_rows
 
 F64 = npt.NDArray[np.float64]
 
@@ -75,17 +71,16 @@ def state_marks(
             steps=None if text.whole == text.tokens else text.whole,
         )
     if not passages.passages:
-        words = codeword_windows(encode_rows(payload.bits[None], profile))
         member = weighed.best_chain(payload.bits, checkpoint)
-        seen = chain.posteriors(text, words, member, checkpoint)
+        (seen,) = places_of(text, payload.bits[None], None, int(member[0]), profile, checkpoint)
         only = Mark(
             payload=payload,
             log_e=weighed.log_e,
             candidates=_in_question(whole.candidates),
             bit_posteriors=whole.bit_posteriors,
-            marked=seen.marked[0],
-            log_ratio=seen.log_ratio[0],
-            ranges=runs(seen.marked[0], text.model.least_tokens),
+            marked=seen.marked,
+            log_ratio=seen.log_ratio,
+            extents=seen.extents,
         )
         return StatedMarks((only,), 0, at_least=passages.at_least)
     marks = _marks_of(weighed, passages, whole, checkpoint)
@@ -137,7 +132,7 @@ def _marks_of(
     payloads = np.stack([said[name].payload.bits for name in groups])
     strongest = payloads[int(np.argmax(weighed.log_shares(payloads)))]
     member = weighed.best_chain(strongest, checkpoint)
-    limits = limits_of(weighed.chain_text, payloads, spans, int(member[0]), profile, checkpoint)
+    places = places_of(weighed.chain_text, payloads, spans, int(member[0]), profile, checkpoint)
     marks = [
         Mark(
             payload=said[name].payload,
@@ -146,9 +141,9 @@ def _marks_of(
             bit_posteriors=said[name].bit_posteriors,
             marked=place.marked,
             log_ratio=place.log_ratio,
-            ranges=place.ranges,
+            extents=place.extents,
         )
-        for (name, passages), place in zip(groups.items(), limits, strict=True)
+        for (name, passages), place in zip(groups.items(), places, strict=True)
     ]
     return tuple(sorted(marks, key=lambda mark: mark.ranges[0]))
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from pura.base.decoder import later
 from pura.scheme import Field, FieldValue
 
 IDENTIFIED: Final = 0.99
@@ -119,12 +120,32 @@ class Passage:
         last_token: Index of its last token (inclusive).
         start: First character.
         end: Character after the last.
+        start_from: Least of the 95 % credible interval of ``start``; None in records of earlier
+            versions, as are the others.
+        start_to: Greatest of it.
+        end_from: Least of that of ``end``.
+        end_to: Greatest of it.
+        start_uncounted: None of the text between ``start_from`` and ``start`` is counted.
+        end_uncounted: None of that between ``end`` and ``end_to`` is.
     """
 
     first_token: int
     last_token: int
     start: int
     end: int
+    start_from: int | None = later(None)
+    start_to: int | None = later(None)
+    end_from: int | None = later(None)
+    end_to: int | None = later(None)
+    start_uncounted: bool = later(False)
+    end_uncounted: bool = later(False)
+
+    @property
+    def limits(self) -> tuple[int, int, int, int] | None:
+        """Least and greatest start, least and greatest end; None where the record has none."""
+        found = (self.start_from, self.start_to, self.end_from, self.end_to)
+        known = [one for one in found if one is not None]
+        return (known[0], known[1], known[2], known[3]) if len(known) == len(found) else None
 
 
 @dataclass(frozen=True, kw_only=True)

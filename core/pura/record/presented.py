@@ -29,6 +29,7 @@ _BESIDE: Final = (
     "text.concentrated",
     "text.edited",
     "text.gap",
+    "text.copy",
     "verifier.",
     "way-out.",
 )

@@ -44,6 +44,8 @@ def mark_lines(
         lines.append(_fill("mark.entry", language, entry=mark.entry.entry, who=mark.entry.who))
     if not alone and (words := evidence_words(mark, language, lr_cap)):
         lines.append(words)
+    if not alone:
+        lines += [f"  {words}" for p in mark.passages if (words := limits_words(p, language))]
     return lines
 
 
@@ -99,6 +101,24 @@ def place_words(
         return _fill("mark.line" if last == line else "mark.lines", language, **values)
     key = "mark.paragraph" if last == line else "mark.paragraph-lines"
     return _fill(key, language, paragraph=paragraph, **values)
+
+
+def limits_words(passage: Passage, language: str) -> str:
+    """Return the intervals in which a passage begins and ends; "" where the record has none.
+
+    Args:
+        passage: The passage.
+        language: ``en`` or ``de``.
+    """
+    if passage.limits is None:
+        return ""
+    a, b, c, d = passage.limits
+    parts = [_fill("mark.limits", language, a=a + 1, b=b + 1, c=c, d=d)]
+    if passage.start_uncounted:
+        parts.append(_fill("mark.uncounted-before", language))
+    if passage.end_uncounted:
+        parts.append(_fill("mark.uncounted-behind", language))
+    return "; ".join(parts)
 
 
 def _first_sign(text: str, passage: Passage) -> int:

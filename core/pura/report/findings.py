@@ -10,7 +10,7 @@ from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of, standing
 from pura.record.naming import CandidateFacts
-from pura.record.spoken import evidence_ratio, whom_words
+from pura.record.spoken import evidence_ratio, limits_words, whom_words
 from pura.report import figures
 from pura.report.blocks import Block, bullets, facts, heading, note, paragraph, table
 from pura.report.glyphs import printable
@@ -296,14 +296,17 @@ def _passages(audit: Audit, labels: Labels) -> list[Block]:
     for mark, p in standing(audit):
         place = printable(audit.presented.place(p, labels.language))
         tokens = labels("from-to", a=p.first_token + 1, b=p.last_token + 1)
-        places.setdefault(mark + 1, []).append(f"{place}, {tokens}")
+        limits = limits_words(p, labels.language)
+        words = f"{place}, {tokens}; {limits}" if limits else f"{place}, {tokens}"
+        places.setdefault(mark + 1, []).append(words)
     if not places:
         return [*blocks, paragraph(labels("passages.none"))]
     if len(audit.named_marks) < 2:
         blocks.append(bullets([place for each in places.values() for place in each]))
     else:
         blocks.append(_marks(audit, places, labels))
-    return [*blocks, note(labels("margin"))]
+    limited = any(p.limits is not None for _, p in standing(audit))
+    return [*blocks, note(labels("margin"))] if limited else blocks
 
 
 def _marks(audit: Audit, places: Mapping[int, Sequence[str]], labels: Labels) -> Block:

@@ -188,7 +188,13 @@ def _within(audit: Audit, passage: Passage) -> bool:
     first, last, spans = passage.first_token, passage.last_token, audit.tokens.spans
     if not 0 <= first <= last < len(spans):
         return False
-    return (int(spans[first, 0]), int(spans[last, 1])) == (passage.start, passage.end)
+    if (int(spans[first, 0]), int(spans[last, 1])) != (passage.start, passage.end):
+        return False
+    if passage.limits is None:
+        return True
+    start_from, start_to, end_from, end_to = passage.limits
+    begins = 0 <= start_from <= passage.start <= start_to
+    return begins and end_from <= passage.end <= end_to <= int(spans[-1, 1])
 
 
 def _overlapping(marks: tuple[MarkFacts, ...]) -> bool:

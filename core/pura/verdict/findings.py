@@ -46,6 +46,7 @@ class FindingContext:
         repaired: Codeword positions that were repaired.
         gaps: What stands between two passages of one mark, as first and last character from 1, in
             the order of the text.
+        copies: What repeats the text of a passage word for word outside of them, likewise.
         created: Day on which the oldest key was created, ISO 8601; empty where it is not known.
         new_key: That is the day of the audit.
         issued: Payloads of this length in the register; None without a register.
@@ -77,6 +78,7 @@ class FindingContext:
     erasures: int = 0
     repaired: int = 0
     gaps: tuple[tuple[int, int], ...] = ()
+    copies: tuple[tuple[int, int], ...] = ()
     created: str = ""
     new_key: bool = False
     issued: int | None = None
@@ -151,7 +153,9 @@ def findings(
         # With several marks each sentence says where its own one stands.
         out += _concentrated(circumstances) if len(marks) < 2 else []
         if circumstances.gaps:
-            out.append(_gap(circumstances.gaps))
+            out.append(_stretches("text.gap", circumstances.gaps))
+        if circumstances.copies:
+            out.append(_stretches("text.copy", circumstances.copies))
     if circumstances.proxy:
         out.append(
             Sentence(
@@ -351,8 +355,8 @@ def _unused(outcome: Outcome, circumstances: FindingContext) -> list[Sentence]:
     return [Sentence(key="unused.register-since", values=values)]
 
 
-def _gap(gaps: Sequence[tuple[int, int]]) -> Sentence:
-    return Sentence(key="text.gap", values={"k": len(gaps), "places": _places(gaps)})
+def _stretches(key: str, found: Sequence[tuple[int, int]]) -> Sentence:
+    return Sentence(key=key, values={"k": len(found), "places": _places(found)})
 
 
 def _concentrated(circumstances: FindingContext) -> list[Sentence]:

@@ -131,9 +131,9 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
     assert audit.text == hidden
     (passage,) = audit.passages
     assert abs(passage.start - 602) < 20
-    assert passage.end == len(hidden)
+    assert len(hidden) - 20 <= passage.end <= len(hidden) == passage.end_to
     assert again.first_token is not None
-    assert again.first_token <= passage.first_token <= passage.last_token == again.last_token
+    assert again.first_token <= passage.first_token <= passage.last_token <= again.last_token
     # Tokens and steps are those of the whole text, in their order.
     assert audit.tokens.ids.size == audit.input.tokens
     assert (np.diff(audit.steps.token) > 0).all()

@@ -206,7 +206,7 @@ def test_passage_of_150_tokens_in_400_plain_ones(profile, payload, text_maker):
     assert right / total >= 0.95
 
 
-def test_a_paragraph_in_a_long_text_is_found(tbcc, payload, text_maker):
+def test_a_paragraph_in_a_long_text_is_found(tbcc, payload, text_maker, near_interval):
     """What was called “no mark found”: 200 marked tokens in 4,000 plain ones."""
     rng = np.random.default_rng(5)
     truth = np.zeros(4000, dtype=bool)
@@ -217,15 +217,14 @@ def test_a_paragraph_in_a_long_text_is_found(tbcc, payload, text_maker):
     assert got.log_e_whole < 0
     assert got.log10_e > 0.7 * alone.log10_e
     assert got.payload == payload
-    ((first, last),) = got.marks[0].ranges
-    assert abs(first - 2600) <= 10
-    assert abs(last - 2799) <= 10
+    (one,) = got.marks[0].extents
+    assert near_interval(one, 2600, 2799)
     assert got.candidates[0].posterior > 0.99
     np.testing.assert_allclose(got.bit_posteriors, payload.bits, atol=1e-3)
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_several_payloads_are_several_marks(count, tbcc, text_maker):
+def test_several_payloads_are_several_marks(count, tbcc, text_maker, near_interval):
     rng = np.random.default_rng(count)
     payloads = [Payload.from_bits(rng.integers(0, 2, 36)) for _ in range(count)]
     size = 260 * count
@@ -247,14 +246,13 @@ def test_several_payloads_are_several_marks(count, tbcc, text_maker):
     taken = np.zeros(size, dtype=int)
     for mark in got.marks:
         i = payloads.index(mark.payload)
-        ((first, last),) = mark.ranges
-        assert abs(first - (260 * i + 40)) <= 10
-        assert abs(last - (260 * i + 239 - 30 * i)) <= 10
+        (one,) = mark.extents
+        assert near_interval(one, 260 * i + 40, 260 * i + 239 - 30 * i)
         assert mark.log10_e > 6
         assert mark.candidates[0].payload == mark.payload
         assert mark.candidates[0].posterior > 0.99
         np.testing.assert_allclose(mark.bit_posteriors, mark.payload.bits, atol=1e-2)
-        taken[first : last + 1] += 1
+        taken[one.first : one.last + 1] += 1
     assert taken.max() == 1
 
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.presented import said
-from pura.record.spoken import whom_words
+from pura.record.spoken import limits_words, whom_words
 from pura.words.sentences import fill
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.finding_summary import marked_share
@@ -30,6 +30,7 @@ from pura_audit.workbench.answer.mark_list import COUNTED, MarkList, grouped
 from pura_audit.workbench.answer.steps import REPORT, Steps
 
 MAX_WIDTH = 960  # longer lines are hard to read
+PLACES = 3  # passages whose limits the card states; the report has all
 RANKED = 3  # candidates that the card names; the table has all
 
 
@@ -270,6 +271,10 @@ class PayloadBox(QFrame):
                 "muted",
             )
         )
+        for passage in audit.passages[:PLACES]:
+            if limits := limits_words(passage, tongue):
+                place = audit.presented.place(passage, tongue)
+                self._add(label(f"{place}; {limits}", "muted", wrap=True))
         if audit.register is not None:
             match = audit.register_match
             words = (

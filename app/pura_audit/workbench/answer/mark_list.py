@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from pura.record.audit import Audit
 from pura.record.naming import NamedMark
 from pura.record.presented import said
-from pura.record.spoken import evidence_ratio, whom_words
+from pura.record.spoken import evidence_ratio, limits_words, whom_words
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
@@ -110,7 +110,9 @@ class MarkRow(QPushButton):
         row.addWidget(facts, 2)
         name = translate("Marks", "Mark {n:text}, {payload:text}: {facts:text}")
         self.setAccessibleName(filled(name, n=number + 1, payload=named, facts=words))
-        self.setToolTip(translate("Marks", "Show its bits, and where it begins"))
+        limits = [limits_words(passage, language()) for passage in mark.passages]
+        act = translate("Marks", "Show its bits, and where it begins")
+        self.setToolTip("\n".join([act, *filter(None, limits)]))
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:

@@ -590,6 +590,8 @@ class TextCanvas(QAbstractScrollArea):
             chosen = self._several and number == self._selection.mark
             painter.setPen(mark_pen(self._theme, number, 3 if chosen else 2))
             painter.drawLine(4, top, 4, bottom)
+            if passage.limits is not None:
+                self._paint_limits(painter, passage.limits, number)
             painter.setPen(QPen(self._theme.mark(number), 2))
             painter.drawLine(4, top, 9, top)
             painter.drawLine(4, bottom, 9, bottom)
@@ -598,6 +600,17 @@ class TextCanvas(QAbstractScrollArea):
                 at = max(top, 2)
                 paint_badge(painter, self._theme, number, QRectF(0, at, BADGE, BADGE))
             self.drawn += 1
+
+    def _paint_limits(
+        self, painter: QPainter, limits: tuple[int, int, int, int], number: int
+    ) -> None:
+        """Draw the lines in which a passage may begin and end as dotted ones."""
+        painter.setPen(QPen(self._theme.mark(number), 2, Qt.PenStyle.DotLine))
+        least_start, most_start, least_end, most_end = limits
+        for first, last in ((least_start, most_start), (least_end - 1, most_end - 1)):
+            top, bottom = (self._lines.of_character(max(0, place)) for place in (first, last))
+            if top < bottom:
+                painter.drawLine(8, self._y(top) + 3, 8, self._y(bottom) + self.line_height - 3)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the lines anew."""

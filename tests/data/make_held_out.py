@@ -193,7 +193,6 @@ CASES = {
 
 KNOWN = {
     "pr": {"known": "a wrong payload is named", "log10_e": 46.6, "posterior": 0.9994},
-    "groff": {"known": "it is called unmarked", "log10_e": 2.1},
 }
 """What does not hold of a marked text yet, by its tool, with what was measured."""
 LONGEST = 1500  # characters of a text by people

@@ -30,6 +30,7 @@ KINDS: Final = (PREFIXES, WRAPPED, BROKEN, TRAILING, RUNS, PARAGRAPHS)
 _LEAST_BREAKS: Final = 3
 _EXPLAINED, _AMID = 0.6, 0.8
 _NARROWEST, _WIDEST = 20, 200
+_SET_IN: Final = 0.8  # share of the lines that begin with blanks; pages have heads and headings
 _PARAGRAPH: Final = 100  # characters that a line takes to be a paragraph, on average
 _LEAST_RUNS, _RUN_SHARE = 5, 0.05
 _LEAST_DOUBLED, _DOUBLED_SHARE = 3, 0.6
@@ -105,10 +106,15 @@ def _without_prefixes(text: str) -> list[Change]:
     quoted = [(place, match) for place, line in held if (match := _QUOTED.match(line))]
     if len(quoted) == len(held):
         return [Change(place, place + match.end(), "", PREFIXES) for place, match in quoted]
-    indent = min(len(line) - len(line.lstrip(" ")) for _, line in held)
-    if indent < 2:
+    set_in = [(place, line) for place, line in held if line.startswith("  ")]
+    if len(set_in) < _SET_IN * len(held):
         return []
-    return [Change(place, place + indent, "", PREFIXES) for place, _ in held]
+    indent = min(len(line) - len(line.lstrip(" ")) for _, line in set_in)
+    changes = [Change(place, place + indent, "", PREFIXES) for place, _ in set_in]
+    # Of code some lines stand further left as well.
+    if len(set_in) < len(held) and not _joined(rewrite(text, changes, KINDS).text):
+        return []
+    return changes
 
 
 def _breaks(text: str) -> list[_Break]:

@@ -57,6 +57,16 @@ def test_quotation_marks_are_taken_off_before_lines_are_joined() -> None:
     assert [s.name for s in done.substitutions] == [PREFIXES, WRAPPED]
 
 
+def test_a_page_is_set_in_under_its_head_and_headings() -> None:
+    body = PROSE.split("\n\n- ", maxsplit=1)[0]
+    body += f"\n\n{body}"
+    lines = textwrap.indent(wrapped(body, 60), " " * 7)
+    page = f"PLAN(1)\n\nHARBOUR\n{lines}\n\nTown{' ' * 60}(1)"
+    done = restore_layout(page)
+    assert done.text.startswith(f"PLAN(1)\n\nHARBOUR\n{body}\n\nTown")
+    assert [s.name for s in done.substitutions][:2] == [PREFIXES, WRAPPED]
+
+
 def test_an_item_goes_on_under_its_first_word() -> None:
     item = "The first thing that was asked for was a wall that would stand for a hundred years."
     lines = textwrap.wrap(item, 38)
@@ -107,6 +117,7 @@ def test_paragraphs_get_their_empty_line_where_lines_were_wrapped() -> None:
         "One line.",
         "Roses are red,\nViolets are blue,\nSugar is sweet\nAnd so are you.\nA longer line ends it",
         "def f(x):\n    y = x + 1\n    return y\n\n\ndef g(x):\n    return f(x) or  x\n",
+        "So:\n\n    for one in all:\n        go(one)\n    if not all:\n        stop()\n    end()",
         "```\na long line of code that goes on\nand on until it is broken\nand on\nand on\n```",
         "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 |",
         "Milk\nBread\nTwo eggs\nFlour for the cake\nSalt",

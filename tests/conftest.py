@@ -273,34 +273,20 @@ def small_samples(small_model: Any, sample_key: SecretKey) -> dict[str, Any]:
 
 
 @pytest.fixture
-def faulty(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str, Exception], dict[str, Any]]:
+def faulty(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str, Exception], Any]:
     """Has one of the twelve steps fail at one text: ``faulty(7, text, RuntimeError("…"))``."""
-    from collections.abc import Generator
-    from contextlib import contextmanager
+    from tests.core.usecases._faulty_plan import Fault, failing
 
     from pura.audit.steps import StepLog
 
-    usual = StepLog.logged
-    where: dict[str, Any] = {}
+    faults: dict[str, Fault] = {}
+    monkeypatch.setattr(StepLog, "logged", failing(faults))
 
-    def digests(notes: Any) -> set[str]:
-        values = (getattr(note, "values", {}) for note in notes)
-        return {str(one["sha256"]) for one in values if "sha256" in one}
-
-    @contextmanager
-    def logged(self: StepLog, number: int, spent: float = 0.0) -> Generator[Any, None, None]:
-        with usual(self, number, spent) as note:
-            yield note
-            known = [*(n for report in self.reports for n in report.note), *note]
-            if number == where["step"] and where["sha256"] in digests(known):
-                where["met"] += 1
-                raise type(where["fault"])(*where["fault"].args)
-
-    def arrange(step: int, text: str, fault: Exception) -> dict[str, Any]:
-        sha256 = hashlib.sha256(text.encode()).hexdigest()
-        where.update(step=step, sha256=sha256, fault=fault, met=0)
-        monkeypatch.setattr(StepLog, "logged", logged)
-        return where
+    def arrange(step: int, text: str, error: Exception) -> Fault:
+        faults.clear()
+        fault = Fault(step=step, error=error)
+        faults[hashlib.sha256(text.encode()).hexdigest()] = fault
+        return fault
 
     return arrange
 

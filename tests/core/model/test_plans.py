@@ -126,6 +126,10 @@ def test_any_documents_are_read_whole(
         for text, first, hidden in found:
             told.setdefault(id(text), set()).update(range(first, first + len(hidden)))
 
+    def too_early(_: Piece) -> None:
+        raise AssertionError("a piece was to be fed before the one that it waits for")
+
+    monkeypatch.setattr(Piece, "feed_whole", too_early)  # what makes up for a wrong order
     monkeypatch.setattr(window_scheduler, "Passes", made)
     monkeypatch.setattr(window_scheduler, "tile_count", lambda *_: 0)
     monkeypatch.setattr(WindowScheduler, "_sum_up", noted)

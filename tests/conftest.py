@@ -47,6 +47,7 @@ settings.register_profile(
 settings.load_profile("any-machine")
 
 DATA = Path(__file__).parent / "data"
+PATIENCE_S = 60  # with what comes on any machine, however busy
 BUILTIN = "smollm2-135m"
 SMALL = "small"
 
@@ -397,6 +398,17 @@ def clean_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
         terminal._language[:] = ["en"]  # what ``--language`` of a test before has left
 
 
+@pytest.fixture
+def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
+    """pytest-qt's own, with more patience: five seconds are few on a busy machine."""
+    from pytestqt.qtbot import QtBot
+
+    bot: Any = QtBot(request)
+    for name in ("waitUntil", "waitSignal", "waitSignals", "waitExposed", "waitActive"):
+        setattr(bot, name, functools.partial(getattr(bot, name), timeout=1000 * PATIENCE_S))
+    return bot
+
+
 @pytest.fixture(autouse=True)
 def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that leaves a thread behind."""
@@ -405,7 +417,7 @@ def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     left = [t for t in threading.enumerate() if t not in before and not t.daemon and t.is_alive()]
     for thread in left:
-        thread.join(timeout=5)
+        thread.join(timeout=PATIENCE_S)
     left = [thread for thread in left if thread.is_alive()]
     assert not left, f"threads left behind: {left}"
     if started:

@@ -394,7 +394,7 @@ def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
         window.audit()
         faulty(step, texts[1], RuntimeError(texts[1]))
         window.toggle_pause()
-        qtbot.waitUntil(lambda: not window.session.jobs.model.busy, timeout=60_000)
+        qtbot.waitUntil(lambda: not window.session.jobs.model.busy)
         assert states(window) == ["done", "failed", "done"], step
         failure = window.session.texts.queue.items[1].failure
         assert failure.code == "internal"

@@ -47,6 +47,7 @@ settings.register_profile(
 settings.load_profile("any-machine")
 
 DATA = Path(__file__).parent / "data"
+PATIENCE_S = 60  # with what comes on any machine, however busy
 BUILTIN = "smollm2-135m"
 SMALL = "small"
 
@@ -273,34 +274,20 @@ def small_samples(small_model: Any, sample_key: SecretKey) -> dict[str, Any]:
 
 
 @pytest.fixture
-def faulty(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str, Exception], dict[str, Any]]:
+def faulty(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str, Exception], Any]:
     """Has one of the twelve steps fail at one text: ``faulty(7, text, RuntimeError("…"))``."""
-    from collections.abc import Generator
-    from contextlib import contextmanager
+    from tests.core.usecases._faulty_plan import Fault, failing
 
     from pura.audit.steps import StepLog
 
-    usual = StepLog.logged
-    where: dict[str, Any] = {}
+    faults: dict[str, Fault] = {}
+    monkeypatch.setattr(StepLog, "logged", failing(faults))
 
-    def digests(notes: Any) -> set[str]:
-        values = (getattr(note, "values", {}) for note in notes)
-        return {str(one["sha256"]) for one in values if "sha256" in one}
-
-    @contextmanager
-    def logged(self: StepLog, number: int, spent: float = 0.0) -> Generator[Any, None, None]:
-        with usual(self, number, spent) as note:
-            yield note
-            known = [*(n for report in self.reports for n in report.note), *note]
-            if number == where["step"] and where["sha256"] in digests(known):
-                where["met"] += 1
-                raise type(where["fault"])(*where["fault"].args)
-
-    def arrange(step: int, text: str, fault: Exception) -> dict[str, Any]:
-        sha256 = hashlib.sha256(text.encode()).hexdigest()
-        where.update(step=step, sha256=sha256, fault=fault, met=0)
-        monkeypatch.setattr(StepLog, "logged", logged)
-        return where
+    def arrange(step: int, text: str, error: Exception) -> Fault:
+        faults.clear()
+        fault = Fault(step=step, error=error)
+        faults[hashlib.sha256(text.encode()).hexdigest()] = fault
+        return fault
 
     return arrange
 
@@ -411,6 +398,17 @@ def clean_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
         terminal._language[:] = ["en"]  # what ``--language`` of a test before has left
 
 
+@pytest.fixture
+def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
+    """pytest-qt's own, with more patience: five seconds are few on a busy machine."""
+    from pytestqt.qtbot import QtBot
+
+    bot: Any = QtBot(request)
+    for name in ("waitUntil", "waitSignal", "waitSignals", "waitExposed", "waitActive"):
+        setattr(bot, name, functools.partial(getattr(bot, name), timeout=1000 * PATIENCE_S))
+    return bot
+
+
 @pytest.fixture(autouse=True)
 def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that leaves a thread behind."""
@@ -419,7 +417,7 @@ def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     left = [t for t in threading.enumerate() if t not in before and not t.daemon and t.is_alive()]
     for thread in left:
-        thread.join(timeout=5)
+        thread.join(timeout=PATIENCE_S)
     left = [thread for thread in left if thread.is_alive()]
     assert not left, f"threads left behind: {left}"
     if started:

@@ -1,6 +1,9 @@
-"""Synthetic texts with their readings, as a generator would write them. No model."""
+"""Synthetic texts with their readings, as a generator would write them; engines of a batch."""
 
 from __future__ import annotations
+
+import importlib.util
+import os
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from pura.measure.evaluate import TextReading
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
+from pura.usecases.batch import ENGINES
 
 
 def write_text(profile: Profile, payload: Payload | None, tokens: int, seed: int) -> TextReading:
@@ -35,3 +39,25 @@ def write_text(profile: Profile, payload: Payload | None, tokens: int, seed: int
 @pytest.fixture
 def marked_text():
     return write_text
+
+
+@pytest.fixture
+def cluster() -> None:
+    """Where Ray is missing, a person's machine leaves the test out; CI has to have it."""
+    if importlib.util.find_spec("ray") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("not installed: the extra “cluster”", pytrace=False)
+        pytest.skip("not installed: the extra “cluster”")
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=() if name == "local" else pytest.mark.weekly) for name in ENGINES
+    ]
+)
+def each_engine(request: pytest.FixtureRequest) -> str:
+    """Each engine of a batch."""
+    name = str(request.param)
+    if name == "ray":
+        request.getfixturevalue("cluster")
+    return name

@@ -147,7 +147,7 @@ class Desktop:
         while self.daemons:
             daemon = self.daemons.pop()
             daemon.terminate()
-            daemon.wait(10)
+            daemon.wait(60)
             assert daemon.stdout is not None
             daemon.stdout.close()
 
@@ -207,9 +207,9 @@ def desktop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
             user.log_out()
             assert bus.stdin is not None
             bus.stdin.close()
-            bus.wait(10)
+            bus.wait(60)
             bus.stdout.close()
             for thread in threading.enumerate():
                 if thread.name == watch.THREAD:
-                    thread.join(10)  # without the bus nothing waits any more
+                    thread.join(60)  # without the bus nothing waits any more
             gc.collect()

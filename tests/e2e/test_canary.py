@@ -76,10 +76,11 @@ def steps():
         while session.jobs.stores.busy:
             yield
     session.chosen.look_around()
-    for _ in range(20):
+    labels = {"Passing", "Renamed", "Renamed/window"}
+    while not labels <= {k.label for k in session.chosen.catalogue.keys}:
         yield
     session.chosen.choose_keys(session.chosen.catalogue.keys)
-    assert {"Passing", "Renamed", "Renamed/window"} <= {k.label for k in session.chosen.keys}
+    assert labels <= {k.label for k in session.chosen.keys}
     while session.chosen.model is None or session.chosen.profile is None:
         yield
     session.texts.add_paths([text])

@@ -57,7 +57,7 @@ def test_a_fault_in_any_step_costs_one_text_its_finding_and_the_command_says_so(
         met = faulty(step, broken, ValueError(broken))
         done = pura(*command)
         first, second, third = rows(done.stdout)
-        assert (met["met"], done.returncode) == (2, 1), step  # beside the others, and alone
+        assert (met.met, done.returncode) == (2, 1), step  # beside the others, and alone
         assert [first["verdict"], third["verdict"]] == [usual[0], usual[2]]
         assert first["read_alone"] is third["read_alone"] is True
         assert second["error"]["code"] == "internal"
@@ -67,6 +67,16 @@ def test_a_fault_in_any_step_costs_one_text_its_finding_and_the_command_says_so(
         assert f"fault {reference}: ValueError in a group of 1, at " in log
         assert not any(broken[:20] in said for said in (done.stdout, done.stderr, log))
     assert "wurden einzeln gelesen" in pura("--language", "de", *command).stderr
+    # So does a batch, and its summary counts them.
+    out = ["-o", marked / "out.jsonl", "--register"]
+    done = pura("batch", "run", *files, *options(marked), *out)
+    assert done.returncode == 1
+    assert "1  could not be examined: internal" in done.stdout
+    assert "2 texts were read alone" in done.stderr
+    out[1] = marked / "other.jsonl"
+    done = pura("batch", "run", *files, *options(marked), *out, "--json")
+    [summary] = rows(done.stdout)
+    assert (done.returncode, summary["errors"], summary["read_alone"]) == (1, {"internal": 1}, 2)
 
 
 def test_a_fault_while_a_file_is_read_costs_no_other_its_finding(

@@ -128,7 +128,10 @@ def _labels(scale: Scale) -> Sequence[Cell]:
 def _ecc(scale: Scale) -> Sequence[Cell]:
     bits = (12, 24, 36) if scale.full else (36,)
     kinds = ("spc-4", "spc-18", "hamming-hard", "hamming-soft", "rs-hard", "rs-soft", "tbcc")
-    return [{"ecc": k, "bits": b, **_HARD} for k in kinds for b in bits]
+    blocks = {"spc-4": 4, "spc-18": 18}  # they share the payload out evenly
+    return [
+        {"ecc": k, "bits": b, **_HARD} for k in kinds for b in bits if b % blocks.get(k, 1) == 0
+    ]
 
 
 def _kernels(scale: Scale) -> Sequence[Cell]:

@@ -124,7 +124,7 @@ def test_a_sealed_text_opens_with_its_passphrase(window: Any, audit: Audit, qtbo
     [ask] = dialog.findChildren(PassphraseDialog)
     for line in (ask.first, ask.again):
         line.setText("a quiet passphrase")
-    with qtbot.waitSignal(dialog.saved, timeout=20_000):
+    with qtbot.waitSignal(dialog.saved):
         ask.ok.click()
     browser = openers.show_cases(window)
     qtbot.waitUntil(lambda: browser.pane.shown is not None)
@@ -132,12 +132,12 @@ def test_a_sealed_text_opens_with_its_passphrase(window: Any, audit: Audit, qtbo
     [ask] = browser.findChildren(PassphraseDialog)
     ask.first.setText("another passphrase")
     ask.ok.click()
-    qtbot.waitUntil(lambda: bool(ask.words.text()), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(ask.words.text()))
     assert ask.first.selectedText() == "another passphrase"
     ask.first.setText("a quiet passphrase")
     before = len(window.session.texts.queue.items)
     ask.ok.click()
-    qtbot.waitUntil(lambda: len(window.session.texts.queue.items) == before + 1, timeout=20_000)
+    qtbot.waitUntil(lambda: len(window.session.texts.queue.items) == before + 1)
     assert window.session.texts.current.audit.text == audit.text
 
 
@@ -297,7 +297,7 @@ def test_a_report_of_a_case_knows_it_and_is_noted(
     assert request.case == "Thesis"
     assert request.parties.examiner == "Anna"
     assert request.log.startswith("head ")
-    with qtbot.waitSignal(dialog.saved, timeout=30_000):
+    with qtbot.waitSignal(dialog.saved):
         dialog.save_to(tmp_path / "report.pdf")
     qtbot.waitUntil(lambda: last_action() == "report-drafted")
     qtbot.waitUntil(lambda: "noted the report" in window.status.words.text())

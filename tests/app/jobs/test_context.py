@@ -48,7 +48,7 @@ def test_cancel_wakes_a_paused_job() -> None:
     thread = threading.Thread(target=job)
     thread.start()
     context.cancel()
-    thread.join(timeout=10)
+    thread.join(timeout=60)
     assert ended.is_set()
 
 

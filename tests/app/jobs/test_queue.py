@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QCoreApplication, QObject
 from shiboken6 import delete
 
 from pura.audit.options import Notice
@@ -40,7 +40,7 @@ def queue(qapp: Any) -> Iterator[JobQueue]:
     made = JobQueue("test")
     yield made
     made.stop()
-    assert made.wait(10_000)
+    assert made.wait(60_000)
 
 
 @pytest.fixture
@@ -261,7 +261,7 @@ def test_closing_cancels_everything_and_ends_all_threads(owner: QObject, qtbot: 
     assert not any(queue.alive for queue in queues)
     assert jobs.close()
     jobs.model.do(lambda _: told.append("too late"), lambda _: None, owner)
-    qtbot.wait(20)
+    QCoreApplication.processEvents()
     assert told == []
 
 

@@ -283,7 +283,7 @@ def test_measured_tables_are_listed_signed_relied_on_and_removed(
     dialog = models.ask_power()
 
     def settle(words: str) -> None:
-        qtbot.waitUntil(lambda: not dialog.busy, timeout=30_000)  # the first signature imports much
+        qtbot.waitUntil(lambda: not dialog.busy)  # the first signature imports much
         assert dialog.words.text().startswith(words)
 
     settle("")
@@ -304,7 +304,7 @@ def test_measured_tables_are_listed_signed_relied_on_and_removed(
     dialog.ask_certificate().fileSelected.emit(str(certificate))
     asked = dialog.findChild(PassphraseDialog)
     asked.first.setText("Grüße 7")
-    with qtbot.waitSignal(asked.accepted, timeout=30_000):
+    with qtbot.waitSignal(asked.accepted):
         asked.ok.click()
     settle("The table “internal” is signed as ")
     assert "Reports Desk" in cells(dialog.table)[-2]

@@ -39,7 +39,7 @@ def test_what_another_thread_makes_frees_no_window(
     assert freed == []
     monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 99))  # the oldest is due
     the_collector()
-    qtbot.waitUntil(lambda: freed == ["MainThread"], timeout=20_000)
+    qtbot.waitUntil(lambda: freed == ["MainThread"])
 
 
 def test_another_thread_asks_for_it(app: Any, qtbot: Any) -> None:

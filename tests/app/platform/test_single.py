@@ -53,7 +53,7 @@ def test_the_files_of_a_second_start_arrive(
 ) -> None:
     odd = "-ä \n😀.txt"
     command = [sys.executable, "-c", SECOND, place, str(tmp_path / "a.txt"), odd]
-    with qtbot.waitSignal(first.asked, timeout=60_000) as seen:
+    with qtbot.waitSignal(first.asked) as seen:
         child = subprocess.Popen(command, cwd=tmp_path)
     assert seen.args == [[tmp_path / "a.txt", tmp_path / odd]]
     assert child.wait(60) == 0
@@ -110,7 +110,7 @@ def test_what_is_no_message_of_ours_is_dropped(
     socket = QLocalSocket()
     socket.connectToServer(place)
     assert socket.waitForConnected(5000)
-    with qtbot.waitSignal(socket.disconnected, timeout=10_000):
+    with qtbot.waitSignal(socket.disconnected):
         socket.write(message)
     assert heard == []
 
@@ -122,7 +122,7 @@ def test_nobody_fills_the_memory(
     socket = QLocalSocket()
     socket.connectToServer(place)
     assert socket.waitForConnected(5000)
-    with qtbot.waitSignal(socket.disconnected, timeout=10_000):
+    with qtbot.waitSignal(socket.disconnected):
         socket.write(b"x" * 4000)
 
 
@@ -238,7 +238,7 @@ def test_a_stranger_who_comes_in_opens_nothing(qapp: Any, qtbot: Any) -> None:
             path.chmod(0o777)
         command = [sys.executable, "-c", CALLER, str(place), str(NOBODY)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-            qtbot.waitUntil(lambda: child.poll() is not None, timeout=60_000)
+            qtbot.waitUntil(lambda: child.poll() is not None)
             assert child.stdout is not None
             assert child.stdout.read() == "b''\n"
         assert heard == []

@@ -37,6 +37,7 @@ from pura.record.audit import Audit
 from pura.words.linter import forbidden
 from pura_audit import application
 from pura_audit.jobs.outcome import Progress
+from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform import i18n
 from pura_audit.session.items import ItemState
 from pura_audit.widgets.elided import ElidedLabel
@@ -438,11 +439,12 @@ def covered(widget: QWidget) -> bool:
     return False
 
 
-def settle(qtbot: Any) -> None:
-    for _ in range(3):
+def settle(qtbot: Any, window: Any) -> None:
+    """Wait until nothing is on its way any more, and is laid out."""
+    queues = window.session.jobs.findChildren(JobQueue)
+    for _ in range(3):  # what came may ask for more
+        qtbot.waitUntil(lambda: not any(queue.busy for queue in queues))
         QApplication.processEvents()
-    qtbot.wait(20)
-    QApplication.processEvents()  # rows that came with the last of the wait are laid out
 
 
 def test_a_clipped_button_is_seen(app: Any, qtbot: Any) -> None:
@@ -475,7 +477,7 @@ def test_nothing_is_clipped(
         request.getfixturevalue("longer")
 
     def check(window: Any, state: str) -> None:
-        settle(qtbot)
+        settle(qtbot, window)
         assert (window.size().width(), window.size().height()) == (1280, 720)
         assert clipped(window) == [], state
 
@@ -520,13 +522,13 @@ def test_nothing_is_clipped_in_the_dialogs(
         request.getfixturevalue("longer")
     with window_in("de" if language == "de" else "en", paths, engine, qtbot) as window:
         window.session.texts.add_audit(audit_factory(text, tbcc, sample_key))
-        settle(qtbot)
+        settle(qtbot, window)
         found = {}
         for name, act in every_dialog(window).items():
             dialog = act()
             if dialog is None or isinstance(dialog, QFileDialog | QMessageBox):
                 continue  # Qt draws these itself
-            settle(qtbot)
+            settle(qtbot, window)
             if words := clipped(dialog):
                 found[name] = words
             dialog.done(0)

@@ -57,7 +57,7 @@ def words_of(dialog: Any) -> str:
 
 def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbot: Any) -> None:
     dialog: Any = openers.verify_report(window, report)
-    qtbot.waitUntil(lambda: dialog.checked is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: dialog.checked is not None)
     said = words_of(dialog)
     assert "Printed SHA-256" in said
     assert "The report is not signed." in said
@@ -84,7 +84,7 @@ def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, q
             Qt.KeyboardModifier.NoModifier,
         )
     )
-    qtbot.waitUntil(lambda: dialog.checked is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: dialog.checked is not None)
     assert "4 bytes were appended after the end of the PDF." in words_of(dialog)
     assert "Do not rely on this report" in dialog.summary.text()
     assert dialog.summary.property("role") == "banner"
@@ -100,7 +100,7 @@ def test_a_file_that_holds_no_certificate_is_named(window: Any, report: Path, qt
     dialog: Any = openers.verify_report(window)
     dialog.trust([wrong])
     dialog.take(report)
-    qtbot.waitUntil(lambda: "no certificate" in dialog.summary.text(), timeout=60_000)
+    qtbot.waitUntil(lambda: "no certificate" in dialog.summary.text())
     assert dialog.checked is None
     assert dialog.start.isEnabled()
 

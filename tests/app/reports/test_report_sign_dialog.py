@@ -39,7 +39,7 @@ def test_a_report_is_signed(window: Any, desk: Path, qtbot: Any) -> None:
     dialog = opened(window, desk, "Grüße 7")
     dialog.seal.setChecked(True)
     dialog.sign_to(desk / "signed.pdf")
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.passphrase.text() == ""
     assert "signed as Reports Desk" in dialog.words.text()
     signed = (desk / "signed.pdf").read_bytes()
@@ -56,7 +56,7 @@ def test_signing_does_not_wait_for_an_audit_that_runs(
     qtbot.waitUntil(engine.entered.is_set)
     dialog = opened(window, desk, "Grüße 7")
     dialog.sign_to(desk / "signed.pdf")
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert (desk / "signed.pdf").is_file()
     assert window.session.texts.queue.items[0].active
 
@@ -81,7 +81,7 @@ def test_the_case_log_notes_it_and_its_head_is_signed_too(
     window.session.settings.update(auditor="Anna")
     dialog = opened(window, desk, "Grüße 7")
     assert dialog.log.isChecked()
-    with qtbot.waitSignal(window.session.cases.changed, timeout=60_000):  # rows look again
+    with qtbot.waitSignal(window.session.cases.changed):  # rows look again
         dialog.sign_to(desk / "signed.pdf")
     assert "signed as Reports Desk" in dialog.words.text()
     with CaseLog(paths.caselog, read_only=True) as log:
@@ -97,7 +97,7 @@ def test_a_wrong_passphrase_is_told_and_writes_nothing(window: Any, desk: Path, 
     dialog.reason.setText("Approved")
     before = dialog.height()
     dialog.sign_to(desk / "signed.pdf")
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert "passphrase does not open" in dialog.words.text()
     assert not (desk / "signed.pdf").exists()
     assert dialog.isVisible()

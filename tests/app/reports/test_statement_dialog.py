@@ -51,7 +51,7 @@ def answer(tmp_path: Path, key: StatementKey) -> Path:
 
 
 def checked(dialog: Any, qtbot: Any) -> str:
-    qtbot.waitUntil(lambda: dialog.checked is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: dialog.checked is not None)
     return " ".join(one.text() for one in dialog.area.findChildren(QLabel))
 
 
@@ -113,6 +113,6 @@ def test_a_changed_statement_shows_nothing_of_itself(
     empty = tmp_path / "note.txt"
     empty.write_text("hello")
     dialog.take(empty)
-    qtbot.waitUntil(lambda: "statement" in dialog.summary.text(), timeout=60_000)
+    qtbot.waitUntil(lambda: "statement" in dialog.summary.text())
     assert dialog.checked is None
     dialog.reject()

@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -110,10 +109,6 @@ app.exec()
 """
 
 
-def wait_until(qtbot: Any, condition: Callable[[], bool]) -> None:
-    qtbot.waitUntil(condition, timeout=60_000)
-
-
 @pytest.fixture
 def again(app: Any, qtbot: Any, engine: Any, paths: Paths) -> Any:
     """Starts the program once more, in the same folders."""
@@ -123,8 +118,8 @@ def again(app: Any, qtbot: Any, engine: Any, paths: Paths) -> Any:
         made = application.make_window(paths, engine=engine, theme="light")
         qtbot.addWidget(made)
         made.show()
-        wait_until(
-            qtbot, lambda: made.session.chosen.ready and made.session.chosen.device is not None
+        qtbot.waitUntil(
+            lambda: made.session.chosen.ready and made.session.chosen.device is not None
         )
         started.append(made)
         return made
@@ -159,7 +154,7 @@ def test_a_killed_program_loses_nothing(
         child.send_signal(signal.SIGKILL)
     window = again()
     session = window.session
-    wait_until(qtbot, lambda: len(session.texts.queue.items) == 3)
+    qtbot.waitUntil(lambda: len(session.texts.queue.items) == 3)
     finished, running, wait = session.texts.queue.items
     assert (finished.name, running.name, wait.name) == ("finished", "running", "waiting.txt")
     assert (finished.state, running.state) == (ItemState.DONE, ItemState.INTERRUPTED)
@@ -168,7 +163,7 @@ def test_a_killed_program_loses_nothing(
     assert wait.state in (ItemState.READY, ItemState.LOADING)
     assert wait.prompt == "Write about the council."
     session.texts.show(finished)
-    wait_until(qtbot, lambda: finished.audit is not None)
+    qtbot.waitUntil(lambda: finished.audit is not None)
     assert finished.audit.text is not None
     assert engine.asked == []  # the finding came from the case log
     report = openers.make_report(window)
@@ -185,9 +180,9 @@ def test_a_killed_program_loses_nothing(
     assert not review.confirm.isEnabled()  # no name was given yet
     for form in (review, report, other):  # given up: nothing of it is kept
         form.done(0)
-    wait_until(qtbot, lambda: not session.drafts.path.exists())
+    qtbot.waitUntil(lambda: not session.drafts.path.exists())
     window.audit()
-    wait_until(qtbot, lambda: wait.state is ItemState.DONE)
+    qtbot.waitUntil(lambda: wait.state is ItemState.DONE)
     assert running.state is ItemState.DONE
     assert len(unfiled().items) == 3
 
@@ -198,14 +193,14 @@ def test_a_report_that_is_open_keeps_its_draft(window: Any, qtbot: Any, audit: A
     assert first is not None
     first.form.remarks.remark.widget.setPlainText("Of one.")
     path = window.session.drafts.path
-    wait_until(qtbot, lambda: path.exists() and "Of one." in path.read_text())
+    qtbot.waitUntil(lambda: path.exists() and "Of one." in path.read_text())
     second = openers.make_report(window, two, every=True)
     assert second is not None
     assert second.form.remarks.remark.text == ""
     second.done(0)
     assert "Of one." in path.read_text()
     first.done(0)
-    wait_until(qtbot, lambda: not path.exists())
+    qtbot.waitUntil(lambda: not path.exists())
 
 
 def test_what_was_kept_readable_goes_when_the_settings_ask_for_less(
@@ -217,9 +212,9 @@ def test_what_was_kept_readable_goes_when_the_settings_ask_for_less(
     assert report is not None
     report.form.remarks.remark.widget.setPlainText("A remark.")
     journal, drafts = Journal(paths.state).path, session.drafts.path
-    wait_until(qtbot, lambda: drafts.exists() and "secret" in journal.read_text())
+    qtbot.waitUntil(lambda: drafts.exists() and "secret" in journal.read_text())
     session.settings.update(case_text="leave-out")
-    wait_until(qtbot, lambda: not drafts.exists() and "secret" not in journal.read_text())
+    qtbot.waitUntil(lambda: not drafts.exists() and "secret" not in journal.read_text())
     assert "waiting" in journal.read_text()
     report.done(0)
 
@@ -234,7 +229,7 @@ def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(
     box.close()
     session = again().session
     session.texts.add_paths([tmp_path / "box.mbox"])
-    wait_until(qtbot, lambda: len(session.texts.queue.items) == 2)
+    qtbot.waitUntil(lambda: len(session.texts.queue.items) == 2)
     for item in session.texts.queue.items:
         item.state = ItemState.RUNNING
         session.texts.touch(item)
@@ -242,10 +237,10 @@ def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(
         session.close()
         window = again()
         session = window.session
-        wait_until(qtbot, lambda rows=session.texts.queue: len(rows.items) == 2)
+        qtbot.waitUntil(lambda rows=session.texts.queue: len(rows.items) == 2)
     second = session.texts.queue.items[1]
     session.texts.show(second)
-    wait_until(qtbot, lambda: second.document is not None)
+    qtbot.waitUntil(lambda: second.document is not None)
     assert second.state is ItemState.INTERRUPTED
     assert "The second message." in second.document.text
     assert window.work.text.isVisible()
@@ -260,19 +255,19 @@ def test_rows_say_saved_and_reviewed_and_a_filed_finding_leaves_the_unfiled_case
     session.texts.add_text(text, "memo")
     session.audits.audit()
     item = session.texts.queue.items[0]
-    wait_until(qtbot, lambda: item.state is ItemState.DONE)
+    qtbot.waitUntil(lambda: item.state is ItemState.DONE)
     assert standing_words(item) == "saved · to review"
     [saved] = unfiled().items
     with CaseLog(user_paths().caselog) as log:
         sign_off(log, saved, log.person("Bert"), agree=True, recomputed="The evidence.")
     session.cases.changed.emit()
-    wait_until(qtbot, lambda: standing_words(item) == "saved · reviewed")
+    qtbot.waitUntil(lambda: standing_words(item) == "saved · reviewed")
 
     from pura.usecases.cases import SaveTo, save_audits
 
     save_audits(session.environment, SaveTo(case="Press 12", auditor="Anna"), [item.audit])
     session.cases.changed.emit()
-    wait_until(qtbot, lambda: item.standing.name == "Press 12")
+    qtbot.waitUntil(lambda: item.standing.name == "Press 12")
     assert item.standing.review == "confirmed"
     assert unfiled().items == ()
     with CaseLog(user_paths().caselog) as log:
@@ -287,13 +282,13 @@ def test_texts_are_kept_as_the_settings_say(
     session.settings.update(case_text="leave-out")
     session.texts.add_text(text, "left out")
     session.audits.audit()
-    wait_until(qtbot, lambda: session.texts.queue.items[0].state is ItemState.DONE)
+    qtbot.waitUntil(lambda: session.texts.queue.items[0].state is ItemState.DONE)
     session.settings.update(case_text="seal")
     assert session.keeper.wants_passphrase
     session.keeper.unlock(Secret(bytearray(b"a quiet passphrase")))
     session.texts.add_text(text, "encrypted")
     session.audits.audit()
-    wait_until(qtbot, lambda: session.texts.queue.items[1].state is ItemState.DONE)
+    qtbot.waitUntil(lambda: session.texts.queue.items[1].state is ItemState.DONE)
     session.texts.add_text(text, "waiting")
     report = openers.make_report(window)
     assert report is not None
@@ -303,7 +298,7 @@ def test_texts_are_kept_as_the_settings_say(
     assert [item.mode for item in unfiled().items] == ["leave-out", "seal"]
     assert text[:40] not in Journal(paths.state).path.read_text(encoding="utf-8")
     rows = again().session.texts.queue
-    wait_until(qtbot, lambda: len(rows.items) == 3)
+    qtbot.waitUntil(lambda: len(rows.items) == 3)
     assert rows.items[2].state is ItemState.FAILED  # and says why
     assert "paste it again" in rows.items[2].failure.hint
 
@@ -317,7 +312,7 @@ def test_only_what_the_case_log_did_not_take_is_asked_about(
     session.texts.add_text(text, "memo")
     session.audits.audit()
     item = session.texts.queue.items[0]
-    wait_until(qtbot, lambda: item.state is ItemState.DONE)
+    qtbot.waitUntil(lambda: item.state is ItemState.DONE)
     assert standing_words(item) == "not saved"
     assert not window.close()
     assert window._question is not None
@@ -325,5 +320,5 @@ def test_only_what_the_case_log_did_not_take_is_asked_about(
     session.cases.path.unlink()
     window._question.reject()
     session.audits.audit([item])
-    wait_until(qtbot, lambda: item.standing is not None)
+    qtbot.waitUntil(lambda: item.standing is not None)
     assert window.close()

@@ -15,6 +15,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
+from pura.audit.contained import FAULTS
 from pura.base.errors import ModelError
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
@@ -393,9 +394,15 @@ def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
         window.audit()
         faulty(step, texts[1], RuntimeError(texts[1]))
         window.toggle_pause()
-        qtbot.waitUntil(lambda: not window.session.jobs.model.busy, timeout=60_000)
+        qtbot.waitUntil(lambda: not window.session.jobs.model.busy)
         assert states(window) == ["done", "failed", "done"], step
-        assert window.session.texts.queue.items[1].failure.code == "internal"
+        failure = window.session.texts.queue.items[1].failure
+        assert failure.code == "internal"
+        assert window.session.audits.read_alone == 2 * step
+        log = (paths.state / FAULTS).read_text(encoding="utf-8")
+        reference = failure.words.partition("reference ")[2][:8]
+        assert f"fault {reference}: RuntimeError in a group of 1, at " in log
+        assert not any(words in log + failure.words for words in (texts[1][:20], sample["key_hex"]))
 
 
 def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any, text: str) -> None:

@@ -56,7 +56,7 @@ def test_each_text_of_a_table_is_a_row(window: Any, qtbot: Any, tmp_path: Path) 
     table = tmp_path / "answers.csv"
     table.write_text("a,b\nfirst text,second text\n", encoding="utf-8")
     window.session.texts.add_paths([table])
-    qtbot.waitUntil(lambda: len(window.session.texts.queue.items) > 1, timeout=30_000)
+    qtbot.waitUntil(lambda: len(window.session.texts.queue.items) > 1)
     items = window.session.texts.queue.items
     assert all(i.state is ItemState.READY for i in items)
     assert all(i.name.startswith("answers.csv · ") for i in items)

@@ -46,7 +46,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     ]
     queue, model = window.session.texts.queue, window.pile.model
     queue.insert(items)
-    qtbot.waitUntil(lambda: model.rowCount() == 10_000, timeout=30_000)
+    qtbot.waitUntil(lambda: model.rowCount() == 10_000)
     assert model.counts() == {"mark": 6666, "failed": 3334}
     model.sort(COLUMNS.index("evidence"), Qt.SortOrder.DescendingOrder)
     values = evidence(window)
@@ -76,7 +76,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     window.pile.search.setText("")
     queue.remove(items[1::2])
     assert queue.items == tuple(items[::2])
-    qtbot.waitUntil(lambda: model.rowCount() == 5000, timeout=30_000)
+    qtbot.waitUntil(lambda: model.rowCount() == 5000)
     assert all(queue.row(item) == place for place, item in enumerate(items[::2]))
 
 
@@ -93,7 +93,7 @@ def test_a_text_goes_under_its_heading_when_it_is_audited(
     pile.show_item(chosen.item)
     window.session.audits.audit([chosen.item])
     said = ["Mark found   1", "Still to audit   1"]
-    qtbot.waitUntil(lambda: [one.words for one in model.headings.values()] == said, timeout=30_000)
+    qtbot.waitUntil(lambda: [one.words for one in model.headings.values()] == said)
     assert pile.table.currentIndex().row() == 1
     assert [index.row() for index in pile.table.selectionModel().selectedRows()] == [1]
 
@@ -115,7 +115,7 @@ def test_equal_texts_stand_under_one_heading(window: Any, qtbot: Any, text: str)
     qtbot.waitUntil(lambda: said() == ["2 times the same text: a · Ready", *others])
     assert [row.name for row in model.rows] == ["a", "c", "b", "d", "gone"]
     first, _ = texts.queue.items[0], window.session.audits.audit([texts.queue.items[0]])
-    qtbot.waitUntil(lambda: first.state is ItemState.DONE, timeout=30_000)
+    qtbot.waitUntil(lambda: first.state is ItemState.DONE)
     # One of them has been examined, so the heading names no outcome of both.
     qtbot.waitUntil(lambda: said() == ["2 times the same text: a", *others])
     pile.use_filter(("waiting", ""))
@@ -136,10 +136,10 @@ def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(
     window.toggle_pile()
     pile = window.pile
     assert not window.columns.isVisible()
-    qtbot.waitUntil(lambda: pile.rest.text() == "Audit 3 remaining", timeout=30_000)
+    qtbot.waitUntil(lambda: pile.rest.text() == "Audit 3 remaining")
     pile.rest.click()
     items = window.session.texts.queue.items
-    qtbot.waitUntil(lambda: all(i.state is ItemState.DONE for i in items), timeout=30_000)
+    qtbot.waitUntil(lambda: all(i.state is ItemState.DONE for i in items))
     lengths = [len(request.document.text) for request in engine.asked]
     assert lengths == sorted(lengths)
     pile._activated(pile.model.index(1, 0))
@@ -153,12 +153,12 @@ def test_rows_are_exported_and_results_opened(
     window.session.texts.add_text(text, "=memo")
     window.session.audits.audit()
     item = window.session.texts.queue.items[0]
-    qtbot.waitUntil(lambda: item.state is ItemState.DONE, timeout=30_000)
+    qtbot.waitUntil(lambda: item.state is ItemState.DONE)
     item.audit = None  # only the case log has the record
     pile = window.pile
     for name in ("rows.csv", "rows.xlsx", "rows.parquet", "rows.jsonl"):
         pile.export_to(tmp_path / name)
-        qtbot.waitUntil((tmp_path / name).exists, timeout=30_000)
+        qtbot.waitUntil((tmp_path / name).exists)
     with (tmp_path / "rows.csv").open(encoding="utf-8-sig", newline="") as file:
         head, row = csv.reader(file)
     assert row[0] == "'=memo"  # no formula for a spreadsheet
@@ -182,7 +182,7 @@ def test_rows_are_exported_and_results_opened(
         [found] = read_rows(str(tmp_path / name))
         assert (found.verdict, found.path) == ("mark", "=memo")
     pile.open_result(tmp_path / "rows.jsonl")
-    qtbot.waitUntil(lambda: pile.model.rowCount() == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: pile.model.rowCount() == 2)
     opened = pile.model.rows[1]
     assert (opened.kind, opened.item) == ("mark", None)
 
@@ -195,7 +195,7 @@ def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot
     ticks.timeout.connect(pile.model.counted)
     pile.kinds.clear()
     ticks.start()
-    qtbot.waitUntil(lambda: pile.kinds.count() > 0, timeout=20 * PAUSE_MS)
+    qtbot.waitUntil(lambda: pile.kinds.count() > 0)
     ticks.stop()
 
 

@@ -129,12 +129,12 @@ def test_a_record_that_only_the_case_log_has_is_fetched(window: Any, text: str, 
     window.session.texts.add_text(text, "memo")
     window.session.audits.audit()
     item = window.session.texts.current
-    qtbot.waitUntil(lambda: item.state is ItemState.DONE, timeout=30_000)
+    qtbot.waitUntil(lambda: item.state is ItemState.DONE)
     window.session.texts.add_text(text, "copy")
     item.audit = None
     dialog = openers.show_side_by_side(window, first=1, second=0)
     assert "being opened" in dialog.first._note.text()
-    qtbot.waitUntil(lambda: dialog.first.view.token_starts().size > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: dialog.first.view.token_starts().size > 0)
     assert dialog.first.view.text == text
     qtbot.waitUntil(lambda: dialog.words.text() == "No word differs.")
     assert dialog.chosen[0].words.startswith("memo, 20")

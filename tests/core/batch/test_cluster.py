@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import json
 import os
 import pickle
@@ -52,12 +51,8 @@ def short() -> Iterator[Path]:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_two_nodes_give_the_same_rows_and_no_log_holds_a_key(
-    fast: Any, tmp_path: Path, short: Path
+    fast: Any, tmp_path: Path, short: Path, cluster: None
 ) -> None:
-    if importlib.util.find_spec("ray") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("not installed: the extra “cluster”", pytrace=False)
-        pytest.skip("not installed: the extra “cluster”")
     texts = [f"text {n}" for n in range(150)]
     texts[70] = f"{fast.DEADLY}, once"
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, texts)))

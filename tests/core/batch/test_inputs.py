@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import mailbox
 import os
 import zipfile
+from collections.abc import Callable, Sequence
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import pytest
 
 from pura.base.errors import InputError
 from pura.batch.inputs import Inputs, Passed, chunks, files
-from pura.batch.tables import Columns
+from pura.batch.tables import STREAMS, Columns
 from pura.batch.values import Refusal, Text
 from pura.documents import ReadOptions, read_document
 from pura.documents.folders import WalkOptions
@@ -196,3 +198,78 @@ def test_a_file_of_texts_without_a_row_is_an_item_with_the_error_of_one_text(
     both = [tmp_path / "head.csv", tmp_path / "no.mbox"]
     shards = [read(*both, shard=(number, 2)) for number in range(2)]
     assert [[row[0][0] for row in shard] for shard in shards] == [[1], [2]]
+
+
+TEXTS = ("Grüße: das sind, mit Komma, die ersten Wörter.", "“Second” words of it.")
+
+
+def lines(texts: Sequence[str]) -> bytes:
+    return b"".join(json.dumps({"text": text}).encode() + b"\n" for text in texts)
+
+
+def table(sign: str) -> Callable[[Sequence[str]], bytes]:
+    def write(texts: Sequence[str]) -> bytes:
+        file = io.StringIO()
+        csv.writer(file, delimiter=sign).writerows([["text", "n"], *([t, "1"] for t in texts)])
+        return file.getvalue().encode()
+
+    return write
+
+
+def columns(texts: Sequence[str]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    file = io.BytesIO()
+    parquet.write_table(pa.table({"text": texts}), file)
+    return file.getvalue()
+
+
+def post(texts: Sequence[str]) -> bytes:
+    data = b""
+    for text in texts:
+        message = EmailMessage()
+        message["From"] = "a@b.example"
+        message.set_content(text)
+        data += b"From a@b Mon\n" + bytes(message) + b"\n"
+    return data
+
+
+def packed(texts: Sequence[str]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for number, text in enumerate(texts):
+            archive.writestr(f"{number}.txt", text)
+    return file.getvalue()
+
+
+WRITERS: dict[str, Callable[[Sequence[str]], bytes]] = {
+    ".jsonl": lines,
+    ".ndjson": lines,
+    ".csv": table(","),
+    ".tsv": table("\t"),
+    ".parquet": columns,
+    ".mbox": post,
+    ".zip": packed,
+}
+"""A file of each kind with some texts; a kind without a line here fails."""
+
+
+@pytest.mark.parametrize("ending", STREAMS)
+def test_every_kind_of_file_gives_its_texts_in_order_alone_and_in_an_archive(
+    ending: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"pile{ending.upper()}"
+    path.write_bytes(WRITERS[ending](TEXTS))
+    items = [(1, number, 1) for number in range(1, 3)]
+    assert [(row[0], row[3]) for row in read(path)] == list(zip(items, TEXTS, strict=True))
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.write(path, path.name)
+    found = [row[3] for row in read(tmp_path / "all.zip")]
+    assert found == (["input-format"] if STREAMS[ending] is STREAMS[".zip"] else [*TEXTS])
+    # A damaged one is an error in its place, and costs no other its row.
+    path.write_bytes(path.read_bytes()[:-40])
+    (tmp_path / "other.txt").write_text("Other words.")
+    rows = read(path, tmp_path / "other.txt")
+    assert rows[-1][3] == "Other words."
+    assert len(rows) > 1

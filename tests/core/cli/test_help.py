@@ -1,9 +1,12 @@
 """Help and usage errors in German: every text of the tree, and every sentence of Typer's own."""
 
+import ast
+import inspect
 import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from pura.base.catalogue import catalogue
 from pura.base.errors import KeyStoreError
 from pura.base.numerals import LANGUAGES
 from pura.caselog import CUSTODY, HOUSE
+from pura.cli import layout
 from pura.cli.__main__ import app, main
 from pura.cli.layout import EXAMPLES, HEADINGS
 from pura.cli.manual import write_manual
@@ -100,6 +104,27 @@ def test_every_option_of_the_long_pages_stands_under_one_heading() -> None:
         listed = [name for names in headings.values() for name in names.split()]
         options = [p.name for p in tree()[words].params if p.param_type_name == "option"]
         assert sorted(listed) == sorted(options), words
+
+
+def names_in(source: str, kind: type[ast.Name | ast.Attribute]) -> set[str]:
+    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, kind)]
+    return {node.id if isinstance(node, ast.Name) else node.attr for node in found}
+
+
+def test_every_option_is_looked_at_by_its_command() -> None:
+    """Options that stand in a class, as those of verify and batch do, are read as its fields."""
+    folder = Path(layout.__file__).parent
+    texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.py")]
+    fields = set[str]().union(*(names_in(text, ast.Attribute) for text in texts))
+    for words, command in tree().items():
+        if command.callback is None:
+            continue
+        function = inspect.unwrap(command.callback)
+        read = names_in(textwrap.dedent(inspect.getsource(function)), ast.Name)
+        if "options" in function.__code__.co_varnames:  # what makes them into the class
+            read = fields | names_in(inspect.getsource(sys.modules[function.__module__]), ast.Name)
+        asked = {param.name for param in command.params if not param.name.startswith("_")}
+        assert asked <= read, (words, asked - read)
 
 
 def test_the_events_of_the_log_are_named() -> None:

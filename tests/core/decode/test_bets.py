@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import MISSING, fields
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pura.decode import bets
-from pura.extract.foreign import REPEATED
+from pura.extract.foreign import REPEATED, draws_of
+from pura.scheme.foreign import FOREIGN, FOREIGN_NAMES, ForeignMark
 
 
 def test_evidence_has_mean_one() -> None:
@@ -53,3 +56,56 @@ def test_increments_add_up_to_the_evidence_of_the_whole() -> None:
     whole = bets.high_uniforms(u)
     assert np.allclose(np.cumsum(whole)[:20], np.cumsum(bets.high_uniforms(u[:20])))
     assert bets.coins(np.zeros(0, dtype=bool), 0.25).size == 0
+
+
+# Every scheme of the table
+
+VOCABULARY = 64
+NEEDED: dict[str, Any] = {"sealed": "x", "list_width": VOCABULARY}
+"""What a mark has no default for."""
+
+
+def mark_of(scheme: str) -> ForeignMark:
+    kind = FOREIGN[scheme]
+    given = {f.name: NEEDED[f.name] for f in fields(kind) if f.default is MISSING}
+    return kind(**given)
+
+
+def log_e(mark: ForeignMark, key: list[int], ids: np.ndarray, told: Any = None) -> float:
+    return float(bets.log_increments(mark, draws_of(mark, key, ids), told).sum())
+
+
+def mean_of(mark: ForeignMark) -> tuple[float, float]:
+    """Return the mean of e over keys for one text, and the deviation of that mean."""
+    rng = np.random.default_rng(6)
+    ids = rng.integers(0, VOCABULARY, mark.context_width + 3)
+    told = rng.uniform(0.3, 0.9, ids.size)
+    keys = rng.integers(1, 1 << 32, (1500, 9)).tolist()
+    found = np.exp([log_e(mark, key, ids, told) for key in keys])
+    return float(found.mean()), float(found.std() / np.sqrt(found.size))
+
+
+@pytest.mark.parametrize("scheme", FOREIGN)
+def test_every_scheme_has_a_mean_of_one_and_finds_what_was_chosen_for_it(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert FOREIGN_NAMES.keys() == FOREIGN.keys()
+    mark = mark_of(scheme)
+    mean, deviation = mean_of(mark)
+    assert deviation < 0.05
+    assert abs(mean - 1) < 5 * deviation  # by chance once in a million
+    # A bet that gives a third too much is seen.
+    usual = bets.log_increments
+    with monkeypatch.context() as patch:
+        patch.setattr(bets, "log_increments", lambda *given: usual(*given) + np.log(1.3))
+        mean, deviation = mean_of(mark)
+        assert mean > 1 + 5 * deviation
+    # Whoever chooses each of forty tokens for its draw, of six, is found, and by that key alone.
+    rng = np.random.default_rng(7)
+    key, other = rng.integers(1, 1 << 32, (2, 9)).tolist()
+    ids = rng.integers(0, VOCABULARY, mark.context_width)
+    for _ in range(40):
+        some = [np.append(ids, token) for token in rng.choice(VOCABULARY, 6, replace=False)]
+        ids = max(some, key=lambda text: log_e(mark, key, text))
+    assert log_e(mark, key, ids) > np.log(1e4)
+    assert log_e(mark, other, ids) < np.log(1e3)

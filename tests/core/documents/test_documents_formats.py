@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import html
 import io
+import json
 import zipfile
+from collections.abc import Callable
 from email.message import EmailMessage
 from itertools import pairwise
 from typing import Any
@@ -558,3 +562,70 @@ def test_a_presentation_gives_slides_in_the_order_of_the_show_and_notes() -> Non
     assert notes.pages == (0, len(notes.text), len(notes.text))
     (note,) = found.chosen[0].notes
     assert note.values == {"names": "slide 3"}
+
+
+# The whole table
+
+
+def cell(text: str) -> bytes:
+    file = io.StringIO()
+    csv.writer(file).writerows([["id", "text"], ["1", text]])
+    return file.getvalue().encode()
+
+
+def rich(text: str) -> bytes:
+    signs = [c if ord(c) < 128 else f"\\u{ord(c)}?" for c in text]
+    return b"{\\rtf1\\ansi " + "".join(signs).encode() + b"}"
+
+
+def sheet(text: str) -> bytes:
+    book, file = Workbook(), io.BytesIO()
+    book.active.append([text])
+    book.save(file)
+    return file.getvalue()
+
+
+def deck(text: str) -> bytes:
+    shown = SLIDE.format(show="", shapes=SHAPE.format(kind="body", text=text))
+    empty = SLIDE.format(show="", shapes="")
+    others = ("slides/slide2", "slides/slide3", "notesSlides/notesSlide1")
+    slides = {f"ppt/{name}.xml": empty for name in others}
+    return presentation(**{"ppt/slides/slide1.xml": shown, **slides})
+
+
+def letter(text: str) -> bytes:
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = "a@b", "c@d", "e"
+    message.set_content(text + "\n")
+    return bytes(message)
+
+
+WRITERS: dict[str, Callable[[str], bytes]] = {
+    "text": str.encode,
+    "csv": cell,
+    "pdf": lambda text: typst.compile(text.encode()),
+    "docx": lambda text: word(lambda document: document.add_paragraph(text)),
+    "odt": lambda text: opendocument(f"<text:p>{text}</text:p>"),
+    "xlsx": sheet,
+    "pptx": deck,
+    "rtf": rich,
+    "json": lambda text: json.dumps({"text": text}).encode(),
+    "jsonl": lambda text: json.dumps({"text": text}).encode() + b"\n",
+    "html": lambda text: f"<!doctype html><meta charset=utf-8><p>{html.escape(text)}".encode(),
+    "eml": letter,
+    "mbox": lambda text: b"From a@b Mon\n" + letter(text),
+}
+"""A file of each format with one text; a format without a line here fails."""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_back_what_was_written_under_each_of_its_names(name: str) -> None:
+    for text in (
+        "Grüße an alle, die dieses eine Blatt lesen: es ist um 7 Uhr geöffnet.",
+        "Nine other words — “quoted” ones — stand in this second text.",
+    ):
+        data = WRITERS[name](text)
+        found = read(data, f"x{FORMATS[name].endings[0]}")
+        assert (found.format, [d.text for d in found.chosen]) == (name, [text])
+        told = {tell(data, f"x{ending.upper()}").name for ending in FORMATS[name].endings}
+        assert told == {name}

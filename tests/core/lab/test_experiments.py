@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_ids
+from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_ids, named_strength
 from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading
 from pura.scheme import Profile
 from pura_lab.attacks.oracle import _look, aligned_evidence, oracle
 from pura_lab.experiments import codes, quality, rows, telling, unbiased
-from pura_lab.experiments.base import Cell, Row, Scale, summarise
+from pura_lab.experiments.base import Cell, Experiment, Figure, Row, Scale, summarise
 from pura_lab.experiments.bench import ExperimentBench, PlainText, WrittenText
 from pura_lab.experiments.judge import Letters
 from pura_lab.experiments.run import run, write_results
@@ -29,16 +29,17 @@ VOCABULARY = 300
 class MadeUp(ExperimentBench):
     """Texts with random distributions; every verifier sees what the generator saw."""
 
-    def __init__(self, write: Any, folder: Path) -> None:
+    def __init__(self, write: Any, folder: Path, length: int = 120) -> None:
         model = SimpleNamespace(vocab_size=VOCABULARY, fingerprint="0" * 16)
         super().__init__(model, Cache(folder))  # type: ignore[arg-type]
-        self._write_text = write
+        self._write_text, self._length = write, length
         self._made: dict[int, PlainText] = {}
 
     def text(self, number: int, *, domain: str = "openings", tokens: int = 200) -> PlainText:
         if number not in self._made:
-            seen = self._write_text(Profile.new(vocab_size=VOCABULARY), None, 120, number)
-            points = seen.lo + (seen.hi - seen.lo) * self.dice("points", number).random(120)
+            profile, length = Profile.new(vocab_size=VOCABULARY), self._length
+            seen = self._write_text(profile, None, length, number)
+            points = seen.lo + (seen.hi - seen.lo) * self.dice("points", number).random(length)
             self._made[number] = PlainText(
                 number=number, prompt_ids=np.arange(3), generator=seen, points=points
             )
@@ -64,35 +65,97 @@ class MadeUp(ExperimentBench):
     def seconds(self, text: PlainText, ids: Any, verifier: str = "same") -> float:
         return 1.0
 
-
-CELLS: list[tuple[str, Cell]] = [
-    ("capacity", {"verifier": "same", "code": "tbcc", "bits": 24}),
-    ("gating", {"bits": 24, "entropy_thresholds_bits": [0.0, 0.0, 1e9]}),
-    ("labels", {"labels": "Gray", "bits": 24, "verifier": "same"}),
-    ("labels", {"labels": "binary", "bits": 24, "verifier": "same"}),
-    ("codes", {"ecc": "hamming-soft", "bits": 24, "verifier": "same"}),
-    ("codes", {"ecc": "rs-hard", "bits": 24, "verifier": "same"}),
-    ("codes", {"ecc": "spc-12", "bits": 24, "verifier": "same"}),
-    ("kernels", {"kernel": "hard", "bits": 24, "verifier": "same"}),
-    ("adaptive", {"attack": "clean", "verifier": "same"}),
-    ("length", {"attack": "substitute:0.1", "tokens": 400, "pool": 3, "verifier": "same"}),
-]
+    def divergence(self, text: PlainText, verifier: str) -> float:
+        return 0.0
 
 
-@pytest.mark.parametrize(("name", "cell"), CELLS, ids=lambda v: v if isinstance(v, str) else "")
-def test_a_clean_text_is_read_in_every_experiment(
-    marked_text: Any, tmp_path: Path, name: str, cell: Cell
+class Asked(dict[str, Any]):
+    """A cell that remembers what it was asked for."""
+
+    def __init__(self, cell: Cell) -> None:
+        super().__init__(cell)
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.asked.add(name)
+        return super().get(name, default)
+
+
+OF_OTHERS = {"attack": "clean", "verifier": "same"}
+"""What takes a model, and what stands for it on this bench."""
+UNASKED = {"gate", "judge", "r", "k"}
+"""Names for people, and what only the oracle is told."""
+
+
+def faults_of(experiment: Experiment, bench: ExperimentBench) -> list[str]:
+    """Say what is wrong with an experiment: its cells, its figure, or what it reads in a text."""
+    small, full = experiment.cells(Scale()), experiment.cells(Scale(full=True))
+    shown, faults = experiment.figure, list[str]()
+    columns = {shown.x, *shown.lines, *filter(None, [shown.panels])}
+    if not small or any(cell not in full for cell in small):
+        faults.append("cells")
+    if any(not columns <= cell.keys() or cell.keys() != full[0].keys() for cell in full):
+        faults.append("columns of the cells")
+    seen = list[Cell]()
+    for every in full:
+        cell = Asked({name: OF_OTHERS.get(name, value) for name, value in every.items()})
+        if cell in seen or cell.get("bits", 0) > 36:  # more than so short a text holds
+            continue
+        seen.append(cell)
+        row = experiment.row(bench, cell, 0)
+        if cell.keys() - cell.asked - UNASKED:
+            faults.append(f"asks nothing of {cell}")
+        if not all(value for name, value in row.items() if name.endswith("match")):
+            faults.append(f"does not read a clean text: {cell}")
+        pooled = {} if experiment.pooled is None else experiment.pooled([row])
+        known = row.keys() | pooled.keys()
+        one_by_one = experiment.pooled is None or pooled
+        if one_by_one and not {*experiment.columns, *shown.y} <= known:
+            faults.append("columns of the table")
+    for attack in {str(cell.get("attack", "clean")) for cell in full} - {"clean", "oracle"}:
+        assert named_strength(attack)
+    return faults
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_clean_text_is_read_in_every_cell_of_every_experiment(
+    marked_text: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    got = EXPERIMENTS[name].row(MadeUp(marked_text, tmp_path), cell, 0)
-    matches = [value for key, value in got.items() if key.endswith("match")]
-    assert matches
-    assert all(matches), got
-    if name == "length":
-        assert 0.5 < got["rho"] < 0.95
-        assert got["readings"] > 20
-    if name == "adaptive":
-        assert got["rho"] == 1
-        assert got["mu_adv"] == 0
+    monkeypatch.setattr(unbiased, "KEYS", 20)
+    bench = MadeUp(marked_text, tmp_path, length=400)
+    assert faults_of(EXPERIMENTS[name], bench) == []
+
+
+def test_a_wrong_experiment_is_seen(marked_text: Any, tmp_path: Path) -> None:
+    bench, right = MadeUp(marked_text, tmp_path, length=400), EXPERIMENTS["clip"]
+
+    def misread(bench: ExperimentBench, cell: Cell, number: int) -> Row:
+        return {**right.row(bench, cell, number), "exact_match": False}
+
+    cells = [{"llr_clipp": 0.1, "bits": 36}]
+    for changes, fault in (
+        ({"row": misread}, "does not read"),
+        ({"cells": lambda _: cells, "figure": Figure(x="bits")}, "asks nothing of"),
+        ({"figure": Figure(x="clip")}, "columns of the cells"),
+        ({"columns": ("paper_bit",)}, "columns of the table"),
+        ({"cells": lambda scale: [{"llr_clip": 0.1 + scale.full / 10}]}, "cells"),
+    ):
+        assert any(fault in found for found in faults_of(replace(right, **changes), bench)), fault
+
+
+def test_margins_of_a_clean_text_and_of_an_edited_one(marked_text: Any, tmp_path: Path) -> None:
+    bench = MadeUp(marked_text, tmp_path)
+    clean = EXPERIMENTS["adaptive"].row(bench, {"attack": "clean", "verifier": "same"}, 0)
+    assert (clean["rho"], clean["mu_adv"]) == (1, 0)
+    cell = {"attack": "substitute:0.1", "tokens": 400, "pool": 3, "verifier": "same"}
+    edited = EXPERIMENTS["length"].row(bench, cell, 0)
+    assert edited["match"]
+    assert 0.5 < edited["rho"] < 0.95
+    assert edited["readings"] > 20
 
 
 def test_results_are_kept_added_up_and_written(marked_text: Any, tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pura.measure.attacks import (
     ATTACKS,
+    Attack,
+    Attacked,
     Tools,
     attack_ids,
     attack_many,
@@ -31,7 +34,7 @@ from pura.measure.attacks import (
 )
 from pura.measure.attacks.characters import word_spans
 from pura.measure.attacks.spelling import read_mythes
-from pura.measure.attacks.table import AttackError
+from pura.measure.attacks.table import AttackError, OnText
 
 VOCABULARY = 500
 TEXT = (
@@ -202,41 +205,6 @@ def test_copy_paste_reaches_its_share_and_keeps_the_own_sentences_in_order() -> 
         assert len(sentences) - len(own) == 3
     with pytest.raises(ValueError, match="too few"):
         copy_paste(TEXT, np.random.default_rng(0), share=0.9, foreign=FOREIGN[:3])
-
-
-OTHERS = {
-    "smoothing",
-    "infill",
-    "synonyms",
-    "spelling",
-    "contractions",
-    "office",
-    *(a.name for a in ATTACKS.values() if a.rewrites),
-}
-"""Attacks with tests of their own: they need more tools, or other words."""
-
-
-@pytest.mark.parametrize("name", sorted(ATTACKS.keys() - OTHERS))
-def test_every_attack_runs_both_ways_and_repeats_with_its_seed(name: str) -> None:
-    params = {"host": characters("plain text around it")} if name == "splice" else {}
-    ids = characters(TEXT)
-    first, second = (
-        attack_ids(name, ids, np.random.default_rng(11), TOOLS, **params) for _ in range(2)
-    )
-    np.testing.assert_array_equal(first.ids, second.ids)
-    assert first.rate == edit_rate(ids, first.ids)
-    assert first.rate > 0
-    text, rate = attack_text(name, TEXT, np.random.default_rng(11), TOOLS, **params)
-    assert text == spell(first.ids)
-    assert rate == pytest.approx(first.rate)
-
-
-def test_the_attacked_text_is_a_new_array() -> None:
-    ids = text_ids()
-    before = ids.copy()
-    for name in ("substitute", "substitute-plausible", "insert", "delete", "truncate"):
-        attack_ids(name, ids, np.random.default_rng(1), TOOLS)
-        np.testing.assert_array_equal(ids, before)
 
 
 def test_attacks_say_what_they_lack() -> None:
@@ -432,3 +400,108 @@ def test_gaps_are_filled_with_a_view_to_what_follows() -> None:
     np.testing.assert_array_equal(beside[1].ids, filled.ids)  # as if it were alone
     with pytest.raises(ValueError, match="fit"):
         attack_ids("infill", ids, np.random.default_rng(2), tools, rate=0.5)
+
+
+# The whole table
+
+
+class Shortened(Turned):
+    """A translator whose other language is written backwards and knows no "e"."""
+
+    def __call__(self, prompt: str, *, seed: int) -> str:
+        return super().__call__(prompt, seed=seed).replace("e", "")
+
+
+class Flat:
+    """A model that knows nothing."""
+
+    def __call__(self, tokens: np.ndarray) -> np.ndarray:
+        return np.zeros((tokens.size, PLACES))
+
+    def go_on_as(self, rows: np.ndarray) -> None:
+        pass
+
+
+LONG = f'{TEXT} The colour of the harbour: "I do not know -- it\'s late..."'
+PLACES = 9000  # wide enough for the characters of that text
+NO_MODEL = replace(
+    TOOLS,
+    propose=lambda ids: np.zeros((ids.size, PLACES)),
+    stepper=Flat,
+    thesaurus=lambda word: (word[::-1],),
+)
+MODELS = replace(NO_MODEL, writer=Said(), translators=(Turned("en-de"), Shortened("de-en")))
+GIVEN: dict[str, dict[str, Any]] = {"splice": {"host": characters("plain text around it")}}
+"""What an attack has no default for."""
+
+
+def faults_of(attack: Attack) -> set[str]:
+    """Say in what an attack is not what its line in the table says."""
+    given, ids = GIVEN.get(attack.name, {}), characters(LONG)
+    before = ids.copy()
+
+    def run(tools: Tools = MODELS, **params: Any) -> Attacked:
+        return attack_ids(attack.name, ids, np.random.default_rng(11), tools, **given | params)
+
+    def writes() -> bool:
+        try:
+            return not run(NO_MODEL)
+        except AttackError:
+            return True
+
+    def at(share: float) -> float:
+        return run(**{attack.strength: share * attack.params[attack.strength]}).rate
+
+    hit = run()
+    origin = np.full(hit.ids.size, -1) if hit.origin is None else hit.origin
+    text, rate = attack_text(attack.name, LONG, np.random.default_rng(11), MODELS, **given)
+    dice = [np.random.default_rng(seed) for seed in (5, 11)]
+    _, beside = attack_many(attack.name, [ids[:150], ids], dice, MODELS, **given)
+    faults = {
+        "changes nothing": hit.rate == 0,
+        "says another rate": not hit.rate == edit_rate(ids, hit.ids) == pytest.approx(rate),
+        "is another with the same seed": not np.array_equal(hit.ids, run().ids),
+        "changes what it was given": not np.array_equal(ids, before),
+        "names wrong origins": not np.array_equal(hit.ids[origin >= 0], ids[origin[origin >= 0]]),
+        "does otherwise to text": text != spell(hit.ids),
+        "does otherwise beside another text": not np.array_equal(beside.ids, hit.ids),
+        "writes anew, or not": writes() != attack.rewrites,
+        "has no such strength": bool(attack.strength) and attack.strength not in attack.params,
+    }
+    if attack.strength and not attack.rewrites:
+        faults["hits at no strength"] = at(0.0) > 0
+        faults["hits no harder with more strength"] = at(0.25) >= hit.rate
+    return {fault for fault, met in faults.items() if met}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack_is_what_its_line_says(name: str) -> None:
+    assert faults_of(ATTACKS[name]) == set()
+
+
+def test_a_wrong_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed(share: float) -> OnText:
+        return lambda text, rng, tools, **_: text.replace("e", "u", round(8 * share))
+
+    def drawn(text: str, rng: np.random.Generator, tools: Tools, **_: Any) -> str:
+        return f"{text}{np.random.default_rng().random():.9f}"
+
+    rate = {"strength": "rate", "params": {"rate": 0.1}}
+    no_more = {"hits at no strength", "hits no harder with more strength"}
+    for attack, faults in (
+        (Attack(name="x", label="x", text=changed(1)), set()),
+        (Attack(name="x", label="x", text=changed(0)), {"changes nothing"}),
+        (Attack(name="x", label="x", text=changed(1), **rate), no_more),
+        (Attack(name="x", label="x", text=changed(1), rewrites=True), {"writes anew, or not"}),
+        (replace(ATTACKS["paraphrase"], rewrites=False), {"writes anew, or not"}),
+        (
+            Attack(name="x", label="x", text=drawn),
+            {
+                "is another with the same seed",
+                "does otherwise to text",
+                "does otherwise beside another text",
+            },
+        ),
+    ):
+        monkeypatch.setitem(ATTACKS, attack.name, attack)
+        assert faults_of(attack) == faults

@@ -76,16 +76,16 @@ def test_an_installed_model_whose_settings_changed_is_not_loaded(
 
 
 @pytest.mark.parametrize(
-    ("fault", "key"),
+    ("fault", "key", "seconds"),
     [
-        ("import os; os.abort()", "died"),
-        ("print('{')", "died"),
-        ("import time; time.sleep(60)", "slow"),
-        ("import sys; sys.exit(77)", "start"),
+        ("import os; os.abort()", "died", 60),
+        ("print('{')", "died", 60),
+        ("import time; time.sleep(600)", "slow", 1),
+        ("import sys; sys.exit(77)", "start", 60),
     ],
 )
 def test_a_child_that_fails_is_one_error(
-    small_folder: Path, monkeypatch: pytest.MonkeyPatch, fault: str, key: str
+    small_folder: Path, monkeypatch: pytest.MonkeyPatch, fault: str, key: str, seconds: int
 ) -> None:
     def child(_: str) -> Any:
         pipe = subprocess.PIPE
@@ -95,7 +95,7 @@ def test_a_child_that_fails_is_one_error(
         )
 
     monkeypatch.setattr(rehearsal, "start_child", child)
-    monkeypatch.setattr(rehearsal, "START_SECONDS", 1)
+    monkeypatch.setattr(rehearsal, "START_SECONDS", seconds)
     (small_folder / "other").touch()  # another folder than any that was rehearsed
     with pytest.raises(ModelError) as caught:
         rehearsal.rehearse(small_folder)

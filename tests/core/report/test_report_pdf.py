@@ -142,14 +142,13 @@ def test_other_programs_read_the_report(
 def test_sections_stand_in_their_order(real: Audit, tmp_path: Path) -> None:
     report = build_report([real], ReportRequest())
     names = [f"{s.number} +{s.title}" for s in report.content.sections]
-    assert [name[0] for name in names] == list("12345678")
     text = text_of(report.pdf, tmp_path)
     places = [
         text.index(found.group(0))
         for name in names
         if (found := re.search(f"^ *{name}", text, re.MULTILINE))
     ]
-    assert len(places) == 8
+    assert len(places) == len(names) > 5
     assert places == sorted(places)
     assert "End of report" in text
     pages = page_count(report.pdf)

@@ -14,7 +14,9 @@ import pytest
 
 from pura.base.errors import ServeError
 from pura.caselog import CaseLog
+from pura.serve import page
 from pura.serve.log import Log
+from pura.serve.problems import MEDIA
 from pura.serve.roles import Role
 from pura.serve.server import Listen
 from pura.serve.store import Store
@@ -52,11 +54,11 @@ def lines(said: io.StringIO, event: str) -> list[dict[str, Any]]:
 
 
 def addresses(client: Any) -> Iterator[tuple[str, str]]:
-    """Yield method and path of everything that can be asked."""
-    yield from (("GET", "/"), ("POST", "/"), ("GET", "/page.css"), ("GET", "/answers/x"))
+    """Yield method and path of everything that can be asked: pages, and what the schema lists."""
+    for route in page.router.routes:
+        yield from ((method, route.path) for method in sorted(route.methods))  # type: ignore[attr-defined]
     for path, methods in client.get("/v1/openapi.json").json()["paths"].items():
-        for method in methods:
-            yield method.upper(), path.replace("{", "").replace("}", "")
+        yield from ((method.upper(), path) for method in methods)
 
 
 @pytest.fixture
@@ -179,7 +181,7 @@ def test_what_a_page_of_another_site_sends_is_refused(
     """Walks all addresses that change something."""
     client = detector()
     changing = [(method, path) for method, path in addresses(client) if method != "GET"]
-    assert {("POST", "/"), ("DELETE", "/v1/checks/identifier")} < {*changing}
+    assert {("POST", "/"), ("DELETE", "/v1/checks/{identifier}")} < {*changing}
     for method, path in changing:
         for headers in FOREIGN:
             told = client.request(method, path, headers=headers)
@@ -256,3 +258,26 @@ def test_where_nobody_could_ask_it_does_not_listen() -> None:
         with pytest.raises(ServeError, match="no name"):
             Listen.parsed("127.0.0.1:1", hosts=(wrong,))
     assert Listen.parsed("192.0.2.1:1").names == ("192.0.2.1",)
+
+
+def test_every_address_answers_nonsense_with_what_it_declares(
+    detector: Start, token: Token
+) -> None:
+    client = detector()
+    declared = client.get("/v1/openapi.json").json()["paths"]
+    found = [*addresses(client)]
+    askers = ({}, {"Authorization": "Bearer wrong"}, token(Role.TRUSTED), token(Role.INTERNAL))
+    for method, path in found:
+        for headers in askers:
+            for body in (b"", b"{", b'{"text": 1}', b"\xff" * 50):
+                kind = {"Content-Type": "application/json"} if body else {}
+                told = client.request(method, path, content=body, headers=headers | kind)
+                where = (method, path, headers, body, told.status_code, told.text[:300])
+                said = declared.get(path, {}).get(method.lower(), {}).get("responses")
+                assert told.status_code < 500, where
+                if said is not None:
+                    assert str(told.status_code) in said, where
+                if told.status_code >= 400 and said is not None:
+                    assert told.headers["content-type"] == MEDIA, where
+                    assert told.json()["code"], where
+    assert len(found) > len(declared)

@@ -87,7 +87,7 @@ def test_texts_that_were_read_alone_are_counted(
     marked: list[str],
     plain: str,
     gate: threading.Event,
-    faulty: Callable[..., dict[str, Any]],
+    faulty: Callable[..., Any],
 ) -> None:
     client = detector(limits={"at_once_s": 0.0})
     header = token(Role.INTERNAL)

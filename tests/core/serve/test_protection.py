@@ -183,10 +183,16 @@ def test_within_a_day_no_more_is_answered_than_the_bound_says(
 
 
 def test_a_question_costs_by_its_tokens_and_what_is_not_read_is_paid_back(
-    detector: Start, token: Token, plain: str, gate: threading.Event
+    detector: Start,
+    token: Token,
+    plain: str,
+    gate: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = detector(limits={"at_once_s": 0.0})
     service, header = client.app.state.service, token(Role.TRUSTED, per_day=4000)
+    begun = time.time()
+    monkeypatch.setattr(service, "_now", lambda: begun)  # else it refills meanwhile
     asker = service.asker(header["Authorization"], "192.0.2.7")
     [budget] = asker.budgets
 
@@ -194,7 +200,7 @@ def test_a_question_costs_by_its_tokens_and_what_is_not_read_is_paid_back(
         return float(budget.holds - client.portal.call(left))
 
     async def left() -> float:
-        return float(service._store.left(budget, now=time.time()))
+        return float(service._store.left(budget, now=begun))
 
     for n in range(20):
         ask(client, str(n % 10), header)

@@ -11,12 +11,12 @@ import pytest
 
 from pura.extract.foreign import first_contexts
 from pura.scheme import SecretKey
+from pura_lab.compare.methods import ZERO_BIT
 from pura_lab.rivals.base import draw, redraw_p
 from pura_lab.rivals.greens import Kgw, KgwOfTransformers, Unigram, normal_tail
 from pura_lab.rivals.gumbel import GumbelMax, arg_gumbel
 from pura_lab.rivals.keyed import below, context_seed, uniforms, words
-from pura_lab.rivals.kuditipudi import Exp, Its
-from pura_lab.rivals.synthid import SynthId, SynthIdPublished, tournament
+from pura_lab.rivals.synthid import SynthIdPublished, tournament
 
 KEY = SecretKey(bytes(range(32)))
 V = 64
@@ -32,8 +32,7 @@ def write(scheme, tokens, seed, payload=None, concentration=0.5):
 
 
 def schemes():
-    made = (Kgw, Unigram, GumbelMax, SynthId, Exp, Its)
-    return [scheme(key=KEY, vocab_size=V) for scheme in made]
+    return [scheme(key=KEY, vocab_size=V) for scheme in ZERO_BIT.values()]
 
 
 def test_draws_are_fixed_and_a_context_counts_once():

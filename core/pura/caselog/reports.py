@@ -80,7 +80,7 @@ def confirmations(log: CaseLog, audits: Iterable[str]) -> list[Confirmation]:
     Raises:
         CaseLogError: The log is damaged.
     """
-    wanted = set(audits)
+    wanted, people = set(audits), log.people()
     found = []
     for name in dict.fromkeys(e.case for e in log.acts(*FINISHED) if e.item in wanted):
         for item in read_case(log, name).items:
@@ -97,6 +97,8 @@ def confirmations(log: CaseLog, audits: Iterable[str]) -> list[Confirmation]:
                     examined_by=item.examined_by,
                     reviewer=review.who or "",
                     reviewed_by=review.by,
+                    examiner_names=tuple(p.name for p in people if p.id == item.examined_by),
+                    reviewer_names=tuple(p.name for p in people if p.id == review.by),
                 )
             )
     return found

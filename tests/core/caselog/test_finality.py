@@ -69,6 +69,15 @@ def test_nobody_takes_two_roles(make_audit: Make, first: str, second: str, when:
             assert not build_report([audit], request, confirmed=[told]).content.draft
 
 
+def test_every_name_of_a_person_is_that_persons(make_audit: Make) -> None:
+    audit = make_audit(1)
+    told = confirmation(audit, examiner_names=("carla", "Anna"))
+    assert refused(audit, FINAL, told) == "report-two-roles"
+    third = replace(audit, policy=audit.policy | {"third_person": True})
+    told = confirmation(third, reviewer_names=("CARLA",))
+    assert refused(third, FINAL, told) == "report-two-roles"
+
+
 def test_one_identifier_is_one_person_whatever_it_is_called(make_audit: Make) -> None:
     audit = make_audit(1)
     told = confirmation(audit, reviewer="Somebody else", reviewed_by="a")

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
 from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseStanding
+from pura.caselog.case import UNFILED
 from pura.keys import Secret
 from pura.usecases.audits import Audited
-from pura.usecases.cases import UNFILED, SaveTo, SavingRun, name_worker, saving_run
+from pura.usecases.cases import SaveTo, SavingRun, name_worker, saving_run
 from pura.usecases.environment import Environment
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.settings import SettingsFile

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pura.base import numerals
-from pura.caselog.case import FINISHED, Case, CaseItem
+from pura.caselog.case import FINISHED, UNFILED, Case, CaseItem
 from pura.caselog.cases import read_case
 from pura.caselog.entries import Draft, LogEntry
 from pura.caselog.log import CaseLog, Person
@@ -61,7 +61,7 @@ def request_of_case(
         reviewed = "disputed"
     return replace(
         base,
-        case=base.case or case.name or case.id,
+        case=base.case or (labels("unfiled") if case.name == UNFILED else case.name or case.id),
         parties=parties,
         review=base.review or "\n".join(words),
         reviewed=base.reviewed or reviewed,

@@ -40,7 +40,7 @@ from pura.caselog import (
     standings,
     workstation,
 )
-from pura.caselog.case import FINISHED
+from pura.caselog.case import FINISHED, UNFILED
 from pura.caselog.cases import case_names, item_of
 from pura.caselog.deposit import deposits_in, lay_down
 from pura.caselog.keeping import held
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
 MAX_CERTIFICATE: Final = 1 << 20
 _WORKER: Final = Lock()
-UNFILED: Final = "Unfiled"
-"""The case that takes what was examined before somebody says where it belongs."""
 
 
 def open_log(environment: Environment, *, create: bool = False, read_only: bool = False) -> CaseLog:

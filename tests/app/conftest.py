@@ -92,7 +92,7 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
             "word": "extremely strong",
         },
     )
-    none = Sentence(key="outcome.insufficient-unmeasured", values={"n": len(plan)})
+    none = Sentence(key="outcome.insufficient-not-measured", values={"n": len(plan)})
     found_mark = verdict == "mark"
     return Audit(
         id="0" * 32,

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
 from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseStanding
+from pura.caselog.case import UNFILED
 from pura.keys import Secret
 from pura.usecases.audits import Audited
-from pura.usecases.cases import UNFILED, SaveTo, SavingRun, saving_run
+from pura.usecases.cases import SaveTo, SavingRun, name_worker, saving_run
 from pura.usecases.environment import Environment
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.settings import SettingsFile
@@ -111,9 +112,11 @@ class Keeper:
             secret = None
             if mode == SEAL and self._secret is not None:
                 secret = Secret(self._secret.copy())
+            name = self._settings.current.auditor
+            name_worker(self._at, name)
             to = SaveTo(
                 case=UNFILED,
-                auditor=self._settings.current.auditor or None,
+                auditor=name or None,
                 text=mode,
                 passphrase=secret,
             )

@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from pura.usecases.cases import UNFILED
+from pura.caselog.case import UNFILED
 from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.finding_summary import FindingSummary
 from pura_audit.session.items import Item, ItemState

@@ -11,9 +11,10 @@ from typing import Literal, TypeVar
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
+from pura.usecases.cases import name_worker
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Jobs, Work
-from pura_audit.platform.settings import SettingsFile
+from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.audits import Audits
 from pura_audit.session.case_log import Cases
 from pura_audit.session.chosen import Chosen
@@ -68,6 +69,7 @@ class Session(QObject):
         self.drafts = Drafts(self.environment.paths.state, settings, self.jobs.files)
         self.cases = Cases(self.jobs.cases, self.environment, self.drafts, self)
         self.keeper = Keeper(self.environment, settings)
+        settings.watchers.append(self._name_worker)
         self.texts = TextList(self.jobs.files, settings, self)
         self.chosen = Chosen(engine, self.jobs, settings, self)
         self.audits = Audits(
@@ -78,6 +80,11 @@ class Session(QObject):
         self.audits.kept.connect(self.record.let_go)
         for part in (self.texts, self.audits, self.record):
             part.noticed.connect(self.noticed)
+
+    def _name_worker(self, before: WindowSettings) -> None:
+        """Take down the name that somebody gave for themselves, in whichever dialog."""
+        if (name := self.settings.current.auditor) and name != before.auditor:
+            self.jobs.cases.do(lambda _: name_worker(self.environment, name), lambda _: None, self)
 
     def begin(self) -> None:
         """Bring the list back, find keys and models, then import torch and find the device."""

@@ -65,6 +65,11 @@ class Paths:
         return self.config / "workstation"
 
     @property
+    def worker(self) -> Path:
+        """Who works here: the name that was given once, and its identifier in the case log."""
+        return self.config / "worker.json"
+
+    @property
     def deposit(self) -> Path:
         """Where heads of the case log are laid down each time it is written to."""
         return self.config / "deposit.json"

@@ -14,6 +14,8 @@ from pura.words.sentences import title
 FINISHED: Final = ("examination-finished", "examination-repeated")
 RECORD_OF: Final = "record-"
 """Before an audit's identifier: its record without the text, kept beside the erasure of that."""
+UNFILED: Final = "Unfiled"
+"""The case that takes what was examined before somebody says where it belongs."""
 MOST_NAMED: Final = 5
 REVIEWS: Final = {"finding-confirmed": "confirmed", "finding-disputed": "disputed"}
 

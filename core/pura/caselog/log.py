@@ -65,6 +65,7 @@ class CaseLog(Handle):
         read_only: Never write.
         timeout: Seconds to wait for another program's turn to end.
         station: Random identifier of the installation.
+        worker: Who acts where nobody is named; a name of "" was not given yet.
         clock: Where the time comes from; with a zone.
         closing: Gets the log before it is closed, when entries were added.
 
@@ -80,12 +81,14 @@ class CaseLog(Handle):
         read_only: bool = False,
         timeout: float = 10.0,
         station: str = "",
+        worker: Person | None = None,
         clock: Callable[[], dt.datetime] = lambda: dt.datetime.now().astimezone(),
         closing: Callable[[CaseLog], None] | None = None,
     ) -> None:
         if create:
             _make_private_file(path)
         self.path, self._clock, self._station = path, clock, station
+        self.worker = worker
         self._closing = closing
         self._db = CASE_LOG.connect(path, create=create, read_only=read_only, timeout=timeout)
         try:
@@ -188,29 +191,26 @@ class CaseLog(Handle):
         return None if value is None else unpack(value)
 
     def person_name(self, person: str) -> str | None:
-        """Return the name of a person, or None when it was erased or is not known."""
+        """Return the name that a person gave last, or None when it was erased or is not known."""
         if not person:
             return None
         with CASE_LOG.guard():
-            row = self._db.execute(
+            rows = self._db.execute(
                 f"{_COLUMNS} WHERE action = 'person-added'"
-                " AND json_extract(body, '$.facts.person') = ? LIMIT 1",
+                " AND json_extract(body, '$.facts.person') = ? ORDER BY place DESC",
                 (person,),
-            ).fetchone()
-        name = None if row is None else self.kept(_parsed(*row), "name")
-        return None if name is None else str(name)
+            ).fetchall()
+        names = (self.kept(_parsed(*row), "name") for row in rows)
+        return next((str(name) for name in names if name is not None), None)
 
     def people(self) -> list[Person]:
-        """Return everyone whose name is kept."""
-        found = []
-        with CASE_LOG.guard():
-            rows = self._db.execute(f"{_COLUMNS} WHERE action = 'person-added'").fetchall()
-        for row in rows:
-            entry = _parsed(*row)
-            name = self.kept(entry, "name")
-            if name is not None:
-                found.append(Person(id=str(entry.facts["person"]), name=str(name)))
-        return found
+        """Return everyone whose name is kept, in the order of the log; who gave two comes twice."""
+        named = [(one, self.kept(one, "name")) for one in self.acts("person-added")]
+        return [
+            Person(id=str(one.facts["person"]), name=str(name))
+            for one, name in named
+            if name is not None
+        ]
 
     # Writing
 
@@ -241,20 +241,29 @@ class CaseLog(Handle):
         with CASE_LOG.guard():
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def person(self, name: str) -> Person:
+    def person(self, name: str, identifier: str = "") -> Person:
         """Return the person of this name, new if need be; capital letters do not matter.
+
+        Args:
+            name: How the person is called.
+            identifier: Whose name this is; a name that was noted for it before is replaced. One
+                whose name was erased is not used again.
 
         Raises:
             CaseLogError: The name is empty.
         """
-        name = " ".join(name.split())
+        name = " ".join(name.split())[:200]
         if not name:
             raise CaseLogError("caselog.nobody", code="case-log-nobody")
         with self.writing() as writer:
-            for person in self.people():
+            people = self.people()
+            own = [one for one in people if one.id == identifier]
+            for person in reversed(own[-1:] or people):
                 if person.name.casefold() == name.casefold():
                     return person
-            new = Person(id=secrets.token_hex(8), name=name[:200])
+            known = {one.actor for one in self.acts("person-added")} if identifier else set()
+            fresh = not identifier or (identifier in known and not own)
+            new = Person(id=secrets.token_hex(8) if fresh else identifier, name=name)
             writer.append(
                 Draft(
                     action="person-added",

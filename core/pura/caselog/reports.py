@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pura.base import numerals
-from pura.caselog.case import FINISHED, Case, CaseItem
+from pura.caselog.case import FINISHED, UNFILED, Case, CaseItem
 from pura.caselog.cases import read_case
 from pura.caselog.entries import Draft, LogEntry
 from pura.caselog.log import CaseLog, Person
@@ -61,7 +61,7 @@ def request_of_case(
         reviewed = "disputed"
     return replace(
         base,
-        case=base.case or case.name or case.id,
+        case=base.case or (labels("unfiled") if case.name == UNFILED else case.name or case.id),
         parties=parties,
         review=base.review or "\n".join(words),
         reviewed=base.reviewed or reviewed,
@@ -80,7 +80,7 @@ def confirmations(log: CaseLog, audits: Iterable[str]) -> list[Confirmation]:
     Raises:
         CaseLogError: The log is damaged.
     """
-    wanted = set(audits)
+    wanted, people = set(audits), log.people()
     found = []
     for name in dict.fromkeys(e.case for e in log.acts(*FINISHED) if e.item in wanted):
         for item in read_case(log, name).items:
@@ -97,6 +97,8 @@ def confirmations(log: CaseLog, audits: Iterable[str]) -> list[Confirmation]:
                     examined_by=item.examined_by,
                     reviewer=review.who or "",
                     reviewed_by=review.by,
+                    examiner_names=tuple(p.name for p in people if p.id == item.examined_by),
+                    reviewer_names=tuple(p.name for p in people if p.id == review.by),
                 )
             )
     return found

@@ -13,7 +13,7 @@ Auditor = Annotated[
         "--auditor",
         metavar="NAME",
         envvar="PURA_AUDITOR",
-        help="Who acts, as the log shall say; else the name of this login.",
+        help="Who acts, as the log shall say; else whoever works here.",
     ),
 ]
 Reason = Annotated[str, typer.Option("--reason", help="Why; the log keeps it.")]

@@ -23,6 +23,7 @@ from pura.cli.terminal import (
     details,
     err,
     exit_code,
+    interactive,
     language,
     notes,
     out,
@@ -140,7 +141,9 @@ def verify(
         raise InputError("command.no-files")
     with ExitStack() as opened:
         opened.callback(at.session_keys.wipe)
-        to = _save_to(save, auditor, keep_text, text_passphrase_file) if save is not None else None
+        to = None
+        if save is not None:
+            to = _save_to(at, save, auditor, keep_text, text_passphrase_file)
         if to is not None and to.passphrase is not None:
             opened.callback(to.passphrase.wipe)
         try:
@@ -173,16 +176,22 @@ def _refuse_idle(needed: str, there: object, given: Mapping[str, object]) -> Non
 
 
 def _save_to(
-    case: str, auditor: str | None, keep_text: str, passphrase_file: Path | None
+    at: Environment, case: str, auditor: str | None, keep_text: str, passphrase_file: Path | None
 ) -> SaveTo:
-    """Return where to save; ask for the passphrase of the texts where they are sealed."""
+    """Return where to save.
+
+    Whoever works here is asked for a name once, and for the passphrase of texts that are sealed.
+    """
     from pura.caselog import SEAL, TEXT_MODES
     from pura.keys import Secret
-    from pura.usecases.cases import SaveTo
+    from pura.usecases.cases import SaveTo, name_worker, worker_of
 
     if keep_text not in TEXT_MODES:
         known = ", ".join(TEXT_MODES)
         raise typer.BadParameter(say("choose", known=known), param_hint="--keep-text")
+    if auditor is None and interactive() and not worker_of(at).name:
+        auditor = typer.prompt(say("ask.worker"), err=True)
+    name_worker(at, auditor or "")
     words = None
     if keep_text == SEAL:
         words = Secret(passphrase(passphrase_file, say("ask.texts"), new=True))

@@ -285,7 +285,7 @@ class Audit:
             config=config,
         )
         return Presented(
-            headline=headline(self.verdict, len(self.marks), at_least=self.marks_limited),
+            headline=self._headline(),
             answer=answer,
             caveat=caveat,
             compared=compared_of(self.profile, self.key.fingerprint) if measured else (),
@@ -300,6 +300,11 @@ class Audit:
             keys=keys,
             profile=config,
         )
+
+    def _headline(self) -> Sentence:
+        if any(one.key == "outcome.insufficient-not-measured" for one in self.sentences):
+            return Sentence(key="title.not-measured")
+        return headline(self.verdict, len(self.marks), at_least=self.marks_limited)
 
     def title(self, language: str = "en") -> str:
         """Return the headline, e.g. "A mark was found" or "2 marks were found"."""

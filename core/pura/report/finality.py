@@ -37,6 +37,8 @@ class Confirmation:
         examined_by: That person's identifier in the log.
         reviewer: Name of who confirmed it; "" when it was erased.
         reviewed_by: That person's identifier in the log.
+        examiner_names: All names that the log has for who examined, the login's among them.
+        reviewer_names: The same of who confirmed.
     """
 
     audit: str
@@ -45,6 +47,8 @@ class Confirmation:
     examined_by: str
     reviewer: str
     reviewed_by: str
+    examiner_names: tuple[str, ...] = ()
+    reviewer_names: tuple[str, ...] = ()
 
 
 def digest_of(audit: Audit) -> str:
@@ -92,14 +96,15 @@ def refuse_unreviewed(
                     code="report-parties",
                 )
         names = {
-            "examiner": one.examiner,
-            "reviewer": one.reviewer,
-            "authoriser": parties.authoriser,
+            "examiner": (one.examiner, *one.examiner_names),
+            "reviewer": (one.reviewer, *one.reviewer_names),
+            "authoriser": (parties.authoriser,),
         }
         third = bool(audit.policy.get("third_person"))
         for first, second, when in ROLES_APART:
-            if (when == ALWAYS or third) and _plain(names[first]) == _plain(names[second]) != "":
-                _refuse(first, second, names[second])
+            same = {_plain(name) for name in names[first]} & {_plain(n) for n in names[second]}
+            if (when == ALWAYS or third) and same - {""}:
+                _refuse(first, second, names[second][0])
 
 
 def _plain(name: str) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import getpass
 import json
+import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import CaseLogError, PuraError, naming
-from pura.base.files import read_bounded, refuse_taken, write_or_refuse
+from pura.base.files import read_bounded, refuse_taken, write_atomic, write_or_refuse
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.strict import read_json
 from pura.caselog import (
@@ -38,7 +40,7 @@ from pura.caselog import (
     standings,
     workstation,
 )
-from pura.caselog.case import FINISHED
+from pura.caselog.case import FINISHED, UNFILED
 from pura.caselog.cases import case_names, item_of
 from pura.caselog.deposit import deposits_in, lay_down
 from pura.caselog.keeping import held
@@ -52,8 +54,7 @@ if TYPE_CHECKING:
     from pura.caselog.verify import LogCheck
 
 MAX_CERTIFICATE: Final = 1 << 20
-UNFILED: Final = "Unfiled"
-"""The case that takes what was examined before somebody says where it belongs."""
+_WORKER: Final = Lock()
 
 
 def open_log(environment: Environment, *, create: bool = False, read_only: bool = False) -> CaseLog:
@@ -72,6 +73,7 @@ def open_log(environment: Environment, *, create: bool = False, read_only: bool 
         paths.caselog,
         create=create,
         station=workstation(paths.workstation),
+        worker=worker_of(environment),
         closing=None if kept is None else lambda log: _deposited(log, kept),
     )
 
@@ -120,16 +122,55 @@ def end_deposits(environment: Environment) -> None:
     environment.paths.deposit.unlink(missing_ok=True)
 
 
+def worker_of(environment: Environment) -> Person:
+    """Return who works here; the name is "" until somebody gave it.
+
+    The identifier is that of the login's name, where the log knows that already, else a new one.
+    """
+    path, log = environment.paths.worker, environment.paths.caselog
+    with _WORKER:  # two threads would make two identifiers
+        with suppress(OSError, ValueError, TypeError, LookupError):
+            found = read_json(path.read_bytes())
+            return Person(id=str(found["id"]), name=str(found["name"]))
+        known = ""
+        if log.exists() and (login := _login()):
+            with CaseLog(log, read_only=True) as opened:
+                known = next((one.id for one in opened.people() if one.name == login), "")
+        return _kept(environment, Person(id=known or secrets.token_hex(8), name=""))
+
+
+def name_worker(environment: Environment, name: str) -> None:
+    """Take down how whoever works here is called, unless that is known; it is asked for once."""
+    worker, name = worker_of(environment), " ".join(name.split())
+    if name and not worker.name:
+        _kept(environment, replace(worker, name=name))
+
+
+def _kept(environment: Environment, worker: Person) -> Person:
+    told = json.dumps({"id": worker.id, "name": worker.name}, ensure_ascii=False)
+    with suppress(OSError):  # a folder that cannot be written: this run has a worker of its own
+        write_atomic(environment.paths.worker, f"{told}\n".encode(), private=True)
+    return worker
+
+
+def _login() -> str:
+    with suppress(OSError, KeyError, ImportError):
+        return getpass.getuser()
+    return ""
+
+
 def acting(log: CaseLog, name: str | None) -> Person:
-    """Return who acts; the name of the login, where none is given.
+    """Return who acts: whoever works here, where nobody else is named.
+
+    As long as that person gave no name, the login's stands for it, under the same identifier.
 
     Raises:
         CaseLogError: Nobody was named, and the login has no name.
     """
-    if not name:
-        with suppress(OSError, KeyError, ImportError):
-            name = getpass.getuser()
-    return log.person(name or "")
+    worker, name = log.worker, " ".join((name or "").split())
+    if worker is None or (name and name.casefold() != worker.name.casefold()):
+        return log.person(name or _login())
+    return log.person(worker.name or _login(), worker.id)
 
 
 def case_named(log: CaseLog, name: str) -> Case:
@@ -165,7 +206,7 @@ class SaveTo:
 
     Attributes:
         case: Name or identifier of the case; one that is not there is opened.
-        auditor: Who saves; None takes the name of the login.
+        auditor: Who saves; None: whoever works here.
         text: What becomes of the texts: ``keep``, ``seal`` or ``leave-out``.
         passphrase: Of sealed texts; overwritten when it has been used.
         purpose: What it is for.
@@ -199,7 +240,7 @@ class ReviewFinding:
 
     Attributes:
         item: The saved audit.
-        reviewer: Who looks; None takes the name of the login.
+        reviewer: Who looks; None: whoever works here.
         agree: Confirm it.
         recomputed: What was recomputed, and with what result.
         words: What else there is to say.
@@ -219,7 +260,7 @@ class ExportCase:
     Attributes:
         case: Name or identifier.
         path: The file.
-        auditor: Who does it; None takes the name of the login.
+        auditor: Who does it; None: whoever works here.
         purpose: What for; the log keeps it.
         replace: A file that is there may be replaced.
     """
@@ -241,7 +282,7 @@ class CheckLog:
         log: Another log than the user's own.
         deposits: A folder with deposited heads; None takes the one that is kept, if there is one.
         record: Also say in the log that it was checked.
-        auditor: Who checks; None takes the name of the login.
+        auditor: Who checks; None: whoever works here.
     """
 
     head: str = ""
@@ -480,9 +521,14 @@ def review_finding(environment: Environment, request: ReviewFinding) -> None:
     """Confirm or dispute a finding.
 
     Raises:
-        CaseLogError: The reviewer examined or filed it, or it is not said what was recomputed.
+        CaseLogError: The reviewer examined or filed it, it is not said what was recomputed, or
+            whoever works here examined it and gave no name yet.
     """
     with open_log(environment) as log:
+        worker = worker_of(environment)
+        if not worker.name and worker.id in (request.item.examined_by, request.item.entry.actor):
+            # Under whatever name the reviewer comes, it could be the same person.
+            raise CaseLogError("caselog.examiner-unnamed", code="four-eyes-unnamed")
         sign_off(
             log,
             request.item,
@@ -551,7 +597,7 @@ def open_audits(
     Args:
         environment: Whose.
         items: Which.
-        auditor: Who reads; None takes the name of the login.
+        auditor: Who reads; None: whoever works here.
         passphrase: Opens texts that were kept encrypted; without it these audits have none.
         checkpoint: Called often; may raise.
 
@@ -615,7 +661,7 @@ def sign_head_of_log(
         environment: Whose.
         certificate: PKCS#12 file.
         passphrase: Its passphrase; overwritten when it has been used.
-        auditor: Who does it; None takes the name of the login.
+        auditor: Who does it; None: whoever works here.
 
     Raises:
         CaseLogError: There is no log, or it cannot be written.

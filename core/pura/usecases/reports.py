@@ -151,7 +151,7 @@ class SignReport:
         passphrase: Its passphrase; overwritten when it has been used.
         options: Reason, place, seal, time-stamp authority.
         note: Note it in the case log, and sign its head too.
-        auditor: Who does it, for the log; None takes the name of the login.
+        auditor: Who does it, for the log; None: whoever works here.
         replace: A file that is there may be replaced.
     """
 

@@ -357,7 +357,9 @@ def _strength(audit: Audit, key: str) -> Mapping[str, str | int | float]:
             return {"k": evidence.keys_tried, "power": min(evidence.power or 0.0, 0.99)}
         case "outcome.insufficient":
             return {"n": evidence.usable, "nmin": evidence.needed or 0}
-        case "outcome.insufficient-unmeasured" | "outcome.insufficient-handled":
+        case "outcome.insufficient-rate":
+            return {"n": evidence.usable, "power": min(evidence.power or 0.0, 0.99)}
+        case key if key.startswith("outcome.insufficient-"):
             return {"n": evidence.usable}
         case "evidence.for-h1" | "evidence.for-h2":
             return _said_ratio(audit)

@@ -226,8 +226,11 @@ def _headline(outcome: Outcome, policy: Policy, circumstances: FindingContext) -
         case "insufficient" if evidence.needed is not None and evidence.needed > evidence.usable:
             values = {"n": evidence.usable, "nmin": evidence.needed}
             return Sentence(key="outcome.insufficient", values=values)
+        case "insufficient" if evidence.power is not None:
+            values = {"n": evidence.usable, "power": min(evidence.power, 0.99)}
+            return Sentence(key="outcome.insufficient-rate", values=values)
         case "insufficient":
-            why = "handled" if circumstances.handled else "unmeasured"
+            why = "handled" if circumstances.handled else "not-measured"
             return Sentence(key=f"outcome.insufficient-{why}", values={"n": evidence.usable})
         case _:
             return Sentence(key="outcome.indication")
@@ -348,6 +351,9 @@ def _unused(outcome: Outcome, circumstances: FindingContext) -> list[Sentence]:
         return []
     values: dict[str, str | int | float] = {"date": circumstances.created}
     if circumstances.new_key:
+        if circumstances.issued:  # under other keys: the register does not know whose they are
+            values["n"] = circumstances.issued
+            return [Sentence(key="unused.new-issued", values=values)]
         key = "unused.both" if circumstances.issued == 0 else "unused.new"
         return [Sentence(key=key, values=values)]
     if not circumstances.created:

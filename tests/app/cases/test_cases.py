@@ -11,8 +11,18 @@ import pytest
 from PySide6.QtWidgets import QDialog, QLabel
 
 from pura.base.paths import user_paths
-from pura.caselog import LEAVE_OUT, CaseLog, list_cases, open_case, read_case, save_audit, set_hold
+from pura.caselog import (
+    LEAVE_OUT,
+    CaseLog,
+    Person,
+    list_cases,
+    open_case,
+    read_case,
+    save_audit,
+    set_hold,
+)
 from pura.record.audit import Audit
+from pura.usecases.cases import worker_of
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.words import case_row, text_words
 from pura_audit.keys.passphrase import PassphraseDialog
@@ -83,6 +93,10 @@ def test_saving_opens_a_case_and_says_so(window: Any, audit: Audit, qtbot: Any) 
     assert (case.name, case.auditor, case.items[0].mode) == ("Thesis", "Anna", "keep")
     assert "Thesis" in window.status.words.text()
     assert window.session.settings.current.auditor == "Anna"
+    worker = worker_of(window.session.environment)
+    assert worker.name == "Anna"
+    with open_log() as log:
+        assert Person(id=worker.id, name="Anna") in log.people()
     again = openers.save_to_case(window)
     qtbot.waitUntil(lambda: again.case.count() == 1)
     assert again.case.currentText() == "Thesis"  # where the last one went

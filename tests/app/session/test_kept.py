@@ -16,9 +16,9 @@ import pytest
 
 from pura.base.paths import Paths, user_paths
 from pura.caselog import CaseLog, list_cases, sign_off
+from pura.caselog.case import UNFILED
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.usecases.cases import UNFILED
 from pura_audit import application
 from pura_audit.cases.review import ReviewDialog
 from pura_audit.session.items import ItemState

@@ -247,7 +247,7 @@ def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(
     window.session.texts.add_audit(audit_factory(text, tbcc, sample_key, verdict="insufficient"))
     assert window.work.answer.payload_text() == ""
     assert window.work.text.view.shading is False
-    assert window.work.answer.heading.text() == "Too little evidence"
+    assert window.work.answer.heading.text() == "No conclusion: not measured"
     assert not window.work.answer._candidates.isVisible()
 
 

@@ -39,7 +39,7 @@ def audit(builtin_model: Any, samples: dict[str, Any]) -> Audit:
 def test_no_passage_is_found(audit: Audit) -> None:
     assert audit.verdict == "insufficient"
     (step,) = (one for one in audit.log if one.name == "passages")
-    assert step.words("en") == "0 found"
+    assert (step.words("en"), step.words("de")) == ("0 found", "0 gefunden")
 
 
 def test_no_bit_is_repaired(audit: Audit) -> None:
@@ -58,6 +58,8 @@ def test_that_nothing_was_measured_is_said_with_the_command_that_measures(audit:
         assert words in said
         assert "pura power measure" in said
         assert "too little evidence" not in said.lower()
+        title = {"en": "No conclusion: not measured", "de": "Kein Schluss möglich: nicht gemessen"}
+        assert audit.title(language) == title[language]
     assert disagreements(audit) == ()
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from pura.base.errors import InputError
 from pura.caselog import CaseLog
+from pura.caselog.case import UNFILED
 from pura.caselog.cases import read_case
 from pura.caselog.keeping import open_case, sign_off
 from pura.caselog.log import Person
@@ -69,6 +70,15 @@ def test_nobody_takes_two_roles(make_audit: Make, first: str, second: str, when:
             assert not build_report([audit], request, confirmed=[told]).content.draft
 
 
+def test_every_name_of_a_person_is_that_persons(make_audit: Make) -> None:
+    audit = make_audit(1)
+    told = confirmation(audit, examiner_names=("carla", "Anna"))
+    assert refused(audit, FINAL, told) == "report-two-roles"
+    third = replace(audit, policy=audit.policy | {"third_person": True})
+    told = confirmation(third, reviewer_names=("CARLA",))
+    assert refused(third, FINAL, told) == "report-two-roles"
+
+
 def test_one_identifier_is_one_person_whatever_it_is_called(make_audit: Make) -> None:
     audit = make_audit(1)
     told = confirmation(audit, reviewer="Somebody else", reviewed_by="a")
@@ -92,6 +102,17 @@ def test_the_page_has_the_table_of_roles() -> None:
     assert [(a, b, when == "never") for a, b, when in rows] == [
         (a, b, when == ALWAYS) for a, b, when in ROLES_APART
     ]
+
+
+@pytest.mark.parametrize(("language", "name"), [("en", "Unfiled"), ("de", "Nicht zugeordnet")])
+def test_the_case_for_all_the_rest_is_named_in_the_language_of_the_report(
+    log: CaseLog, anna: Person, make_audit: Make, language: str, name: str
+) -> None:
+    case = open_case(log, UNFILED, anna)
+    save_audit(log, case.id, make_audit(1), anna)
+    now = read_case(log, case.id)
+    request = request_of_case(log, now, now.items, ReportRequest(language=language))
+    assert request.case == name
 
 
 def test_the_log_confirms_what_was_signed_off_last_by_a_second_person(

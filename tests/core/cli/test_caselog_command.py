@@ -15,11 +15,16 @@ import pytest
 from typer.testing import CliRunner
 
 from pura.base.errors import CaseLogError, InputError
+from pura.base.numerals import LANGUAGES
 from pura.base.paths import user_paths
 from pura.caselog import CaseLog, open_case, save_audit
 from pura.cli.__main__ import app
+from pura.cli.terminal import use_language
+from pura.cli.verify import _save_to
 from pura.record import json_io
 from pura.record.audit import Audit
+from pura.usecases.cases import worker_of
+from pura.usecases.environment import Environment
 
 
 @pytest.fixture
@@ -217,6 +222,31 @@ def test_a_report_of_a_case_prints_the_log_and_is_noted(
     assert refused.exit_code == 1
     assert isinstance(refused.exception, InputError)
     assert not (tmp_path / "none.pdf").exists()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_whoever_saves_first_is_asked_for_a_name_once(
+    monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    asked = list[str]()
+
+    def prompt(question: str, **_: Any) -> str:
+        asked.append(question)
+        return " Anna  Berg "
+
+    at = Environment(paths=user_paths())
+    use_language(language)
+    monkeypatch.setattr("pura.cli.verify.typer.prompt", prompt)
+    assert _save_to(at, "Thesis", None, "keep", None).auditor is None
+    assert asked == []  # nobody is there to answer
+    monkeypatch.setattr("pura.cli.verify.interactive", lambda: True)
+    _save_to(at, "Thesis", None, "keep", None)
+    _save_to(at, "Thesis", None, "keep", None)
+    _save_to(at, "Thesis", "Béla", "keep", None)
+    (question,) = asked
+    assert question.startswith({"en": "Your name", "de": "Ihr Name"}[language])
+    assert worker_of(at).name == "Anna Berg"
+    use_language("en")
 
 
 def test_a_short_passphrase_or_an_odd_choice_is_refused_before_the_work(tmp_path: Path) -> None:

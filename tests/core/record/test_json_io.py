@@ -181,6 +181,11 @@ def test_a_place_names_the_page_or_slide_where_the_file_has_them() -> None:
         return found.presented.place(passage, language)
 
     assert place((), "pdf", "en") == "paragraph 2, lines 3 to 5, characters 11 to 24"
+    assert place((), "pdf", "de") == "Absatz 2, Zeilen 3 bis 5, Zeichen 11 bis 24"
+    three = replace(audit, text="One.\nTwo.\nThree.").presented
+    whole = Passage(first_token=0, last_token=1, start=0, end=16)
+    assert three.place(whole, "en") == "lines 1 to 3, characters 1 to 16"
+    assert three.place(whole, "de") == "Zeilen 1 bis 3, Zeichen 1 bis 16"
     assert "pages" not in json_io.to_json(audit)  # as records of earlier versions
     pages = (0, 6, text.index("Three"))
     assert place(pages, "pdf", "en") == "page 3, paragraph 1, characters 11 to 24"

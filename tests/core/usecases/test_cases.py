@@ -11,6 +11,7 @@ import pytest
 from pura.base.errors import Cancelled, CaseLogError, InputError, KeyFormatError
 from pura.base.paths import user_paths
 from pura.caselog import SEAL, CaseLog, list_cases, set_closed
+from pura.caselog.case import UNFILED
 from pura.caselog.package import import_case
 from pura.keys import Secret
 from pura.record.audit import Audit
@@ -121,14 +122,14 @@ def test_four_eyes_are_two_persons(alone: Environment, make_record: Make) -> Non
 def test_audits_of_an_earlier_run_are_filed_by_their_names(
     alone: Environment, make_record: Make
 ) -> None:
-    unfiled = cases.SaveTo(case=cases.UNFILED, auditor="Anna")
+    unfiled = cases.SaveTo(case=UNFILED, auditor="Anna")
     cases.save_audits(alone, unfiled, [make_record(1), make_record(2)])
     saved = cases.save_audits(alone, TO, [make_record(1), make_record(2).id])
     assert saved.count == 2
     assert [item.id for item in saved.case.items] == [make_record(1).id, make_record(2).id]
     assert cases.open_saved(alone, make_record(2).id).text == make_record(2).text
     with cases.open_log(alone) as log:
-        [left] = [one for one in list_cases(log) if one.name == cases.UNFILED]
+        [left] = [one for one in list_cases(log) if one.name == UNFILED]
     assert left.items == ()
     with pytest.raises(CaseLogError):
         cases.save_audits(alone, cases.SaveTo(case="Other", auditor="Anna"), ["0" * 32])
@@ -138,7 +139,7 @@ def test_examined_filed_and_confirmed_are_three_people(
     alone: Environment, make_record: Make, tmp_path: Path
 ) -> None:
     record = make_record(1)
-    cases.save_audits(alone, cases.SaveTo(case=cases.UNFILED, auditor="Anna"), [record])
+    cases.save_audits(alone, cases.SaveTo(case=UNFILED, auditor="Anna"), [record])
     cases.save_audits(alone, cases.SaveTo(case="Thesis", auditor="Béla"), [record])
     _, [item] = cases.items_of(alone, "Thesis")
     assert (item.examiner, item.examined, item.auditor) == ("Anna", record.created, "Béla")

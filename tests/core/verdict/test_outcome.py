@@ -292,6 +292,11 @@ def test_too_little_says_how_much_is_needed_or_that_nobody_knows():
     assert "30 usable positions, about 80 are needed" in fill(some, "en")
     unknown = said(decide(0.0, usable=30, power=None))[0]
     assert "has not been measured" in fill(unknown, "en")
+    short = said(decide(0.0, usable=300, power=0.9, needed=None))[0]
+    for language, words in (("en", "about 90 %"), ("de", "etwa 90 %")):
+        shown = fill(short, language).replace("\N{NO-BREAK SPACE}", " ")
+        assert words in shown
+        assert "power measure" not in shown  # it was measured, and is too low
 
 
 def test_the_register_is_said_with_its_odds():
@@ -453,6 +458,10 @@ def test_whatever_happens_the_sentences_fill_and_pass_the_linter(
     [
         ({"created": "2026-11-24", "new_key": True}, ("created on", "same day")),
         ({"created": "2026-11-24", "new_key": True, "issued": 0}, ("created on", "holds no")),
+        (
+            {"created": "2026-11-24", "new_key": True, "issued": 3},
+            ("created on", "same day", "holds 3 payloads"),
+        ),
         ({"issued": 0}, ("holds no payload", "not known")),
         ({"created": "2026-01-02", "issued": 0}, ("created on", "holds no payload")),
         ({"created": "2026-01-02", "issued": 3}, ()),

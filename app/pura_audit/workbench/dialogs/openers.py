@@ -11,8 +11,9 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog
 
+from pura.caselog.case import UNFILED
 from pura.scheme import Profile
-from pura.usecases.cases import UNFILED, open_saved
+from pura.usecases.cases import open_saved
 from pura.usecases.register import RegisterDone
 from pura.usecases.register import import_register as add_register
 from pura_audit.jobs.outcome import Done, Failure, Outcome

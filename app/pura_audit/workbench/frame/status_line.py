@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from pura.usecases.cases import UNFILED
+from pura.caselog.case import UNFILED
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import ItemState
 from pura_audit.session.session import Session

@@ -18,6 +18,7 @@ import argparse
 import hashlib
 import html
 import json
+import quopri
 import random
 import re
 import sys
@@ -152,6 +153,18 @@ def _split(text: str, dice: random.Random) -> str:
     return _words(text, dice, 0.15, halves)
 
 
+def _columns(text: str, count: int, gap: str) -> str:
+    words = text.split()
+    return "\n".join(gap.join(words[n : n + count]) for n in range(0, len(words), count))
+
+
+def _subtitles(text: str, _: random.Random) -> str:
+    return "\n\n".join(
+        f"{n}\n00:00:{2 * n % 60:02},000 --> 00:00:{2 * n % 60 + 1:02},500\n{line}"
+        for n, line in enumerate(textwrap.wrap(text, 40), start=1)
+    )
+
+
 def _sentences(text: str) -> list[str]:
     return [s for s in re.split(r"(?<=[.!?])\s+", text) if s]
 
@@ -200,6 +213,19 @@ MORE: dict[str, Handling] = {
     "the letter x behind every blank": _behind_blanks("x"),
     "a comma behind every blank": _behind_blanks(","),
     "the figure 1 behind every blank": _behind_blanks("1"),
+    "a tab for every blank": lambda t, _: t.replace(" ", "\t"),
+    "a tab before each line and for every blank": lambda t, _: "\n".join(
+        "\t" + line.replace(" ", "\t") for line in textwrap.wrap(t, 72)
+    ),
+    "three words a line": lambda t, _: _columns(t, 3, " "),
+    "a word a cell, five cells a row": lambda t, _: _columns(t, 5, "\t"),
+    "a sentence a cell of a table": lambda t, _: "".join(f"| {s} |\n" for s in _sentences(t)),
+    "a string of JSON": lambda t, _: json.dumps(t),
+    "quoted-printable left in": lambda t, _: quopri.encodestring(
+        t.replace("'", "’").encode()
+    ).decode(),
+    "subtitles": _subtitles,
+    "letters spaced in a tenth of the words": lambda t, d: _words(t, d, 0.1, " ".join),
 }
 ATTACKED = {
     "slips of the keyboard, 10 % of the words": "typos:0.1",

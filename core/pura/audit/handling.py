@@ -68,8 +68,8 @@ JOINED_ENGLISH, JOINED = 6.5, 7.5
 were left out, or other signs put there. English prose has 5, German up to 6.2."""
 FIGURED: Final = 0.04
 """Share of words in which figures stand for letters from which they are a sign."""
-SCATTERED: Final = 3
-"""Words a line below which broken lines are a sign, whether they were joined or not."""
+SCATTERED: Final = 0.6
+"""Share of short lines that end within a sentence from which they are a sign, joined or not."""
 TABBED: Final = 0.05
 """Share of the gaps between words that hold a tab from which they are a sign."""
 REFERENCES: Final = 0.001
@@ -79,6 +79,8 @@ _USUAL: Final = frozenset(map(chr, range(0x21, 0x7F))) | frozenset(
     "¡¢£¥§©«®°±²³·»¼½¾¿×÷‐‑–—‘’‚“”„†‡•…‰′″‹›⁄€№™−≤≥≈→"
 )
 _LEAST_WORDS: Final = 40
+_LEAST_LINES: Final = 10
+_ENDED: Final = re.compile(r"[.!?:;…][\"'”’»)\]*_]*$")
 _PERHAPS_ENGLISH: Final = ("", "English", "another language")
 _SAMPLE: Final = 20_000
 # Names and acronyms are no errors: words in small letters only, and no part of a clitic.
@@ -183,10 +185,11 @@ def odd_share(text: str) -> float:
 
 
 def _scattered(text: str) -> bool:
-    """Whether lines hold hardly more than a word, as the cells of a column that was pasted."""
-    lines = [line for line in text[:_SAMPLE].splitlines() if line.strip()]
-    words = sum(len(line.split()) for line in lines)
-    return len(lines) >= _LEAST_WORDS and words < SCATTERED * len(lines)
+    """Whether lines hold a few words each and sentences go on over them, as in pasted cells."""
+    lines = [line.strip() for line in text[:_SAMPLE].splitlines() if line.strip()]
+    if len(lines) < _LEAST_LINES or sum(map(len, lines)) >= NARROW * len(lines):
+        return False
+    return sum(not _ENDED.search(line) for line in lines) >= SCATTERED * len(lines)
 
 
 def _tabbed(text: str) -> bool:

@@ -280,14 +280,22 @@ def test_words_in_the_cells_of_a_table_are_read_as_words() -> None:
         )
 
 
-def test_a_word_a_line_is_a_sign() -> None:
-    for words in (1, 2):
-        pieces = (PROSE * 2).split(" ")
-        cells = [" ".join(pieces[n : n + words]) for n in range(0, len(pieces), words)]
-        text = "\n".join(cells).capitalize()
-        assert "lines" in handling_signs(text, lambda words: [1] * len(words), odd=ODD)
+@pytest.mark.parametrize("gap", [" ", "\t"])
+@pytest.mark.parametrize("words", [1, 2, 3, 5])
+def test_a_few_words_a_line_are_a_sign(words: int, gap: str) -> None:
+    """Also where no line begins with a small letter, so that nothing joins them."""
+
+    def signs(text: str) -> tuple[str, ...]:
+        return handling_signs(text, lambda words: [1] * len(words), odd=ODD)
+
+    pieces = (PROSE * 2).split(" ")
+    cells = [gap.join(pieces[n : n + words]) for n in range(0, len(pieces), words)]
+    for text in ("\n".join(cells), "\n".join(cell[0].upper() + cell[1:] for cell in cells)):
+        assert "lines" in signs(text)
     verse = "\n".join(PROSE[n : n + 40] for n in range(0, len(PROSE), 40))
-    assert "lines" not in handling_signs(verse[:400], lambda words: [1] * len(words), odd=ODD)
+    said = "\n".join(f"{sentence}." for sentence in re.split(r"[.,;] ", PROSE * 2))
+    for text in (verse[:400], said):
+        assert "lines" not in signs(text)
 
 
 HIDING = {

@@ -22,8 +22,8 @@ from pura.cli.words import audit_lines
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
+from pura.record.finding import Finding, said
 from pura.record.naming import CandidateFacts, RegisterFacts, RegisterMatch
-from pura.record.presented import said
 from pura.record.transform import Transform
 from pura.report.build import build_report
 from pura.report.hiding import names
@@ -33,7 +33,7 @@ from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentence import Sentence
 from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import set_language
-from pura_audit.session.finding_summary import FindingSummary, outline
+from pura_audit.session.items import listed
 from pura_audit.session.results import PileRow
 from pura_audit.session.results_export import exported_table
 from pura_audit.session.selection import Selection
@@ -150,12 +150,12 @@ def test_what_stands_beside_the_answer_stands_everywhere(
         "explained": " ".join(words for words, _ in audit_lines(audit, language)),
         "notebook": unescape(audit.to_html(language)),
     }
-    beside = said(audit.presented.beside, language)
+    beside = said(audit.finding.beside, language)
     assert len(beside) == 2
     for place, words in places.items():
         assert [one for one in beside if one not in words] == [], place
         if "section" not in place and "page" not in place:
-            assert said(audit.presented.conditions, language)[0] in words, place
+            assert said(audit.finding.conditions, language)[0] in words, place
     assert not [one for one in places if "section 4" in places[one] or "Abschnitt 4" in places[one]]
 
 
@@ -246,10 +246,11 @@ def test_the_window(window: Any, audit: Audit, language: str) -> None:
     facts = [line for line in lines if not line[:1].isdigit()]
     assert states("\n".join(facts), audit, language) == []
     assert "customer 417" in facts[0]
-    said = outline(audit)
-    assert said.payloads[0].bits == ""
-    assert said.payloads[0].fields == (("customer", "417"), ("release", "1.4"))
-    assert FindingSummary.from_json(json.loads(json.dumps(said.to_json()))) == said
+    said = listed(audit)
+    assert said.marks[0].payload.bits is None
+    named = [(f.name, f.text) for f in said.marks[0].payload.fields if f.identified]
+    assert named == [("customer", "417"), ("release", "1.4")]
+    assert Finding.from_json(json.loads(json.dumps(said.to_json()))) == said
     rows = [PileRow(name=item.name, item=item) for item in window.session.texts.queue.items]
     nothing = JobContext(lambda _: None, lambda _: None)
     _, (row,) = exported_table(window.session.cases.environment, rows, nothing)
@@ -269,4 +270,4 @@ def test_an_indication_names_nothing(audit: Audit) -> None:
     assert hint.payload is None
     assert hint.to_row()["payload_best"] is None
     assert json_io.summary(hint)["payload_best"] is None
-    assert outline(hint).payloads == ()
+    assert listed(hint).marks == ()

@@ -20,7 +20,7 @@ EDITED = 0.1
 
 def failing(one: dict[str, Any], audit: pura.Audit) -> str | None:
     """Return what does not hold of a text."""
-    if any(mark.payload.bits not in (None, one["payload"]) for mark in audit.named_marks):
+    if any(mark.payload.bits not in (None, one["payload"]) for mark in audit.finding.marks):
         return "a wrong payload is named"
     if one["kind"] != "marked":
         return "a mark is found" if audit.verdict == "mark" else None

@@ -188,7 +188,7 @@ class Audits(QObject):
             case Done(kept):
                 audited = kept.audited
                 item.state, item.audit = ItemState.DONE, audited.audit
-                item.outline, item.standing = kept.outline, kept.standing
+                item.finding, item.standing = kept.finding, kept.standing
                 item.failure = Failure.of(audited.error) if audited.error is not None else None
                 self.pace.note(audited.audit)
                 if kept.failure is not None:
@@ -203,7 +203,7 @@ class Audits(QObject):
                 item.state, item.failure = ItemState.FAILED, outcome
             case Stopped():
                 item.state = ItemState.CANCELLED
-        if item.outline is not None:  # of this audit, or of one before that nothing has replaced
+        if item.finding is not None:  # of this audit, or of one before that nothing has replaced
             item.state = ItemState.DONE
         self._texts.touch(item)
 

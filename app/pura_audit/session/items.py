@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
 from pura.caselog import CaseStanding
 from pura.documents import Document
 from pura.record.audit import Audit
+from pura.record.finding import Finding
 from pura.scheme import Profile
+from pura.verdict.expect import language_of
 from pura_audit.jobs.outcome import Failure, Progress
 from pura_audit.session.choices import KeyChoice
-from pura_audit.session.finding_summary import FindingSummary
 
 
 class ItemState(StrEnum):
@@ -51,7 +52,7 @@ class Item:
         sample: It is the sample text.
         elsewhere: Its audit was done elsewhere and only opened here.
         audit: When it is done and its record is in memory.
-        outline: The finding in one row, when it is done.
+        finding: The finding as the list keeps it, when it is done.
         standing: Where the finding stands in the case log; None while it stands nowhere.
         report: The report that was last written of it in this run.
         failure: When it failed, could not be examined, or could not be kept.
@@ -75,7 +76,7 @@ class Item:
     sample: bool = False
     elsewhere: bool = False
     audit: Audit | None = None
-    outline: FindingSummary | None = None
+    finding: Finding | None = None
     standing: CaseStanding | None = None
     report: Path | None = None
     failure: Failure | None = None
@@ -100,10 +101,10 @@ class Item:
     def examined(self) -> bool:
         """Whether there is a finding about its text: not of what could not be examined."""
         done = self.state is ItemState.DONE
-        return done and (self.outline is None or self.outline.verdict != "not-examinable")
+        return done and (self.finding is None or self.finding.verdict != "not-examinable")
 
     @property
-    def finding(self) -> Audit | None:
+    def shown(self) -> Audit | None:
         """The audit to show: the last one, also while the text is audited again."""
         return self.audit if self.state is ItemState.DONE or self.active else None
 
@@ -111,3 +112,8 @@ class Item:
     def active(self) -> bool:
         """Whether it waits for the model or is being read by it."""
         return self.state in (ItemState.WAITING, ItemState.RUNNING)
+
+
+def listed(audit: Audit) -> Finding:
+    """Return what the list keeps of a finding, with the language that the text looks like."""
+    return replace(audit.finding.brief(), language=language_of(audit.text or ""))

@@ -18,11 +18,11 @@ from typing import Any, Final
 from pura.base.errors import PuraError
 from pura.base.files import make_private, write_atomic
 from pura.documents import from_text
+from pura.record.finding import Finding
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.session.choices import KeyChoice
-from pura_audit.session.finding_summary import FindingSummary
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.pace import length
 
@@ -118,12 +118,12 @@ def _line(item: Item, *, readable: bool) -> dict[str, Any]:
     if item.sample:
         line["sample"] = True
     elif readable:
-        if item.path is None and item.document is not None and item.outline is None:
+        if item.path is None and item.document is not None and item.finding is None:
             line["text"] = item.document.text
         if item.prompt:
             line["prompt"], line["several"] = item.prompt, item.several
-    if item.outline is not None and item.standing is not None:
-        line["outline"] = item.outline.to_json()
+    if item.finding is not None and item.standing is not None:
+        line["finding"] = item.finding.to_json()
     if item.failure is not None:
         failure = item.failure
         line["failure"] = [failure.code, failure.message, failure.hint]
@@ -146,15 +146,15 @@ def _item(number: int, row: dict[str, Any]) -> Item:
         text = found.text
         item.sample, item.profile = True, found.profile
         item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
-    if "outline" in row:
-        item.outline = FindingSummary.from_json(row["outline"])
+    if kept := row.get("finding", row.get("outline")):  # "outline" up to 0.3.0
+        item.finding = Finding.from_json(kept)
         item.state = ItemState.DONE
     elif item.state is ItemState.DONE:
         item.state = ItemState.READY  # the case log did not take it: it is examined again
     if text is not None:
         with suppress(PuraError):
             item.document = from_text(str(text), name=item.name)
-    if item.outline is None and item.document is None and item.path is None:
+    if item.finding is None and item.document is None and item.path is None:
         item.state = ItemState.FAILED
         item.failure = item.failure or Failure(
             code="text-not-kept",

@@ -13,12 +13,13 @@ from pura.base.errors import CaseLogError, KeyFormatError, PuraError
 from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseStanding
 from pura.caselog.case import UNFILED
 from pura.keys import Secret
+from pura.record.finding import Finding
 from pura.usecases.audits import Audited
 from pura.usecases.cases import SaveTo, SavingRun, name_worker, saving_run
 from pura.usecases.environment import Environment
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.finding_summary import FindingSummary, outline
+from pura_audit.session.items import listed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +28,13 @@ class Kept:
 
     Attributes:
         audited: What came of the examination.
-        outline: The same in one row.
+        finding: The same as the list keeps it.
         standing: Where it is kept; None when it could not be.
         failure: Why not.
     """
 
     audited: Audited
-    outline: FindingSummary
+    finding: Finding
     standing: CaseStanding | None
     failure: Failure | None = None
 
@@ -77,15 +78,15 @@ class Keeper:
 
     def keep(self, audited: Audited) -> Kept:
         """Save a finished audit."""
-        row = outline(audited.audit)
+        found = listed(audited.audit)
         try:
             run = self._saving()
             item = run.save(audited.audit)
         except (CaseLogError, KeyFormatError) as error:
             self.close()
-            return Kept(audited=audited, outline=row, standing=None, failure=Failure.of(error))
+            return Kept(audited=audited, finding=found, standing=None, failure=Failure.of(error))
         standing = CaseStanding(case=item.case, name=UNFILED, mode=item.mode)
-        return Kept(audited=audited, outline=row, standing=standing)
+        return Kept(audited=audited, finding=found, standing=standing)
 
     def fail(self, name: str, error: PuraError) -> None:
         """Say in the log that an examination failed."""

@@ -15,8 +15,8 @@ from PySide6.QtCore import (
 )
 
 from pura.caselog.case import UNFILED
+from pura.record.finding import Finding
 from pura_audit.platform.i18n import filled, size, translate
-from pura_audit.session.finding_summary import FindingSummary
 from pura_audit.session.items import Item, ItemState
 
 ITEM_ROLE: Final = Qt.ItemDataRole.UserRole + 1
@@ -45,7 +45,7 @@ def verdict_words(item: Item) -> str:
     if item.state is ItemState.FAILED and item.failure is not None:
         return item.failure.message
     if item.state is ItemState.DONE:
-        return outcome_words(item.outline) if item.outline is not None else ""
+        return outcome_words(item.finding) if item.finding is not None else ""
     return state_words(item.state)
 
 
@@ -54,24 +54,24 @@ def case_words(name: str) -> str:
     return translate("Cases", "Unfiled") if name == UNFILED else name
 
 
-def outcome_words(outline: FindingSummary) -> str:
+def outcome_words(found: Finding) -> str:
     """Return the outcome in a few words, for lists; its headline stands with the answer."""
-    if outline.verdict == "mark" and outline.marks > 1:
+    if found.verdict == "mark" and found.counted > 1:
         least = translate("Queue", "at least {n:count} marks")
-        words = least if outline.at_least else translate("Queue", "{n:count} marks")
-        return filled(words, n=outline.marks)
+        words = least if found.at_least else translate("Queue", "{n:count} marks")
+        return filled(words, n=found.counted)
     return {
         "mark": translate("Queue", "Mark found"),
         "indication": translate("Queue", "Indication only"),
         "no-mark": translate("Queue", "No mark found"),
         "insufficient": translate("Queue", "Too little evidence"),
         "not-examinable": translate("Queue", "Not examined"),
-    }[outline.verdict]
+    }[found.verdict]
 
 
 def saved_words(item: Item) -> str:
     """Say whether a finding is kept."""
-    if item.outline is None:
+    if item.finding is None:
         return ""
     if item.standing is None:
         return "" if item.elsewhere else translate("Queue", "not saved")
@@ -80,13 +80,13 @@ def saved_words(item: Item) -> str:
 
 def review_words(item: Item) -> str:
     """Say what a second person made of a finding; empty where there is nothing to look at."""
-    if item.outline is None or item.standing is None:
+    if item.finding is None or item.standing is None:
         return ""
     if item.standing.review == "confirmed":
         return translate("Queue", "reviewed")
     if item.standing.review == "disputed":
         return translate("Queue", "disputed")
-    return translate("Queue", "to review") if item.outline.verdict in FOR_REVIEW else ""
+    return translate("Queue", "to review") if item.finding.verdict in FOR_REVIEW else ""
 
 
 def standing_words(item: Item) -> str:
@@ -105,8 +105,8 @@ def _running(item: Item) -> str:
 
 def measure_words(item: Item) -> str:
     """Return the size of a row's text: tokens when they are known, else bytes."""
-    if item.outline is not None:
-        count = item.outline.tokens
+    if item.finding is not None:
+        count = item.finding.tokens
         return filled(translate("Queue", "{n:count} {n:plural(token|tokens)}"), n=count)
     return size(item.document.size_bytes) if item.document is not None else ""
 

@@ -152,12 +152,12 @@ class Record(QObject):
 
     def fetch(self, item: Item) -> None:
         """Bring a row's record, or its text, into memory, because it is to be shown."""
-        outline = item.outline
-        if item.state is ItemState.DONE and item.audit is None and outline is not None:
+        found = item.finding
+        if item.state is ItemState.DONE and item.audit is None and found is not None:
             who = self._settings.current.auditor or None
             at = self._cases.environment
             self._cases.change(
-                lambda _: open_saved(at, outline.audit, auditor=who),
+                lambda _: open_saved(at, found.id, auditor=who),
                 lambda outcome: self._fetched(item, outcome),
                 self,
             )
@@ -184,7 +184,7 @@ class Record(QObject):
 
     def _look(self) -> None:
         """Ask the case log where the findings stand."""
-        audits = {i.outline.audit for i in self._texts.queue.items if i.outline is not None}
+        audits = {i.finding.id for i in self._texts.queue.items if i.finding is not None}
         if not audits:
             return
         at = self._cases.environment
@@ -198,9 +198,9 @@ class Record(QObject):
 
     def _changed_rows(self, found: dict[str, CaseStanding]) -> Iterable[Item]:
         for item in self._texts.queue.items:
-            if item.outline is None:
+            if item.finding is None:
                 continue
-            standing = found.get(item.outline.audit)
+            standing = found.get(item.finding.id)
             if standing != item.standing:
                 item.standing = standing
                 yield item

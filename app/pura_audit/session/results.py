@@ -24,9 +24,10 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFont
 
 from pura.base.catalogue import catalogue
+from pura.record.finding import Finding
+from pura.record.naming import NamedPayload
 from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
-from pura_audit.session.finding_summary import FindingSummary, OutlinePayload
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import (
     QueueModel,
@@ -97,7 +98,7 @@ class PileRow:
         name: What people call it.
         part: Which part of its file; or the name of the result that it comes from.
         item: The text of the list; None for a row of a result.
-        outline: The finding, where there is one.
+        finding: The finding of a row of a result, where there is one.
         error: Why there is none, or why it could not be examined.
         row: The row of a result, as it was read.
     """
@@ -105,7 +106,7 @@ class PileRow:
     name: str
     part: str = ""
     item: Item | None = None
-    outline: FindingSummary | None = None
+    finding: Finding | None = None
     error: str = ""
     row: Row | None = None
 
@@ -125,9 +126,9 @@ class PileRow:
         return self.item.digest if self.item is not None else ""
 
     @property
-    def found(self) -> FindingSummary | None:
-        """The finding in one row."""
-        return self.item.outline if self.item is not None else self.outline
+    def found(self) -> Finding | None:
+        """The finding, where there is one."""
+        return self.item.finding if self.item is not None else self.finding
 
     def cell(self, column: str) -> str:
         """Return what stands in a column."""
@@ -160,15 +161,15 @@ def _payload(row: PileRow) -> str:
     found = row.found
     if found is None or found.verdict != "mark":
         return ""
-    return "; ".join(_named(one) for one in found.payloads)
+    return "; ".join(_named(one) for one in (mark.payload for mark in found.marks))
 
 
-def _named(payload: OutlinePayload) -> str:
+def _named(payload: NamedPayload) -> str:
     """Name what is identified; that a payload is in question is no name."""
-    parts = [f"{name} {value}" for name, value in payload.fields]
-    if payload.in_question:
+    parts = [f"{one.name} {one.text}" for one in payload.fields if one.identified]
+    if not payload.identified:
         parts.append(catalogue("findings").fill("payload.open-unweighed", language(), {}))
-    return ", ".join(parts) or payload.bits
+    return ", ".join(parts) or payload.best
 
 
 def _error(row: PileRow) -> str:
@@ -544,29 +545,5 @@ def opened_result(path: Path, context: JobContext) -> list[PileRow]:
 
 def _opened(row: Row, source: str) -> PileRow:
     name = row.id or Path(row.path).name
-    outline = None
-    if row.log10_e is not None or row.verdict == "not-examinable":
-        outline = FindingSummary(
-            audit="",
-            created="",
-            verdict=row.verdict,
-            marks=row.marks or 0,
-            payloads=_opened_payloads(row),
-            log10_e=row.log10_e or 0.0,
-            places=(),
-            share=row.share if row.verdict == "mark" else None,
-            tokens=row.tokens or 0,
-            language="",
-        )
     part = " · ".join(filter(None, (row.part, source)))
-    return PileRow(name=name, part=part, outline=outline, error=row.message or "", row=row)
-
-
-def _opened_payloads(row: Row) -> tuple[OutlinePayload, ...]:
-    if row.payload_best is None:  # several marks, or none; their fields are in the records
-        return tuple(
-            OutlinePayload(fields=(), bits=bits or "", in_question=not bits)
-            for bits in row.marks_payloads
-        )
-    fields = tuple((name, value) for name, value in (row.fields or {}).items() if value is not None)
-    return (OutlinePayload(fields=fields, bits=row.payload or "", in_question=not row.payload),)
+    return PileRow(name=name, part=part, finding=row.finding, error=row.message or "", row=row)

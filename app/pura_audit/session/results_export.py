@@ -104,9 +104,9 @@ def _facts(at: Environment, row: PileRow, same: str) -> tuple[str, ...]:
         )
     item = row.item
     path = "" if item is None or item.path is None else str(item.path)
-    if item is None or item.outline is None:
+    if item is None or item.finding is None:
         return (path, "", row.digest, same, *[""] * 5)
-    audit = item.audit or open_saved(at, item.outline.audit)
+    audit = item.audit or open_saved(at, item.finding.id)
     return (
         path,
         audit.input.sha256,
@@ -175,9 +175,9 @@ def _findings(at: Environment, rows: Sequence[PileRow], context: JobContext) -> 
     for place, row in enumerate(rows, start=1):
         context.checkpoint()
         item = row.item
-        if item is None or item.outline is None:
+        if item is None or item.finding is None:
             continue
-        audit = item.audit or open_saved(at, item.outline.audit)
+        audit = item.audit or open_saved(at, item.finding.id)
         yield Row.from_dict(
             {
                 "input": place,

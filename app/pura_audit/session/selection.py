@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
-from pura.record.marks import bits_of, mark_at, standing
+from pura.record.marks import bits_of, mark_at
 from pura.record.naming import Passage
 
 
@@ -55,7 +55,7 @@ class Selection(QObject):
         elif audit is not None and audit.tokens.ids.size:
             self.token = 0
         self.mark = None
-        if audit is not None and len(audit.named_marks) > 1:
+        if audit is not None and len(audit.finding.marks) > 1:
             self.mark = (mark_at(audit, self.token) if self.token is not None else None) or 0
         self.audit_changed.emit()
         self.changed.emit()
@@ -80,7 +80,7 @@ class Selection(QObject):
         """Select a mark of several: its bits are shown, and the text from where it begins."""
         if self.audit is None or self.mark is None:
             return
-        passages = self.audit.named_marks[mark].passages
+        passages = self.audit.finding.marks[mark].passages
         if passages:
             self.select_token(passages[0].first_token)
             self.shown_from.emit(passages[0].first_token)
@@ -95,7 +95,7 @@ class Selection(QObject):
         """Go to where the next or the previous passage of a mark begins; at the end, around."""
         if self.audit is None:
             return
-        places = sorted({(p.first_token, mark) for mark, p in standing(self.audit)})
+        places = sorted({(p.first_token, mark) for mark, p in self.audit.finding.passages})
         if not places:
             return
         here = self.token if self.token is not None else -1
@@ -169,6 +169,6 @@ class Selection(QObject):
 
 def strongest_passage(audit: Audit) -> Passage | None:
     """Return the passage with the most evidence, or None where no mark was found."""
-    passages = [passage for _, passage in standing(audit)] if audit.verdict == "mark" else []
+    passages = [passage for _, passage in audit.finding.passages] if audit.verdict == "mark" else []
     sums = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
     return max(passages, key=lambda p: sums[p.last_token + 1] - sums[p.first_token], default=None)

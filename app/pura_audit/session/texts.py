@@ -22,9 +22,8 @@ from pura_audit.platform.samples import LABEL, sample
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.files import BATCH, MAX_PARTS, FileTexts, read_file, walk_folder
-from pura_audit.session.finding_summary import outline
 from pura_audit.session.folder_words import folder_words
-from pura_audit.session.items import Item, ItemState
+from pura_audit.session.items import Item, ItemState, listed
 from pura_audit.session.queue_model import QueueModel
 from pura_audit.session.undo import AddRows, RemoveRows
 
@@ -222,7 +221,7 @@ class TextList(QObject):
         first, *others = documents
         item.document, item.state, item.name = first, ItemState.READY, first.title
         item.audit, item.failure, item.progress = None, None, None
-        item.outline, item.standing = None, None
+        item.finding, item.standing = None, None
         self.touch(item)
         self._add_parts(item, others)
 
@@ -252,7 +251,7 @@ class TextList(QObject):
     def add_audit(self, audit: Audit) -> None:
         """Add an audit that was done elsewhere, and show it."""
         item = Item(number=next(self._numbers), name=audit.input.name, audit=audit, elsewhere=True)
-        item.state, item.outline = ItemState.DONE, outline(audit)
+        item.state, item.finding = ItemState.DONE, listed(audit)
         if audit.text is not None:
             try:
                 item.document = from_text(audit.text, name=audit.input.name)

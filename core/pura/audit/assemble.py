@@ -15,8 +15,8 @@ from pura.audit.key_reading import KeyReading
 from pura.decode.exact import Candidate, Mark
 from pura.decode.extents import Extent
 from pura.record.evidence import BitEvidence, MarkFacts, PayloadFacts, StepEvidence, TokenEvidence
-from pura.record.marks import bit_evidence, token_share
-from pura.record.naming import CandidateFacts, Passage
+from pura.record.marks import bit_evidence
+from pura.record.naming import CandidateFacts, Passage, token_share
 from pura.scheme import Payload, Profile, encode, unpack
 
 _FEW_CANDIDATES: Final = 8

@@ -14,7 +14,8 @@ from typing import Any, Final, Self
 from pura.base.decoder import DecodeError, Decoder, later
 from pura.base.errors import PuraError, RecordError
 from pura.record.audit import Audit
-from pura.record.marks import standing, token_share
+from pura.record.finding import Finding, named_marks, named_payload
+from pura.words.sentences import headline
 
 NOT_EXAMINABLE: Final = "not-examinable"
 MAX_ROW_BYTES: Final = 64 << 20
@@ -137,6 +138,30 @@ class Row:
             found[name] = list(found[name])
         return found
 
+    @property
+    def finding(self) -> Finding | None:
+        """What the row says of a text; None where there is no finding."""
+        if self.log10_e is None and self.verdict != NOT_EXAMINABLE:
+            return None
+        if self.payload_best is None:  # several marks, or none; their fields are in the records
+            payloads = [named_payload(bits or "", {}) for bits in self.marks_payloads]
+        else:
+            bits = self.payload or ""
+            payloads = [named_payload(bits, self.fields or {}, best=self.payload_best)]
+        return Finding(
+            name=self.id or self.path,
+            sha256=self.digest or "",
+            tokens=self.tokens or 0,
+            usable=self.usable or 0,
+            verdict=self.verdict,
+            log10_e=self.log10_e or 0.0,
+            marks=named_marks(payloads),
+            counted=self.marks or 0,
+            share=self.share if self.verdict == "mark" else None,
+            headline=headline(self.verdict, self.marks or 0),
+            undone=self.undone,
+        )
+
     def to_json(self) -> bytes:
         """Return one line of a file of rows, with its line feed."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False).encode() + b"\n"
@@ -149,10 +174,10 @@ def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
         audit: The record.
         error: Why the text could not be examined.
     """
-    named = {(p.first_token, p.last_token): p for p in _passages(audit)}
+    named = {(p.first_token, p.last_token): p for _, p in audit.finding.passages}
     passages = [named[place] for place in sorted(named)]
-    payload, marks = audit.payload, audit.named_marks
-    match = audit.register_match
+    found = audit.finding
+    payload, marks, match = found.payload, found.marks, found.register_match
     return {
         "verdict": audit.verdict,
         "log10_e": audit.evidence.log10_e if error is None else None,
@@ -168,14 +193,12 @@ def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
         "marks_payloads": [mark.payload.bits for mark in marks],
         "passages": [[p.start, p.end] for p in passages],
         "passages_limits": [p.limits and list(p.limits) for p in passages],
-        "share": round(token_share(sorted(named), audit.input.tokens), 6)
-        if error is None
-        else None,
+        "share": round(found.share or 0.0, 6) if error is None else None,
         "tokens": audit.input.tokens,
         "usable": audit.evidence.usable,
-        "hidden": audit.hidden if error is None else None,
-        "cautions": [caution.key for caution in audit.cautions],
-        "undone": list(audit.undone),
+        "hidden": found.hidden if error is None else None,
+        "cautions": [caution.key for caution in found.cautions],
+        "undone": list(found.undone),
         "register_entry": match.entry if match else None,
         "register_who": match.who if match else None,
         "register_posterior": match.posterior if match else None,
@@ -190,12 +213,6 @@ def failed(error: PuraError | None) -> dict[str, Any]:
     if error is None:
         return {"error": None, "message": None}
     return {"verdict": NOT_EXAMINABLE, "error": error.code, "message": str(error)}
-
-
-def _passages(audit: Audit) -> list[Any]:
-    if audit.verdict != "mark":
-        return []
-    return [p for _, p in standing(audit)]
 
 
 _DECODER: Final = Decoder()

@@ -8,8 +8,8 @@ from typing import Final
 from pura.base.catalogue import catalogue
 from pura.base.numerals import weight
 from pura.record.audit import Audit
+from pura.record.finding import said
 from pura.record.naming import NamedMark
-from pura.record.presented import said
 from pura.record.spoken import limits_words
 from pura.words.sentences import fill, noted
 
@@ -27,7 +27,7 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
         explain: All that a record says in words; else the outcome in one sentence, the payload
             with its fields, and what weakens it.
     """
-    found = audit.presented
+    found = audit.finding
     name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
     yield f"{name}: {fill(found.headline, language)}", "bold"
     if explain:
@@ -54,7 +54,7 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
 
 def _marks(audit: Audit, language: str, *, explain: bool) -> Iterator[Line]:
     """Say of each mark where it stands, and its payload where that is identified."""
-    found = audit.presented
+    found = audit.finding
     for mark, lines in zip(found.marks, found.mark_lines(language), strict=True):
         for number, line in enumerate(lines):
             yield line, "" if number else "bold"
@@ -67,9 +67,9 @@ def _details(audit: Audit, mark: NamedMark, language: str) -> Iterator[Line]:
         yield f"{_word('candidates', language)}:", ""
         for candidate in mark.candidates[:_CANDIDATES]:
             yield f"  {candidate.bits}  {weight(candidate.posterior, language)}", ""
-    if len(audit.named_marks) < 2:
+    if len(audit.finding.marks) < 2:
         for passage in mark.passages:
-            place = audit.presented.place(passage, language)
+            place = audit.finding.place(passage, language)
             yield f"{_word('passages', language)}: {place}", ""
             if words := limits_words(passage, language):
                 yield f"  {words}", "dim"

@@ -22,17 +22,17 @@ from pura.record.evidence import (
     StepEvidence,
     TokenEvidence,
 )
+from pura.record.finding import LR_CAP, Finding, answer_of, compared_of
 from pura.record.naming import (
     CandidateFacts,
     NamedMark,
     NamedPayload,
     Passage,
     RegisterFacts,
-    RegisterMatch,
     identified_from,
     name_payload,
+    token_share,
 )
-from pura.record.presented import Presented, answer_of, beside_of, compared_of
 from pura.record.readings import (
     LimitsFacts,
     PriorFacts,
@@ -42,18 +42,16 @@ from pura.record.readings import (
     StopFacts,
     VariantFacts,
 )
-from pura.record.spoken import sentences_said
+from pura.record.spoken import placed, sentences_said
 from pura.record.steps import StepReport
 from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, PromptFacts
 from pura.scheme import Profile
 from pura.words.sentence import Sentence
-from pura.words.sentences import fill, headline
+from pura.words.sentences import headline
 
 SCHEMA = "pura-audit/1"
 OLD_MOST_MARKS = 8
 """So many marks earlier versions looked for in a text, and no more."""
-LR_CAP = 1e6
-"""Largest likelihood ratio that is printed, where a record's policy does not say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +169,7 @@ class Audit:
                     key=self.key.fingerprint,
                     payload=payload,
                     candidates=self.candidates,
-                    passages=self.passages,
+                    passages=self._placed(self.passages),
                     share=None if own is None else own.share,
                     log10_e=None if own is None else own.own_log10_e,
                     entry=entries.get(payload.bits or ""),
@@ -192,13 +190,16 @@ class Audit:
                     key=mark.key,
                     payload=payload,
                     candidates=candidates,
-                    passages=mark.passages,
+                    passages=self._placed(mark.passages),
                     share=mark.share,
                     log10_e=mark.own_log10_e,
                     entry=entries.get(payload.bits or ""),
                 )
             )
         return tuple(named)
+
+    def _placed(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+        return tuple(placed(one, self.text, self.input.pages) for one in passages)
 
     @property
     def payload(self) -> NamedPayload | None:
@@ -207,22 +208,7 @@ class Audit:
         ``audit.payload.bits`` is None where the payload is in question; of several marks each has
         a payload of its own (:attr:`named_marks`).
         """
-        marks = self.named_marks
-        return marks[0].payload if len(marks) == 1 else None
-
-    @property
-    def register_match(self) -> RegisterMatch | None:
-        """The entry of the register that has the identified payload of a text with one mark."""
-        marks = self.named_marks
-        return marks[0].entry if len(marks) == 1 else None
-
-    @property
-    def hidden(self) -> int:
-        """How many characters show nothing and have no use where they stand; cautions name them."""
-        counts = (
-            one.values.get("k") for one in self.cautions if one.key.startswith("caution.hidden-")
-        )
-        return sum(count for count in counts if isinstance(count, int))
+        return self.finding.payload
 
     @property
     def undone(self) -> tuple[str, ...]:
@@ -252,7 +238,7 @@ class Audit:
             "strength_for": "mark" if self.evidence.log10_e > 0 else "no mark",
             "tokens": self.input.tokens,
             "usable": self.evidence.usable,
-            "hidden": self.hidden,
+            "hidden": self.finding.hidden,
             "cautions": ", ".join(caution.key for caution in self.cautions),
             "undone": ", ".join(self.undone),
             "marks": len(self.named_marks) if self.verdict == "mark" else 0,
@@ -270,33 +256,50 @@ class Audit:
         }
 
     @cached_property
-    def presented(self) -> Presented:
-        """What is shown of it, wherever it is shown."""
+    def finding(self) -> Finding:
+        """What may be said of the text: all that is shown, filed and sent is made of this."""
         keys = ", ".join(key.label or key.fingerprint for key in self.keys)
         config = self.profile.name or self.profile.fingerprint
         wording = sentences_said(self.sentences, self.named_marks, more=self.marks_limited)
-        measured = self.verdict != "not-examinable"
+        examined = self.verdict != "not-examinable"
+        evidence = self.evidence
         answer, caveat = answer_of(
             self.verdict,
             wording,
-            capped=self.evidence.capped,
-            lr=self.evidence.lr_capped,
+            capped=evidence.capped,
+            lr=evidence.lr_capped,
             keys=keys,
             config=config,
         )
-        return Presented(
+        return Finding(
+            id=self.id,
+            created=self.created,
+            name=self.input.name,
+            sha256=self.input.sha256,
+            tokens=self.input.tokens,
+            usable=evidence.usable,
+            leaf="slide" if self.input.format == "pptx" else "page",
+            verdict=self.verdict,
+            log10_e=evidence.log10_e,
+            strength=evidence.scale_word if examined else "",
+            lr_cap=self.lr_cap,
+            marks=self.named_marks,
+            counted=len(self.marks),
+            at_least=self.marks_limited,
+            share=None
+            if self.verdict != "mark"
+            else token_share(
+                ((p.first_token, p.last_token) for mark in self.named_marks for p in mark.passages),
+                self.input.tokens,
+            ),
             headline=self._headline(),
             answer=answer,
             caveat=caveat,
-            compared=compared_of(self.profile, self.key.fingerprint) if measured else (),
+            compared=compared_of(self.profile, self.key.fingerprint) if examined else (),
             wording=wording,
-            beside=beside_of(wording),
             conditions=self.input.conditions,
             cautions=self.cautions,
-            marks=self.named_marks,
-            input=self.input,
-            text=self.text,
-            lr_cap=self.lr_cap,
+            undone=self.undone,
             keys=keys,
             profile=config,
         )
@@ -308,7 +311,7 @@ class Audit:
 
     def title(self, language: str = "en") -> str:
         """Return the headline, e.g. "A mark was found" or "2 marks were found"."""
-        return fill(self.presented.headline, language)
+        return self.finding.title(language)
 
     @property
     def marks_limited(self) -> bool:
@@ -328,7 +331,7 @@ class Audit:
         Args:
             language: ``en`` or ``de``.
         """
-        return self.presented.to_html(self.input.name, language)
+        return self.finding.to_html(language)
 
     def __repr__(self) -> str:
         """Return one line; the whole is :meth:`to_dict`."""

@@ -18,7 +18,6 @@ from pura.base.strict import read_json
 from pura.record.audit import SCHEMA, Audit
 from pura.record.encode import array_of, encode
 from pura.record.evidence import F64, I64, U8
-from pura.record.marks import standing
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
 
@@ -83,7 +82,7 @@ def summary(audit: Audit) -> dict[str, Any]:
     found: dict[str, Any] = {name: whole[name] for name in _SUMMARY if name in whole}
     payload = audit.payload
     found |= dict.fromkeys(_NAMED) if payload is None else payload.columns()
-    found["passages"] = encode(tuple(p for _, p in standing(audit)))
+    found["passages"] = encode(tuple(p for _, p in audit.finding.passages))
     found["undone"] = list(audit.undone)
     found["marks"] = [
         {"number": mark.number, "key": mark.key, "log10_e": mark.log10_e}

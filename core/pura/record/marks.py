@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -19,30 +19,9 @@ from pura.scheme import Payload, Profile, encode, parity_mask
 WEAK_NATS: Final = 3.0
 
 
-def standing(audit: Audit) -> tuple[tuple[int, Passage], ...]:
-    """Return every passage with the number of its mark, from 0 up, in the order of the text.
-
-    The passages of a mark by others, and of a record that knows one mark only, stand under 0.
-    """
-    marks = [mark.passages for mark in audit.named_marks] or [audit.passages]
-    found = [(number, passage) for number, some in enumerate(marks) for passage in some]
-    return tuple(sorted(found, key=lambda one: one[1].first_token))
-
-
-def token_share(ranges: Iterable[tuple[int, int]], tokens: int) -> float:
-    """Return the share of a text's tokens inside passages, each token counted once.
-
-    Args:
-        ranges: First and last token of each passage.
-        tokens: ``L``.
-    """
-    inside = {token for first, last in ranges for token in range(first, last + 1)}
-    return len(inside) / max(1, tokens)
-
-
 def mark_at(audit: Audit, token: int) -> int | None:
     """Return the number of the mark whose passage holds a token, or None."""
-    for number, passage in standing(audit):
+    for number, passage in audit.finding.passages:
         if passage.first_token <= token <= passage.last_token:
             return number
     return None

@@ -9,7 +9,7 @@ filed or looked up goes by it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -127,6 +127,11 @@ class Passage:
         end_to: Greatest of it.
         start_uncounted: None of the text between ``start_from`` and ``start`` is counted.
         end_uncounted: None of that between ``end`` and ``end_to`` is.
+        page: Page or slide on which it begins, from 1; 0 where there are none, and in records,
+            where the text tells it (:func:`pura.record.spoken.placed`).
+        paragraph: Paragraph of the text, or of the page; 0 where there is one only.
+        line: Line on which it begins; 0 where it has a page.
+        last_line: Line on which it ends.
     """
 
     first_token: int
@@ -139,6 +144,10 @@ class Passage:
     end_to: int | None = later(None)
     start_uncounted: bool = later(False)
     end_uncounted: bool = later(False)
+    page: int = later(0)
+    paragraph: int = later(0)
+    line: int = later(0)
+    last_line: int = later(0)
 
     @property
     def limits(self) -> tuple[int, int, int, int] | None:
@@ -146,6 +155,17 @@ class Passage:
         found = (self.start_from, self.start_to, self.end_from, self.end_to)
         known = [one for one in found if one is not None]
         return (known[0], known[1], known[2], known[3]) if len(known) == len(found) else None
+
+
+def token_share(ranges: Iterable[tuple[int, int]], tokens: int) -> float:
+    """Return the share of a text's tokens inside passages, each token counted once.
+
+    Args:
+        ranges: First and last token of each passage.
+        tokens: ``L``.
+    """
+    inside = {token for first, last in ranges for token in range(first, last + 1)}
+    return len(inside) / max(1, tokens)
 
 
 @dataclass(frozen=True, kw_only=True)

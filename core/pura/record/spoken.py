@@ -6,6 +6,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pura.base import numerals
@@ -71,36 +72,52 @@ def _ratio(mark: NamedMark, lr_cap: float) -> dict[str, Value] | None:
     return {"capped": int(capped), "lr": lr_cap if capped else 10.0**mark.log10_e}
 
 
-def place_words(
-    passage: Passage, text: str | None, language: str, pages: Sequence[int] = (), leaf: str = "page"
-) -> str:
-    """Return where a passage stands: its page, paragraph and line as far as known; characters.
+def placed(passage: Passage, text: str | None, pages: Sequence[int]) -> Passage:
+    """Return a passage with the page, paragraph and lines where it stands, as far as known.
 
     Args:
         passage: The passage.
         text: The text; None where the record leaves it out.
-        language: ``en`` or ``de``.
         pages: Where each page begins, in characters; paragraphs are counted from there then.
-        leaf: What a page is: ``page`` or ``slide``.
     """
-    values: dict[str, Value] = {"a": passage.start + 1, "b": passage.end}
     # A token brings the blank before it, which may stand on the page before.
     begins = _first_sign(text, passage) if text is not None else passage.start + 1
     page = max(1, bisect_right(pages, begins)) if pages else 0
-    words = _fill(f"mark.{leaf}", language, page=page) + ", " if page else ""
     if text is None:
-        return words + _fill("mark.characters", language, **values)
+        return replace(passage, page=page)
     if page:
         end = pages[page] if page < len(pages) else len(text)
         paragraph = _paragraph(text[pages[page - 1] : end], begins - pages[page - 1])
-        return words + _fill("mark.on-page", language, paragraph=paragraph or 1, **values)
-    line = text.count("\n", 0, begins) + 1
-    last = text.count("\n", 0, _last_sign(text, passage)) + 1
-    values |= {"line": line} if last == line else {"line": line, "last": last}
-    if not (paragraph := _paragraph(text, begins)):
-        return _fill("mark.line" if last == line else "mark.lines", language, **values)
-    key = "mark.paragraph" if last == line else "mark.paragraph-lines"
-    return _fill(key, language, paragraph=paragraph, **values)
+        return replace(passage, page=page, paragraph=paragraph or 1)
+    return replace(
+        passage,
+        paragraph=_paragraph(text, begins),
+        line=text.count("\n", 0, begins) + 1,
+        last_line=text.count("\n", 0, _last_sign(text, passage)) + 1,
+    )
+
+
+def place_words(passage: Passage, language: str, leaf: str = "page") -> str:
+    """Return where a passage stands: its page, paragraph and line as far as known; characters.
+
+    Args:
+        passage: The passage, placed.
+        language: ``en`` or ``de``.
+        leaf: What a page is: ``page`` or ``slide``.
+    """
+    values: dict[str, Value] = {"a": passage.start + 1, "b": passage.end}
+    words = _fill(f"mark.{leaf}", language, page=passage.page) + ", " if passage.page else ""
+    if passage.paragraph:
+        values["paragraph"] = passage.paragraph
+    if not passage.line:
+        key = "mark.on-page" if passage.page and passage.paragraph else "mark.characters"
+        return words + _fill(key, language, **values)
+    several = passage.last_line != passage.line
+    values |= {"line": passage.line} | ({"last": passage.last_line} if several else {})
+    kind = "mark.paragraph" if passage.paragraph else "mark.line"
+    if several:
+        kind = f"{kind}-lines" if passage.paragraph else f"{kind}s"
+    return words + _fill(kind, language, **values)
 
 
 def limits_words(passage: Passage, language: str) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.record.audit import Audit
+from pura.record.finding import said
 from pura.record.naming import NamedMark
-from pura.record.presented import said
 from pura.record.spoken import whom_words
 from pura.report import annexes, findings, item, method
 from pura.report.blocks import (
@@ -111,7 +111,7 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         for place, (name, blocks) in enumerate(parts.items(), start=1)
     )
     year, month, day = (int(part) for part in issued.split("-"))
-    marks = max(len(audit.named_marks) for audit in audits)
+    marks = max(len(audit.finding.marks) for audit in audits)
     return Content(
         title=_title(audits, labels),
         language=request.language,
@@ -173,7 +173,7 @@ def _each(
 
 def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
     """Return what a reader without the method needs: question, answer, ground, limits, review."""
-    language, found = request.language, audit.presented
+    language, found = request.language, audit.finding
     question = request.parties.question.strip() or labels(
         "question.usual", keys=printable(found.keys)
     )
@@ -222,13 +222,13 @@ def _for_whom(audit: Audit, labels: Labels) -> list[str]:
         whom_words(
             audit.profile, mark.payload, findings.grouped(mark.payload.best), labels.language
         )
-        for mark in audit.named_marks
+        for mark in audit.finding.marks
     ]
 
 
 def _place(mark: NamedMark, audit: Audit, labels: Labels) -> str:
     """Return where one of several marks begins and ends."""
-    places = [audit.presented.place(p, labels.language) for p in mark.passages[:1]]
+    places = [audit.finding.place(p, labels.language) for p in mark.passages[:1]]
     return printable("".join(places)) or "–"
 
 
@@ -298,7 +298,7 @@ def _evaluation(
     several = len(audits) > 1
 
     def one(audit: Audit) -> list[Block]:
-        found = audit.presented
+        found = audit.finding
         blocks = [_lead(audit, request.language)] if several else []
         if audit.verdict != "not-examinable":
             rows = [(labels("lr"), findings.ratio(audit, labels)), findings.support(audit, labels)]

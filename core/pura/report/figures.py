@@ -17,7 +17,6 @@ import numpy.typing as npt
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
-from pura.record.marks import standing
 from pura.report.labels import Labels
 from pura.words.sentences import scale
 
@@ -217,13 +216,13 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     svg.text(
         right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST
     )
-    for mark, passage in standing(audit):
+    for mark, passage in audit.finding.passages:
         a, b = x(passage.first_token), x(passage.last_token + 1)
         ink = MARKS[mark % len(MARKS)]
         svg.line(a, bottom - 2, b, bottom - 2, ink, 2, DASHES[mark % len(DASHES)])
         svg.line(a, bottom - 6, a, bottom - 1, ink, 1.5)
         svg.line(b, bottom - 6, b, bottom - 1, ink, 1.5)
-        if len(audit.named_marks) > 1:
+        if len(audit.finding.marks) > 1:
             svg.text((a + b) / 2, bottom - 6, str(mark + 1), size=8.5, ink=ink, weight=600)
     picked = np.unique(np.linspace(0, values.size - 1, min(values.size, 700)).astype(int))
     points = " ".join(f"{x(t):.1f},{y(float(values[t])):.1f}" for t in picked.tolist())

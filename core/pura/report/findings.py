@@ -8,7 +8,7 @@ from typing import Final
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
-from pura.record.marks import bits_of, standing
+from pura.record.marks import bits_of
 from pura.record.naming import CandidateFacts
 from pura.record.spoken import evidence_ratio, limits_words, whom_words
 from pura.report import figures
@@ -229,7 +229,7 @@ def _variant_name(name: str, labels: Labels) -> str:
 def _candidates(audit: Audit, labels: Labels) -> list[Block]:
     """Return the payloads that the evidence leaves in question, of each mark that has any."""
     blocks = [heading(labels("candidates"))]
-    marks = audit.named_marks
+    marks = audit.finding.marks
     if audit.verdict != "mark":
         return [*blocks, paragraph(labels("candidates.none"))]
     if len(marks) > 1 and all(mark.payload.identified for mark in marks):
@@ -260,7 +260,7 @@ def _candidate_table(candidates: Sequence[CandidateFacts], labels: Labels) -> Bl
 def _register(audit: Audit, labels: Labels) -> list[Block]:
     """Weights of the entries under three prior weights of “not in the register”."""
     register = audit.register
-    if register is None or audit.register_match is None:
+    if register is None or audit.finding.register_match is None:
         return []
     head = (labels("entry"), *(labels("weights.prior", w=number(p, 1, labels)) for p in _PRIORS))
     rows = [
@@ -293,25 +293,25 @@ def _passages(audit: Audit, labels: Labels) -> list[Block]:
     """Return where the marks stand; of several, what may be said of each."""
     blocks = [heading(labels("passages"))]
     places: dict[int, list[str]] = {}
-    for mark, p in standing(audit):
-        place = printable(audit.presented.place(p, labels.language))
+    for mark, p in audit.finding.passages:
+        place = printable(audit.finding.place(p, labels.language))
         tokens = labels("from-to", a=p.first_token + 1, b=p.last_token + 1)
         limits = limits_words(p, labels.language)
         words = f"{place}, {tokens}; {limits}" if limits else f"{place}, {tokens}"
         places.setdefault(mark + 1, []).append(words)
     if not places:
         return [*blocks, paragraph(labels("passages.none"))]
-    if len(audit.named_marks) < 2:
+    if len(audit.finding.marks) < 2:
         blocks.append(bullets([place for each in places.values() for place in each]))
     else:
         blocks.append(_marks(audit, places, labels))
-    limited = any(p.limits is not None for _, p in standing(audit))
+    limited = any(p.limits is not None for _, p in audit.finding.passages)
     return [*blocks, note(labels("margin"))] if limited else blocks
 
 
 def _marks(audit: Audit, places: Mapping[int, Sequence[str]], labels: Labels) -> Block:
     """Return what may be said of each of several marks."""
-    marks = audit.named_marks
+    marks = audit.finding.marks
     language, cap = labels.language, audit.lr_cap
     keys = len({mark.key for mark in marks}) > 1
     rows = []
@@ -343,7 +343,7 @@ def _marks(audit: Audit, places: Mapping[int, Sequence[str]], labels: Labels) ->
 
 def _bits(audit: Audit, labels: Labels) -> list[Block]:
     """Return the bits as a chart; of several marks those of which the payload is in question."""
-    marks = audit.named_marks
+    marks = audit.finding.marks
     if len(marks) < 2:
         return [
             heading(labels("bits")),

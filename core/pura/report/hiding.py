@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.record.audit import Audit
-from pura.record.marks import standing
 from pura.record.naming import RegisterFacts
 from pura.record.textless import NO_ID, textless
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
@@ -31,9 +30,9 @@ def shown_mask(audit: Audit, request: ReportRequest) -> npt.NDArray[np.bool_] | 
     shown = np.ones(len(audit.text), dtype=bool)
     if request.text == EXCERPT:
         shown[:] = False
-        for _, passage in standing(audit):
+        for _, passage in audit.finding.passages:
             shown[max(0, passage.start - CONTEXT) : passage.end + CONTEXT] = True
-        if not standing(audit):
+        if not audit.finding.passages:
             shown[:BEGINNING] = True
     elif request.text == REDACTED:
         for start, end in request.redactions:
@@ -92,6 +91,6 @@ def names(audits: Sequence[Audit]) -> list[tuple[str, int, str, str]]:
     return [
         (audit.input.name, mark.entry.entry, mark.entry.who, mark.entry.when)
         for audit in audits
-        for mark in audit.named_marks
+        for mark in audit.finding.marks
         if mark.entry is not None
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pura.base import numerals
 from pura.documents import c2pa
 from pura.record.audit import Audit
-from pura.record.presented import said
+from pura.record.finding import said
 from pura.record.readings import PriorFacts
 from pura.report.blocks import Block, bullets, facts, heading, note, paragraph
 from pura.report.findings import day, grouped, number
@@ -84,7 +84,7 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
     language = labels.language
     blocks = [
         heading(labels("pair.source")),
-        *(paragraph(words) for words in said(audit.presented.compared, language)),
+        *(paragraph(words) for words in said(audit.finding.compared, language)),
     ]
     bits = None if audit.payload is None else audit.payload.bits
     if bits is not None:

@@ -133,7 +133,7 @@ def full(found: Audited, role: Role, release: tuple[str, ...]) -> Answer:
     audit = found.audit
     examined = found.error is None
     internal = role is Role.INTERNAL
-    presented = audit.presented
+    presented = audit.finding
     record = to_json(audit) if internal else ""
     return Answer(
         role=role,
@@ -151,11 +151,11 @@ def full(found: Audited, role: Role, release: tuple[str, ...]) -> Answer:
                 places=tuple(Place(start=p.start, end=p.end) for p in mark.passages),
                 fields=_fields(mark, None if internal else release),
             )
-            for mark in audit.named_marks
+            for mark in audit.finding.marks
         ),
         record=zlib.compress(record.encode()) if internal else None,
         digest=digested(json.loads(record)) if internal else None,
-        payloads=tuple(m.payload.bits for m in audit.named_marks if m.payload.bits is not None),
+        payloads=tuple(m.payload.bits for m in audit.finding.marks if m.payload.bits is not None),
     )
 
 

@@ -24,8 +24,8 @@ from pura.decode.paper import sum_llrs
 from pura.decode.significance import combine
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts, PayloadFacts
-from pura.record.marks import bit_evidence, token_share
-from pura.record.naming import CandidateFacts, Passage
+from pura.record.marks import bit_evidence
+from pura.record.naming import CandidateFacts, Passage, token_share
 from pura.scheme import FieldValue, Gate, Payload, Profile, unpack
 from pura.scheme.profile import SCHEME
 from pura.verdict.outcome import Outcome, decide_outcome
@@ -338,8 +338,8 @@ def _wanted_of_marks(audit: Audit, key: str) -> Mapping[str, str | int | float]:
         case "payload.several" if audit.payload is not None:
             named = audit.payload
             return {"k": named.in_question, "more": int(named.more), "sum": named.weight}
-        case "register.match" if audit.register_match is not None:
-            return {"entry": str(audit.register_match.entry)}
+        case "register.match" if audit.finding.register_match is not None:
+            return {"entry": str(audit.finding.register_match.entry)}
         case "stopped.early" if audit.stopped is not None:
             return {"n": audit.stopped.read, "all": audit.stopped.tokens}
         case _:

@@ -15,8 +15,7 @@ from pura.record.audit import Audit
 from pura.usecases.cases import open_saved
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Failure
-from pura_audit.session.finding_summary import outline
-from pura_audit.session.items import Item, ItemState
+from pura_audit.session.items import Item, ItemState, listed
 from pura_audit.session.queue_model import state_words, verdict_words
 from pura_audit.session.results import BY_OUTCOME, COLUMNS, PileRow
 from pura_audit.session.results_export import exported_table
@@ -30,15 +29,13 @@ def evidence(window: Any) -> list[float]:
 def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     window: Any, qtbot: Any, audit: Any
 ) -> None:
-    found = outline(audit)
+    found = listed(audit)
     items = [
         Item(
             number=n,
             name=f"text {n}",
             state=ItemState.DONE if n % 3 else ItemState.FAILED,
-            outline=replace(found, log10_e=float(n * 7919 % 10_007), audit=str(n))
-            if n % 3
-            else None,
+            finding=replace(found, log10_e=float(n * 7919 % 10_007), id=str(n)) if n % 3 else None,
             failure=None if n % 3 else Failure(code="x", message="No text in it.", hint=""),
             elsewhere=True,
         )
@@ -163,7 +160,7 @@ def test_rows_are_exported_and_results_opened(
         head, row = csv.reader(file)
     assert row[0] == "'=memo"  # no formula for a spreadsheet
     assert head[COLUMNS.index("outcome")] == "Outcome"
-    audit = open_saved(window.session.cases.environment, item.outline.audit)
+    audit = open_saved(window.session.cases.environment, item.finding.id)
     cells = dict(zip(head, row, strict=True))
     assert cells["SHA-256 of the file"].lstrip("'") == audit.input.sha256  # no number
     assert cells["Number of the audit"] == audit.id

@@ -19,9 +19,8 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
 from pura.record.audit import Audit
-from pura.record.marks import standing
+from pura.record.finding import said
 from pura.record.naming import Passage
-from pura.record.presented import said
 from pura.record.readings import StopFacts
 from pura.record.spoken import whom_words
 from pura.scheme import Payload, Profile, SecretKey, encode
@@ -421,7 +420,7 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
 def test_marks_are_gone_through_by_key(window: Any, several: Audit, qtbot: Any) -> None:
     window.session.texts.add_audit(several)
     selection = window.selection
-    begins = sorted((p.first_token, n) for n, p in standing(several))
+    begins = sorted((p.first_token, n) for n, p in several.finding.passages)
     selection.select_token(0)
     seen = []
     for _ in begins:
@@ -453,7 +452,7 @@ def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) ->
     assert "share 0.7" in lines[1]
     assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None
-    assert [one.bits for one in window.session.texts.current.outline.payloads] == [""]
+    assert [m.payload.bits for m in window.session.texts.current.finding.marks] == [None]
     assert openers.stress_text(window) is None
 
 
@@ -527,10 +526,10 @@ def test_details_have_the_structure_of_a_first_page(
 ) -> None:
     dialog = openers.show_details(shown_window)
     page = [line.text() for line in dialog.findChildren(QLabel) if line.isVisible()]
-    found = audit.presented
+    found = audit.finding
     [answer] = said(found.answer, "en")
     [limit] = said(found.cautions, "en")
-    [payload] = audit.named_marks
+    [payload] = audit.finding.marks
     whom = whom_words(audit.profile, payload.payload, grouped(payload.payload.best), "en")
     order = [
         audit.title("en"),
@@ -567,7 +566,7 @@ def test_the_limits_are_one_line_that_opens(shown_window: Any, audit: Audit) -> 
     limits.head.click()
     QApplication.processEvents()
     assert answer.limit_lines.isVisible()
-    [told] = said(audit.presented.cautions, "en")
+    [told] = said(audit.finding.cautions, "en")
     assert answer.limit_lines.text() == f"–  {told}"
     assert work.stack.height() > before
     shown_window.session.texts.add_audit(replace(audit, id="1" * 32, cautions=()))

@@ -19,7 +19,7 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.encode import encode as as_json
 from pura.record.findings_digest import findings_digest
-from pura.record.marks import bits_of, mark_at, standing
+from pura.record.marks import bits_of, mark_at
 from pura.record.spoken import limits_words
 from pura.register.rows import Issue
 from pura.register.store import Register
@@ -60,7 +60,7 @@ def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
     (strongest,) = (mark for mark in audit.marks if mark.bits == audit.decoded.bits)
     assert audit.candidates[0].bits == audit.decoded.bits
     assert audit.payload is None  # which of them would it be
-    assert [mark.payload.bits for mark in audit.named_marks] == [t["payload"] for t in texts]
+    assert [mark.payload.bits for mark in audit.finding.marks] == [t["payload"] for t in texts]
     assert strongest.passages == audit.passages
     assert audit.text is not None
     for mark in audit.marks:
@@ -83,7 +83,7 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
     assert audit.text is not None
     for language, least in (("en", "at least 1,000,000 times"), ("de", "mindestens 1.000.000-mal")):
         for mark, lines in zip(
-            audit.named_marks, audit.presented.mark_lines(language), strict=True
+            audit.finding.marks, audit.finding.mark_lines(language), strict=True
         ):
             (passage,) = mark.passages
             words = audit.text[passage.start :].lstrip()  # tokens bring the blanks before them
@@ -105,7 +105,7 @@ def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) 
     assert json_io.summary(audit)["marks"][1]["payload"] == audit.marks[1].bits
     assert json_io.summary(audit)["payload"] is None
     # The passages of a row are those of all marks, as in a row of a batch.
-    every = [p for mark in audit.named_marks for p in as_json(mark.passages)]
+    every = [p for mark in audit.finding.marks for p in as_json(mark.passages)]
     assert len(every) > len(audit.passages)
     assert json_io.summary(audit)["passages"] == every
     assert finding_of(audit)["passages"] == [[p["start"], p["end"]] for p in every]
@@ -118,8 +118,8 @@ def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) 
 
 
 def test_the_bits_of_a_mark_are_read_in_its_own_passages(audit: Audit) -> None:
-    assert [number for number, _ in standing(audit)] == [
-        mark_at(audit, passage.first_token) for _, passage in standing(audit)
+    assert [number for number, _ in audit.finding.passages] == [
+        mark_at(audit, passage.first_token) for _, passage in audit.finding.passages
     ]
     for number, mark in enumerate(audit.marks):
         bits = bits_of(audit, number)
@@ -164,9 +164,9 @@ def test_marks_of_two_keys_are_found_with_the_key_of_each(
     assert audit.verdict == "mark"
     assert [(mark.key, mark.bits) for mark in audit.marks] == expected
     # In the order of the text, each passage belongs to the mark that was put there.
-    said = [(audit.marks[n].key, audit.marks[n].bits) for n, _ in standing(audit)]
+    said = [(audit.marks[n].key, audit.marks[n].bits) for n, _ in audit.finding.passages]
     assert said == expected
-    for number, passage in standing(audit):
+    for number, passage in audit.finding.passages:
         inside = slice(passage.first_token, passage.last_token + 1)
         # Also the passages of the key that the record's steps are not of.
         assert audit.tokens.marked[inside].mean() > 0.8
@@ -237,7 +237,7 @@ def test_the_register_is_asked_for_each_identified_payload(
     entries = [mark.entry for mark in found.named_marks]
     assert [one.who for one in entries if one is not None] == ["Customer 0", "Customer 1"]
     assert "register.marks" in [s.key for s in found.sentences]
-    assert all("Customer" in " ".join(lines) for lines in found.presented.mark_lines("en"))
+    assert all("Customer" in " ".join(lines) for lines in found.finding.mark_lines("en"))
 
 
 def test_a_payload_in_question_is_not_looked_up(
@@ -287,7 +287,7 @@ def test_text_between_two_passages_of_a_mark_is_named(
     assert before.end <= inside + len(foreign)
     assert after.start >= inside + len(foreign) // 2
     for language in ("en", "de"):
-        assert any(str(before.end + 1) in fill(one, language) for one in audit.presented.beside)
+        assert any(str(before.end + 1) in fill(one, language) for one in audit.finding.beside)
 
 
 @pytest.fixture(scope="module")
@@ -370,4 +370,4 @@ def test_a_paragraph_that_comes_twice_is_said_to(
     begin = audit.text.rindex(marked)
     assert abs(int(first) - begin) <= 60
     assert abs(int(last) - (begin + len(marked))) <= 60
-    assert copies[2][0] in audit.presented.beside
+    assert copies[2][0] in audit.finding.beside

@@ -25,7 +25,6 @@ from pura.record.findings_digest import findings_digest
 from pura.scheme import Profile, SecretKey, schedule
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill
-from pura_audit.session.finding_summary import marked_share
 
 TEN = math.log(10)
 HUMAN = Path(__file__).resolve().parents[2] / "data" / "human.txt"
@@ -150,7 +149,7 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
     assert json_io.summary(audit)["rereading"]["read"] == 2
     # One share of the text, wherever it is said: not that of the window.
     (edited,) = (one for one in audit.sentences if one.key == "text.concentrated")
-    share = marked_share(audit)
+    share = audit.finding.share
     assert edited.values["share"] == audit.marks[0].share == share == pytest.approx(0.29, abs=0.1)
     assert finding_of(audit)["share"] == round(share, 6)
 

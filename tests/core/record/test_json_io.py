@@ -18,7 +18,8 @@ from pura.base.resources import resource
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.naming import Passage
+from pura.record.naming import Passage, RegisterMatch
+from pura.record.spoken import placed
 from pura.scheme import Field, FieldValue, Profile
 from pura.words.sentence import sentence
 
@@ -122,7 +123,7 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
             prior_none=0.1,
             chance=1e-9,
             matches=(
-                record.RegisterMatch(
+                RegisterMatch(
                     entry=1, payload="0" * 12, who="w", when="x", model="m", posterior=0.4
                 ),
             ),
@@ -178,12 +179,12 @@ def test_a_place_names_the_page_or_slide_where_the_file_has_them() -> None:
     def place(pages: tuple[int, ...], kind: str, language: str, **more: Any) -> str:
         found = replace(audit, input=replace(audit.input, format=kind, pages=pages), **more)
         assert json_io.from_json(json_io.to_json(found)).input.pages == pages
-        return found.presented.place(passage, language)
+        return found.finding.place(placed(passage, found.text, pages), language)
 
     assert place((), "pdf", "en") == "paragraph 2, lines 3 to 5, characters 11 to 24"
     assert place((), "pdf", "de") == "Absatz 2, Zeilen 3 bis 5, Zeichen 11 bis 24"
-    three = replace(audit, text="One.\nTwo.\nThree.").presented
-    whole = Passage(first_token=0, last_token=1, start=0, end=16)
+    three = replace(audit, text="One.\nTwo.\nThree.").finding
+    whole = placed(Passage(first_token=0, last_token=1, start=0, end=16), "One.\nTwo.\nThree.", ())
     assert three.place(whole, "en") == "lines 1 to 3, characters 1 to 16"
     assert three.place(whole, "de") == "Zeilen 1 bis 3, Zeichen 1 bis 16"
     assert "pages" not in json_io.to_json(audit)  # as records of earlier versions
@@ -219,6 +220,7 @@ def test_the_summary_is_part_of_the_record() -> None:
     assert part.pop("schema") != whole["schema"]
     named = {"payload", "payload_best", "payload_posterior", "payloads_in_question", "marks"}
     named |= {"fields", "fields_best", "fields_posterior", "fields_outside", "undone"}
+    named.add("passages")  # of every mark, and only where one was found
     assert {k: part[k] for k in part.keys() - named} == {k: whole[k] for k in part.keys() - named}
     assert part["bits"][0]["llr"] == -2.5
 

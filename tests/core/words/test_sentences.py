@@ -91,7 +91,7 @@ def test_a_ratio_is_always_named_and_followed_by_n1():
         "evidence.neutral",
         "plain.for-h1",
     }
-    # In one plain sentence, the window has N1 behind it as plain.n1 (tests of record.presented).
+    # In one plain sentence, the window has N1 behind it as plain.n1 (tests of record.finding).
     for key in with_ratio - {"plain.for-h1"}:
         first = [] if key == "outcome.mark" else [sample("outcome.indication")]
         alone = [*first, sample(key)]

@@ -15,11 +15,10 @@ from PySide6.QtWidgets import (
 
 from pura.base import numerals
 from pura.record.audit import Audit
-from pura.record.presented import said
+from pura.record.finding import said
 from pura.record.spoken import limits_words, whom_words
 from pura.words.sentences import fill
 from pura_audit.platform.i18n import filled, language, translate
-from pura_audit.session.finding_summary import marked_share
 from pura_audit.session.items import Item
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
@@ -136,7 +135,7 @@ class AnswerView(ScrollCard):
     def show_audit(self, audit: Audit, note: str = "") -> None:
         """Show the findings of an audit, below a note."""
         self.audit, self._note = audit, note
-        tongue, found = language(), audit.presented
+        tongue, found = language(), audit.finding
         self.heading.setText(fill(found.headline, tongue))
         self.sentence.setText(" ".join(said(found.answer, tongue)))
         self.compared.setVisible(bool(found.caveat))
@@ -174,7 +173,7 @@ class AnswerView(ScrollCard):
             QTimer.singleShot(0, self, lambda: show(self.limit_lines, 0, GRID))
 
     def _show_limits(self, audit: Audit) -> None:
-        lines = said(audit.presented.cautions, language())
+        lines = said(audit.finding.cautions, language())
         words = translate("Answer", "{n:plural(One limit|{n:count} limits)} of this finding")
         self.limits.retitle(filled(words, n=len(lines)))
         self.limit_lines.setText("\n".join(f"–  {line}" for line in lines))
@@ -212,8 +211,8 @@ def measured_words(audit: Audit) -> str:
     return filled(
         words,
         n=len(audit.keys),
-        keys=audit.presented.keys,
-        profile=audit.presented.profile,
+        keys=audit.finding.keys,
+        profile=audit.finding.profile,
         model=audit.model.name,
         day=numerals.date(audit.created, language()),
     )
@@ -264,7 +263,7 @@ class PayloadBox(QFrame):
             label(
                 filled(
                     where,
-                    share=numerals.share(marked_share(audit) or 0.0, language()),
+                    share=numerals.share(audit.finding.share or 0.0, language()),
                     k=len(audit.passages),
                     n=str(len(payload.best)),
                 ),
@@ -273,10 +272,10 @@ class PayloadBox(QFrame):
         )
         for passage in audit.passages[:PLACES]:
             if limits := limits_words(passage, tongue):
-                place = audit.presented.place(passage, tongue)
+                place = audit.finding.place(passage, tongue)
                 self._add(label(f"{place}; {limits}", "muted", wrap=True))
         if audit.register is not None:
-            match = audit.register_match
+            match = audit.finding.register_match
             words = (
                 filled(
                     translate("Answer", "Register entry {n:count}: {who:text}"),

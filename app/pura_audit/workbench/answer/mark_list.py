@@ -7,8 +7,8 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from pura.record.audit import Audit
+from pura.record.finding import said
 from pura.record.naming import NamedMark
-from pura.record.presented import said
 from pura.record.spoken import evidence_ratio, limits_words, whom_words
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.selection import Selection
@@ -47,19 +47,19 @@ class MarkList(QWidget):
             row.hide()
             row.deleteLater()
         self.rows = []
-        marks = audit.named_marks
+        marks = audit.finding.marks
         several = len(marks) > 1
         self.setVisible(several)
         if not several:
             return
-        counted = (one for one in audit.presented.beside if one.key == COUNTED)
+        counted = (one for one in audit.finding.beside if one.key == COUNTED)
         self.caption.setText(" ".join(said(counted, language())))
         labels = {key.fingerprint: key.label or key.fingerprint for key in audit.keys}
         for number, mark in enumerate(marks):
             key = labels.get(mark.key, mark.key) if len(audit.keys) > 1 else ""
             written = grouped(mark.payload.best)
             named = whom_words(audit.profile, mark.payload, written, language())
-            words = [audit.presented.place(mark.passages[0], language())] if mark.passages else []
+            words = [audit.finding.place(mark.passages[0], language())] if mark.passages else []
             if ratio := evidence_ratio(mark, language(), audit.lr_cap):
                 words.append(filled(translate("Marks", "L {ratio:text}"), ratio=ratio))
             if key:

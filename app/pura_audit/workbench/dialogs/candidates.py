@@ -18,7 +18,7 @@ def candidate_table(
         number: Of which mark, in the order of the text.
     """
     names = [field.name for field in audit.profile.fields]
-    match = audit.register_match
+    match = audit.finding.register_match
     headers = (
         translate("Dialog", "Rank"),
         translate("Dialog", "Share"),
@@ -27,7 +27,7 @@ def candidate_table(
         *((translate("Dialog", "Register"),) if audit.register else ()),
     )
     rows = []
-    mark = audit.named_marks[number]
+    mark = audit.finding.marks[number]
     for rank, found in enumerate(mark.candidates, start=1):
         # A payload in question is nobody's, so no entry stands beside it.
         entry = match if match is not None and match.payload == found.bits else None

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from pura.record.audit import Audit
-from pura.record.presented import said
+from pura.record.finding import said
 from pura_audit.platform.i18n import language, translate
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import FittedDialog, button_row, close_button, dialog_column
@@ -21,7 +21,7 @@ class ComparedDialog(FittedDialog):
         self.setWindowTitle(title)
         self.setMinimumWidth(560)
         layout = dialog_column(self, title)
-        found = audit.presented
+        found = audit.finding
         for words in said((*found.compared, *found.caveat), language()):
             line = label(words, "reading", wrap=True)
             line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

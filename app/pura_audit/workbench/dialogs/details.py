@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from pura.base import numerals
 from pura.record.audit import Audit
-from pura.record.presented import said
+from pura.record.finding import said
 from pura.record.readings import VariantFacts
 from pura.record.spoken import whom_words
 from pura.record.steps import StepReport
@@ -49,7 +49,7 @@ def parts(audit: Audit, next_step: str = "") -> list[Part]:
         audit: The record.
         next_step: What is to be done with the finding next; empty for nothing.
     """
-    tongue, found = language(), audit.presented
+    tongue, found = language(), audit.finding
     whom = tuple(
         whom_words(audit.profile, mark.payload, grouped(mark.payload.best), tongue)
         for mark in found.marks
@@ -98,7 +98,7 @@ def wording(audit: Audit, next_step: str = "") -> str:
 
 def _ground(audit: Audit, tongue: str) -> list[str]:
     """Say what was examined, and with what."""
-    found = audit.presented
+    found = audit.finding
     day = numerals.date(audit.created, tongue)
     lines = [
         (translate("Dialog", "Text"), f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),

@@ -62,7 +62,7 @@ def show_candidates(host: Host) -> QDialog | None:
     from pura_audit.workbench.dialogs.candidates import candidate_table
 
     audit = host.selection.audit
-    if audit is None or not audit.named_marks:
+    if audit is None or not audit.finding.marks:
         return None
     headers, rows, words = candidate_table(audit, host.selection.mark or 0)
     return _open(TableDialog(translate("Dialog", "Candidates"), headers, rows, words, host.frame))
@@ -93,10 +93,10 @@ def review_current(host: Host) -> None:
     from pura_audit.cases.review import ReviewDialog
 
     item = host.session.texts.current
-    if item is None or item.outline is None or item.standing is None:
+    if item is None or item.finding is None or item.standing is None:
         host.say(translate("Cases", "Save the finding to a case first (Ctrl+S)."))
         return
-    cases, audit = host.session.cases, item.outline.audit
+    cases, audit = host.session.cases, item.finding.id
 
     def found(outcome: Outcome[tuple[Case, CaseItem]]) -> None:
         match outcome:
@@ -149,7 +149,7 @@ def sign_current(host: Host) -> None:
 def report_items(host: Host, items: Sequence[Item]) -> None:
     """Make one report of several finished rows; records that are not in memory are read first."""
     cases = host.session.cases
-    wanted = [(item.name, item.audit, item.outline.audit) for item in items if item.outline]
+    wanted = [(item.name, item.audit, item.finding.id) for item in items if item.finding]
 
     def opened(outcome: Outcome[list[tuple[str, Audit]]]) -> None:
         match outcome:
@@ -255,10 +255,10 @@ def save_to_case(host: Host) -> SaveDialog | None:
         return None
     # Those of an earlier run are read from the log when they are filed.
     others = [
-        item.audit or item.outline.audit
+        item.audit or item.finding.id
         for item in host.session.texts.queue.items
         if item is not current
-        and item.outline is not None
+        and item.finding is not None
         and (item.audit or (item.standing is not None and item.standing.name == UNFILED))
     ]
     session = host.session
@@ -484,7 +484,7 @@ def make_report(
     def written(_: Built, path: Path) -> None:
         named = {audit.id for audit in dialog.form.audits.chosen()}
         for item in host.session.texts.queue.items:
-            if item.outline is not None and item.outline.audit in named:
+            if item.finding is not None and item.finding.id in named:
                 item.report = path
 
     dialog.saved.connect(written)

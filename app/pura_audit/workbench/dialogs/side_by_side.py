@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QSplitter, QW
 from pura.documents import Document
 from pura.record.alignment import Alignment, Kind, Pair, align, marked_in_one
 from pura.record.audit import Audit
-from pura.record.marks import standing
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.platform.i18n import filled, translate
@@ -57,7 +56,7 @@ class TextChoice:
         """What was found in it, where that is in memory."""
         if self.item is None:
             return self.saved
-        return self.item.finding
+        return self.item.shown
 
     @property
     def text(self) -> str | None:
@@ -75,15 +74,15 @@ class TextChoice:
         """Whether all of it is in memory that can be."""
         if self.item is None or self.item.state is ItemState.FAILED:
             return True
-        audited = self.item.state is ItemState.DONE and self.item.outline is not None
+        audited = self.item.state is ItemState.DONE and self.item.finding is not None
         return self.audit is not None if audited else self.text is not None
 
     @property
     def words(self) -> str:
         """What it is called."""
         if self.item is not None:
-            outline = self.item.outline
-            name, created = self.item.name, outline.created if outline is not None else ""
+            found = self.item.finding
+            name, created = self.item.name, found.created if found is not None else ""
         else:
             assert self.saved is not None  # a choice is one or the other
             name, created = self.saved.input.name, self.saved.created
@@ -99,7 +98,7 @@ def text_choices(items: Sequence[Item], audits: Sequence[Audit] = ()) -> list[Te
         audits: Audits that may be in a case only.
     """
     named = {audit.id for audit in audits}
-    others = (i for i in items if i.outline is None or i.outline.audit not in named)
+    others = (i for i in items if i.finding is None or i.finding.id not in named)
     return [
         *(TextChoice(saved=audit, rows=items) for audit in audits),
         *(TextChoice(item=item, rows=items) for item in others if _readable(item)),
@@ -107,8 +106,8 @@ def text_choices(items: Sequence[Item], audits: Sequence[Audit] = ()) -> list[Te
 
 
 def _readable(item: Item) -> bool:
-    if item.outline is not None:
-        return item.outline.verdict != "not-examinable"
+    if item.finding is not None:
+        return item.finding.verdict != "not-examinable"
     return item.state is not ItemState.FAILED
 
 
@@ -309,7 +308,8 @@ class SideBySideDialog(PlainDialog):
         stops = [(pair, False) for pair in alignment.differences]
         audits = [one.audit for one in self.chosen]
         if all(audit is not None for audit in audits):
-            spans = [[(p.start, p.end) for _, p in standing(audit)] for audit in audits if audit]
+            marked = [audit.finding.passages for audit in audits if audit]
+            spans = [[(p.start, p.end) for _, p in passages] for passages in marked]
             stops += [(pair, True) for pair in marked_in_one(alignment, *spans)]
         return sorted(stops, key=lambda stop: (stop[0].left, stop[0].right))
 

@@ -12,7 +12,6 @@ from PySide6.QtCore import QLine, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from pura.record.marks import standing
 from pura.record.naming import Passage
 from pura_audit.platform.i18n import decimal, filled, signed, translate
 from pura_audit.session.selection import Selection
@@ -213,7 +212,7 @@ class CourseCard(PlotCard):
         values = self._values[first : end + 1]
         places, heights = thinned(values)
         self._curve.setData(places + first, heights)
-        self._strip.show_passages(standing(audit), self._set_range(values, first, end))
+        self._strip.show_passages(audit.finding.passages, self._set_range(values, first, end))
 
     def _set_range(self, values: npt.NDArray[np.float64], first: int, end: int) -> float:
         """Make room for values from one token to another; return where the plot ends below."""
@@ -314,7 +313,7 @@ class CourseCard(PlotCard):
             start=signed(float(self._values[0]), 1),
             end=signed(float(self._values[-1]), 1),
         )
-        count = len(standing(audit))
+        count = len(audit.finding.passages)
         if count:
             words += " " + filled(
                 translate("Course", "{n:plural(One passage is|{n:count} passages are)} marked."),

@@ -282,7 +282,7 @@ class MainWindow(QMainWindow):
         if item is None:
             self.selection.show(None)
             return
-        audit = item.finding
+        audit = item.shown
         another = audit is not self.selection.audit
         self.selection.show(audit)
         self._follow(item)

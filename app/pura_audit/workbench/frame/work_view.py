@@ -80,8 +80,8 @@ class WorkView(QWidget):
             installing: A model is being installed.
         """
         match item.state:
-            case _ if item.finding is not None:
-                self.answer.show_item(item, item.finding)
+            case _ if item.shown is not None:
+                self.answer.show_item(item, item.shown)
                 self.stack.setCurrentWidget(self.answer)
             case ItemState.RUNNING:
                 self.busy.show_item(item, paused=paused, expected=expected)
@@ -93,7 +93,7 @@ class WorkView(QWidget):
             case _:
                 self.ready.show_item(item, missing, installing=installing)
                 self.stack.setCurrentWidget(self.ready)
-        audit = item.finding
+        audit = item.shown
         text = item.document.text if item.document is not None else ""
         if audit is not None and audit.text is not None:
             text = audit.text

@@ -46,8 +46,8 @@ def _to_do() -> tuple[str, str]:
 
 def glyph(item: Item) -> tuple[str, str]:
     """Return a row's sign and the token of its colour; the sign alone tells the state."""
-    if item.state is ItemState.DONE and item.outline is not None:
-        return _VERDICTS[item.outline.verdict]
+    if item.state is ItemState.DONE and item.finding is not None:
+        return _VERDICTS[item.finding.verdict]
     return _STATES.get(item.state, ("·", "muted"))
 
 
@@ -120,7 +120,7 @@ class QueueDelegate(QStyledItemDelegate):
             measure = review_words(item) or saved_words(item)
             room = metrics.horizontalAdvance(measure) + 8 if measure else 0
         self._line(painter, bottom.adjusted(0, 0, -room, 0), words, small, tone)
-        left = item.outline is not None and (item.unkept or review_words(item) in _to_do())
+        left = item.finding is not None and (item.unkept or review_words(item) in _to_do())
         painter.setPen(self._theme.colour("against" if left else "muted"))
         painter.drawText(
             bottom, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, measure

@@ -101,11 +101,12 @@ class _Bars(QStyledItemDelegate):
             tone = "support" if found.verdict == "mark" else "against"
             track.setWidth(round(BAR * part))
             painter.fillRect(track, colour(tone))
-        elif found.places:
+        elif passages := found.passages:
             painter.fillRect(track, ground)
-            for start, end, _ in found.places:
-                left = track.left() + round(BAR * start)
-                wide = max(2, round(BAR * (end - start)))
+            for _, passage in passages:
+                length = passage.last_token + 1 - passage.first_token
+                left = track.left() + round(BAR * passage.first_token / found.tokens)
+                wide = max(2, round(BAR * length / found.tokens))
                 painter.fillRect(QRect(left, track.top(), wide, 7), colour("support"))
 
 
@@ -336,7 +337,7 @@ class PileView(QWidget):
 
     def _report(self) -> None:
         items = [row.item for row in self.chosen() if row.item is not None]
-        self.report_wanted.emit([i for i in items if i.outline is not None])
+        self.report_wanted.emit([i for i in items if i.finding is not None])
 
     def ask_export(self) -> None:
         """Ask where the table goes."""
@@ -456,7 +457,7 @@ class PileView(QWidget):
     def _buttons(self) -> None:
         rows = self.chosen()
         self.export.setEnabled(bool(rows))
-        ready = sum(r.item is not None and r.item.outline is not None for r in rows)
+        ready = sum(r.item is not None and r.item.finding is not None for r in rows)
         self.report.setText(filled(translate("Pile", "Report of {n:count} …"), n=ready))
         self.report.setEnabled(bool(ready))
 

@@ -23,7 +23,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from pura.record.audit import Audit
-from pura.record.marks import standing
 from pura.record.naming import Passage
 from pura_audit.platform.i18n import translate
 from pura_audit.session.selection import Selection
@@ -158,8 +157,8 @@ class TextCanvas(QAbstractScrollArea):
         else:
             self._levels = np.empty(0, dtype=np.int8)
             self._starts = self._ends = np.empty(0, dtype=np.int64)
-        self.passages = standing(audit) if audit is not None else ()
-        self._several = audit is not None and len(audit.named_marks) > 1
+        self.passages = audit.finding.passages if audit is not None else ()
+        self._several = audit is not None and len(audit.finding.marks) > 1
         early = audit is not None and audit.stopped is not None and self._ends.size
         self._read = int(self._ends[-1]) if early else len(text)
         self.matches = ()

@@ -9,7 +9,6 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, 
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QWidget
 
 from pura.record.audit import Audit
-from pura.record.marks import standing
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
@@ -333,10 +332,10 @@ def _facts(text: str, audit: Audit | None) -> str:
             n=audit.evidence.usable,
         ),
     ]
-    if len(audit.named_marks) > 1:
+    if len(audit.finding.marks) > 1:
         marks = translate("Text", "{n:count} {n:plural(mark|marks)}")
-        parts.append(filled(marks, n=len(audit.named_marks)))
-    if passages := len(standing(audit)):
+        parts.append(filled(marks, n=len(audit.finding.marks)))
+    if passages := len(audit.finding.passages):
         words = translate("Text", "{n:count} {n:plural(passage|passages)}")
         parts.append(filled(words, n=passages))
     return " · ".join(parts)

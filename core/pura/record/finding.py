@@ -1,0 +1,313 @@
+"""The one finding: what may be said of a text, whoever shows it.
+
+A projection of the record (:class:`~pura.record.audit.Audit`) that holds neither text nor arrays.
+Everything outside ``pura.audit`` and ``pura.record`` that shows, files, sends or counts a result
+reads this and nothing else; each output chooses and formats, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pura.base.decoder import DecodeError, Decoder
+from pura.base.errors import RecordError
+from pura.record.encode import encode
+from pura.record.naming import NamedField, NamedMark, NamedPayload, Passage, RegisterMatch
+from pura.record.spoken import mark_lines, place_words
+from pura.scheme import FieldValue, Profile
+from pura.scheme.foreign import FOREIGN_NAMES
+from pura.words.sentence import Sentence
+from pura.words.sentences import Value, fill, headline, scale
+
+_BESIDE: Final = (
+    "stopped.",
+    "reread.",
+    "foreign.",
+    "marks.",
+    "payload.",
+    "register.",
+    "text.concentrated",
+    "text.edited",
+    "text.gap",
+    "text.copy",
+    "verifier.",
+    "way-out.",
+)
+"""Kinds of sentences without which the answer would be taken for more, or for less, than it is."""
+_OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
+_POSITIVE: Final = ("mark", "indication")
+_DECODER: Final = Decoder()
+LR_CAP: Final = 1e6
+"""Largest likelihood ratio that is printed, where a record's policy does not say."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What may be said of one text.
+
+    Attributes:
+        id: Identifier of the audit; empty in a row of a result, which names none.
+        created: UTC, ISO 8601; empty likewise.
+        name: Of the item.
+        sha256: Of its bytes, hex.
+        tokens: Tokens of the text.
+        usable: Steps that carry bits.
+        language: What the words look like; empty when there are too few to tell.
+        leaf: What a page of it is: ``page`` or ``slide``.
+        verdict: The outcome.
+        log10_e: The evidence.
+        strength: Word of the verbal scale, English; empty where nothing was read.
+        lr_cap: Largest likelihood ratio that is printed.
+        marks: Each mark with what may be said of its payload, in the order of the text.
+        counted: How many marks the headline counts; 0 where the record knows one only.
+        at_least: There may be more marks.
+        share: Share of the tokens that lies in passages, each counted once; None without a mark.
+        headline: The outcome in a few words, e.g. "A mark was found".
+        answer: What the findings say to whoever reads no more, in a sentence or two.
+        caveat: What the number of the answer is not; empty where it has none.
+        compared: The two propositions, H1 and H2, written out.
+        wording: All sentences, the outcome first.
+        conditions: What was hidden among the characters.
+        cautions: What weakens or limits the findings.
+        undone: What of the text's handling was undone in one of the readings that count.
+        keys: Names of the keys that were tried; where one has none, its fingerprint.
+        profile: Name of the profile, or its fingerprint.
+    """
+
+    id: str = ""
+    created: str = ""
+    name: str = ""
+    sha256: str = ""
+    tokens: int = 0
+    usable: int = 0
+    language: str = ""
+    leaf: str = "page"
+    verdict: str
+    log10_e: float = 0.0
+    strength: str = ""
+    lr_cap: float = LR_CAP
+    marks: tuple[NamedMark, ...] = ()
+    counted: int = 0
+    at_least: bool = False
+    share: float | None = None
+    headline: Sentence
+    answer: tuple[Sentence, ...] = ()
+    caveat: tuple[Sentence, ...] = ()
+    compared: tuple[Sentence, ...] = ()
+    wording: tuple[Sentence, ...] = ()
+    conditions: tuple[Sentence, ...] = ()
+    cautions: tuple[Sentence, ...] = ()
+    undone: tuple[str, ...] = ()
+    keys: str = ""
+    profile: str = ""
+
+    @property
+    def beside(self) -> tuple[Sentence, ...]:
+        """The sentences that stand beside the answer wherever that is given alone."""
+        return tuple(one for one in self.wording if one.key.startswith(_BESIDE))
+
+    @property
+    def payload(self) -> NamedPayload | None:
+        """What may be said of the payload of a text with one mark; None without, or with more."""
+        return self.marks[0].payload if len(self.marks) == 1 else None
+
+    @property
+    def register_match(self) -> RegisterMatch | None:
+        """The entry of the register that has the identified payload of a text with one mark."""
+        return self.marks[0].entry if len(self.marks) == 1 else None
+
+    @property
+    def passages(self) -> tuple[tuple[int, Passage], ...]:
+        """Every passage with the number of its mark, from 0 up, in the order of the text."""
+        found = [(n, p) for n, mark in enumerate(self.marks) for p in mark.passages]
+        return tuple(sorted(found, key=lambda one: one[1].first_token))
+
+    @property
+    def hidden(self) -> int:
+        """How many characters show nothing and have no use where they stand; cautions name them."""
+        counts = (
+            one.values.get("k") for one in self.cautions if one.key.startswith("caution.hidden-")
+        )
+        return sum(count for count in counts if isinstance(count, int))
+
+    def title(self, language: str) -> str:
+        """Return the headline in words."""
+        return fill(self.headline, language)
+
+    def place(self, passage: Passage, language: str) -> str:
+        """Return where a passage stands: page or slide, paragraph, line, as far as known."""
+        return place_words(passage, language, self.leaf)
+
+    def mark_lines(self, language: str) -> list[list[str]]:
+        """Return what is said of each mark: where it stands, its payload, its evidence."""
+        alone = len(self.marks) < 2
+        return [
+            mark_lines(mark, language, alone=alone, place=self.place, lr_cap=self.lr_cap)
+            for mark in self.marks
+        ]
+
+    def scale_lines(self, language: str) -> list[str]:
+        """Return the verbal scale where the wording uses a word of it; it stands below."""
+        if not any(sentence.key in _OF_THE_SCALE for sentence in self.wording):
+            return []
+        return [f"{row.range}: {row.word}" for row in scale(language)]
+
+    def to_html(self, language: str) -> str:
+        """Return the finding as HTML."""
+        title = html.escape(f"{self.name}: {self.title(language)}")
+        blocks = (
+            *([one] for one in said((*self.compared, *self.wording), language)),
+            self.scale_lines(language),
+            *self.mark_lines(language),
+            *([one] for one in said(self.conditions, language)),
+        )
+        parts = [f"<p><b>{title}</b></p>"]
+        parts += [f"<p>{'<br>'.join(map(html.escape, lines))}</p>" for lines in blocks if lines]
+        limits = "".join(f"<li>{html.escape(one)}</li>" for one in said(self.cautions, language))
+        if limits:
+            parts.append(f"<ul>{limits}</ul>")
+        return f'<div lang="{language}">{"".join(parts)}</div>'
+
+    def brief(self) -> Finding:
+        """Return what a list of many texts keeps: without sentences and candidates."""
+        marks = tuple(replace(mark, candidates=()) for mark in self.marks)
+        none: dict[str, Any] = dict.fromkeys(("answer", "caveat", "compared", "wording"), ())
+        return replace(self, marks=marks, conditions=(), cautions=(), **none)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        found: dict[str, Any] = encode(self)
+        return found
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Finding:
+        """Undo :meth:`to_json`; lists that versions up to 0.3.0 kept are read as well.
+
+        Raises:
+            RecordError: It is none.
+        """
+        try:
+            return _DECODER.decode(cls, data if "headline" in data else _upgraded(data))
+        except (DecodeError, KeyError, TypeError, ValueError):
+            raise RecordError("record.json") from None
+
+
+def said(sentences: Iterable[Sentence], language: str) -> list[str]:
+    """Return sentences in words."""
+    return [fill(sentence, language) for sentence in sentences]
+
+
+def named_payload(bits: str, fields: Mapping[str, str | None], *, best: str = "") -> NamedPayload:
+    """Return a payload as a row or a list holds it: what is identified, and no weights.
+
+    Args:
+        bits: The payload where it is identified; else empty.
+        fields: Value of each field; None where it is in question.
+        best: The most probable payload, as far as known.
+    """
+    return NamedPayload(
+        best=bits or best,
+        posterior=None,
+        identified=bool(bits),
+        in_question=0,
+        more=False,
+        weight=0.0,
+        fields=tuple(
+            NamedField(
+                name=name,
+                value=FieldValue(name=name, raw=0, text=value or "", known=value is not None),
+                posterior=None,
+                identified=value is not None,
+            )
+            for name, value in fields.items()
+        ),
+    )
+
+
+def named_marks(payloads: Sequence[NamedPayload]) -> tuple[NamedMark, ...]:
+    """Return marks of which nothing but the payloads is known."""
+    return tuple(
+        NamedMark(
+            number=number,
+            key="",
+            payload=payload,
+            candidates=(),
+            passages=(),
+            share=None,
+            log10_e=None,
+            entry=None,
+        )
+        for number, payload in enumerate(payloads, start=1)
+    )
+
+
+def _upgraded(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON of a finding for what the list of versions up to 0.3.0 kept of one."""
+    if "payloads" in data:
+        payloads = data["payloads"]
+    else:  # up to 0.2.0: of the first payload, by its own rule
+        old = {"fields": data["fields"], "bits": data["payload"]}
+        payloads = [old | {"in_question": data["candidates"]}] if data["verdict"] == "mark" else []
+    marks = named_marks([named_payload(one["bits"], dict(one["fields"])) for one in payloads])
+    tokens = max(1, int(data["tokens"]))
+    spans: dict[int, list[Passage]] = {}
+    for start, end, number in data["places"]:
+        first, last = round(start * tokens), max(0, round(end * tokens) - 1)
+        passage = Passage(first_token=first, last_token=last, start=0, end=0)
+        spans.setdefault(int(number), []).append(passage)
+    return Finding(
+        id=data["audit"],
+        created=data["created"],
+        verdict=data["verdict"],
+        log10_e=data["log10_e"],
+        tokens=data["tokens"],
+        language=data["language"],
+        counted=data["marks"],
+        at_least=data.get("at_least", False),
+        share=data["share"],
+        marks=tuple(replace(m, passages=tuple(spans.get(n, ()))) for n, m in enumerate(marks)),
+        headline=headline(data["verdict"], data["marks"], at_least=data.get("at_least", False)),
+    ).to_json()
+
+
+def answer_of(
+    verdict: str, wording: Sequence[Sentence], *, capped: bool, lr: float, keys: str, config: str
+) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+    """Return what the findings say in a sentence or two without symbols, and its caveat.
+
+    Args:
+        verdict: The outcome's word.
+        wording: All sentences of the record.
+        capped: The likelihood ratio lies beyond what is printed.
+        lr: The likelihood ratio that is printed.
+        keys: Names of the keys that were tried.
+        config: Name of the profile.
+    """
+    # That a key was never used comes before what finding no mark of it would mean.
+    unused = [one for one in wording if one.key.startswith("unused.")]
+    first = (*unused, *wording[:1])
+    if verdict not in _POSITIVE:
+        return first, ()
+    values: dict[str, Value] = {"capped": int(capped), "lr": lr, "key": keys, "config": config}
+    plain = Sentence(key="plain.for-h1", values=values)
+    more = first if verdict == "indication" else ()
+    return (plain, *more), (Sentence(key="plain.n1"),)
+
+
+def compared_of(profile: Profile, key: str) -> tuple[Sentence, Sentence]:
+    """Return the two propositions that a likelihood ratio compares.
+
+    Args:
+        profile: Its name stands there with its fingerprint, which stands there once.
+        key: Fingerprint of the key.
+    """
+    fingerprint = profile.fingerprint
+    config = f"{profile.name} ({fingerprint})" if profile.name else fingerprint
+    values: dict[str, Value] = {"key": key, "config": config}
+    if profile.foreign is None:
+        return Sentence(key="proposition.h1", values=values), Sentence(key="proposition.h2")
+    values["name"] = FOREIGN_NAMES[profile.scheme]
+    return Sentence(key="proposition.h1-foreign", values=values), Sentence(key="proposition.h2")

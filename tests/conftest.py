@@ -417,7 +417,7 @@ def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     left = [t for t in threading.enumerate() if t not in before and not t.daemon and t.is_alive()]
     for thread in left:
-        thread.join(timeout=PATIENCE_S)
+        thread.join(timeout=20)
     left = [thread for thread in left if thread.is_alive()]
     assert not left, f"threads left behind: {left}"
     if started:

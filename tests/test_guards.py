@@ -16,7 +16,7 @@ BROKEN = {
         (
             "import threading, time\n"
             "def test_it():\n"
-            "    threading.Thread(target=time.sleep, args=(8,)).start()\n"
+            "    threading.Thread(target=time.sleep, args=(40,)).start()\n"
         ),
         "threads left behind",
     ),

@@ -44,6 +44,7 @@ from pura.scheme.codeword import encode_rows
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 SEED = 20_261_125
 VOCABULARY = 49_152
+TABLES = "tables"
 CODES = ("spc", "tbcc")
 BATCH = 25
 Part = str | tuple[int, str]  # text around, or a marked text under its number
@@ -173,14 +174,22 @@ LAYOUTS: dict[str, Layout] = {
 }
 
 
-def layout_of(number: int) -> tuple[str, Layout]:
+def layout_of(number: int, use: str) -> tuple[str, Layout]:
     """Return the layout of a document; each comes with both codes in turn."""
+    if use == TABLES:
+        return "tables on both sides", lambda r, a, b: [
+            figures(r),
+            "\n\n",
+            (0, a),
+            "\n\n",
+            figures(r),
+        ]
     return list(LAYOUTS.items())[(number // 2) % len(LAYOUTS)]
 
 
 def marks_of(number: int) -> int:
     """Return how many marked texts a document holds."""
-    return 2 if layout_of(number)[0] == "two marks" else 1
+    return 2 if layout_of(number, "test")[0] == "two marks" else 1
 
 
 def read_documents(model: Any, cache: Cache, use: str, documents: int) -> None:
@@ -189,7 +198,8 @@ def read_documents(model: Any, cache: Cache, use: str, documents: int) -> None:
         name = f"documents.{use}.{start}"
         if name in cache or not cache.claim(name):
             continue
-        texts = cache.get(f"texts.{use}.{start}")
+        source = "test" if use == TABLES else use
+        texts = cache.get(f"texts.{source}.{start}")
         columns: dict[str, list[Any]] = defaultdict(list)
         taken = 0
         for number in range(start, min(start + BATCH, documents)):
@@ -197,7 +207,7 @@ def read_documents(model: Any, cache: Cache, use: str, documents: int) -> None:
             rows = slice(taken, taken + marks_of(number))
             taken = rows.stop
             marked = [_text(model, ids) for ids in texts["ids"][rows]]
-            parts = layout_of(number)[1](rng, marked[0], marked[-1])
+            parts = layout_of(number, use)[1](rng, marked[0], marked[-1])
             text, places = "", []
             for part in parts:
                 if isinstance(part, tuple):
@@ -210,7 +220,7 @@ def read_documents(model: Any, cache: Cache, use: str, documents: int) -> None:
                 inside = np.flatnonzero((spans[:, 1] > begin + 1) & (spans[:, 0] < end))
                 truth += [int(inside[0]), int(inside[-1]), which]
             profile = profile_of(model, CODES[number % 2])
-            seen = read(model, found.ids, keys=[key_of(use, number)], profile=profile)
+            seen = read(model, found.ids, keys=[key_of(source, number)], profile=profile)
             columns["ids"].append(found.ids)
             columns["spans"].append(spans.T)
             columns["truth"].append(np.array(truth))
@@ -244,9 +254,9 @@ def documents_of(cache: Cache, use: str) -> Iterator[Document]:
                 for first, last, which in one["truth"].reshape(-1, 3)
             ]
             yield Document(
-                layout=layout_of(number)[0],
+                layout=layout_of(number, use)[0],
                 profile=profiles[CODES[number % 2]],
-                key=key_of(use, number),
+                key=key_of("test" if use == TABLES else use, number),
                 columns=one,
                 truth=truth,
             )
@@ -310,7 +320,12 @@ def rows_of(document: Document) -> tuple[list[dict[str, Any]], int]:
             rows.append({"layout": document.layout, "code": document.profile.code, "found": False})
             continue
         one = found[0]
+        joined = one in taken  # what was put in was not seen: the passage goes on over it
         taken.append(one)
+        if joined:
+            rows[-1] |= {"end": one.last_from <= last <= one.last_to, "joined": True}
+            rows[-1] |= {"end off": abs(one.last - last), "end width": one.last_to - one.last_from}
+            continue
         rows.append(
             {
                 "layout": document.layout,
@@ -336,14 +351,15 @@ def table(cache: Cache, use: str) -> None:
         for name in (document.layout, f"all, {document.profile.code}", "all"):
             groups[name] += rows
             phantoms[name] += more
-    order = [*LAYOUTS, *(f"all, {code}" for code in CODES), "all"]
+    order = [*LAYOUTS, layout_of(0, TABLES)[0], *(f"all, {code}" for code in CODES), "all"]
     columns = ("start off", "end off", "start width", "end width")
     shown = []
     for name in (one for one in order if one in groups):
         found = [row for row in groups[name] if row["found"]]
         medians = [f"{np.median([row[c] for row in found]):.0f}" for c in columns]
         held = [f"{np.mean([row[limit] for row in found]):.1%}" for limit in ("start", "end")]
-        counted = f"{len(found)} of {len(groups[name])}"
+        joined = sum("joined" in row for row in found)
+        counted = f"{len(found) + joined} of {len(groups[name]) + joined}"
         shown.append((name, counted, *held, *medians, str(phantoms[name])))
     head = ("layout", "passages found", "start held", "end held", *columns, "ranges of none")
     _common.print_table(head, shown)
@@ -360,13 +376,15 @@ def main() -> None:
     _common.print_facts("Where a mark begins and ends", SEED)
     if arguments.part == "read":
         model = _common.load_builtin()
-        for use, count in (("learn", 96), ("test", arguments.documents)):
-            write_texts(model, cache, use, count)
+        for use, count in (("learn", 96), ("test", arguments.documents), (TABLES, 100)):
+            if use != TABLES:
+                write_texts(model, cache, use, count)
             read_documents(model, cache, use, count)
     elif arguments.part == "learn":
         learn(cache)
     else:
         table(cache, "test")
+        table(cache, TABLES)
 
 
 if __name__ == "__main__":

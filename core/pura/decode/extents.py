@@ -30,6 +30,9 @@ MISREAD: Final = (0.98, 0.52, 0.52, 0.46, 0.42, 0.30, 0.26, 0.24, 0.20, 0.14)
 PACES: Final = (1.0, 2.0, 4.0)
 """How many times slower than on average the reading of a passage recovers; equally likely."""
 
+TEMPER: Final = 0.8
+"""Exponent of a step's factor: steps next to each other are misread together."""
+
 _AT_TEXT_BEGIN: Final = 0.14  # at most: nothing foreign stands before the text
 _YOUNG_TOKENS: Final = 30.0  # a passage is read as at its beginning for so long, on average
 _RECOVERED: Final = 120  # tokens behind which every passage is read alike
@@ -107,7 +110,7 @@ class PassageText:
     def factors(self, tokens: I64, age: I64, chance: F64) -> F64:
         """Return the factors of tokens at an age, each misread with some chance."""
         read = (1 - chance) * self.density(tokens, age) + chance
-        return np.where(self.counted[tokens], read, 1.0)
+        return np.where(self.counted[tokens], read**TEMPER, 1.0)
 
     def density(self, tokens: I64, age: I64) -> F64:
         """Return the densities of tokens at an age."""

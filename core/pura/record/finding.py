@@ -126,6 +126,13 @@ class Finding:
         return tuple(sorted(found, key=lambda one: one[1].first_token))
 
     @property
+    def supports(self) -> str:
+        """What the evidence supports: ``mark`` or ``no-mark``; empty where nothing was read."""
+        if not self.strength:
+            return ""
+        return "mark" if self.log10_e >= 0 else "no-mark"
+
+    @property
     def hidden(self) -> int:
         """How many characters show nothing and have no use where they stand; cautions name them."""
         counts = (

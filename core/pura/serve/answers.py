@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import catalogue
+from pura.record.finding import Finding
 from pura.record.json_io import to_json
-from pura.record.naming import NamedMark
-from pura.report.statement import Mark, Place, digested
+from pura.report.statement import digested
 from pura.serve.roles import Role
 from pura.serve.settings import Protection
 from pura.usecases.audits import Audited
@@ -30,59 +31,33 @@ class Answer:
     Attributes:
         role: Whose answer it is.
         verdict: For the public ``marked`` or ``no-statement``; for others the outcome.
-        sha256: Of the bytes that were asked about.
-        tokens: Of the text; 0 where it was not read, and for the public.
-        created: When it was read, ISO 8601.
+        finding: What was found; None for the public, who is told the verdict alone.
         policy: Name and version of the policy, and SHA-256 of its canonical JSON.
-        headline: The outcome in a few words; None for the public.
-        strength: The word of the verbal scale, English; empty for the public, and where nothing
-            was read.
-        supports: What it supports: ``mark`` or ``no-mark``; empty where the strength is.
-        sentences: The answer in words, which have numbers; trusted askers get others.
-        marks: See there.
+        release: Fields of payloads that a trusted asker is told.
         record: The whole record, JSON, packed; None unless the asker is internal.
         digest: What stands for the record in a statement.
-        payloads: Payloads of its marks that are identified; manifests are found by them.
     """
 
     role: Role
     verdict: str
-    sha256: str = ""
-    tokens: int = 0
-    created: str = ""
+    finding: Finding | None = None
     policy: dict[str, Any] | None = None
-    headline: Sentence | None = None
-    strength: str = ""
-    supports: str = ""
-    sentences: tuple[Sentence, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    release: tuple[str, ...] = ()
     record: bytes | None = None
     digest: dict[str, str] | None = None
-    payloads: tuple[str, ...] = ()
+
+    @property
+    def payloads(self) -> tuple[str, ...]:
+        """Payloads of its marks that are identified; manifests are found by them."""
+        marks = () if self.finding is None else self.finding.marks
+        return tuple(m.payload.bits for m in marks if m.payload.bits is not None)
 
     def shown(self, language: str) -> dict[str, Any]:
         """Return the answer as JSON in a language, without its record."""
-        if self.role is Role.PUBLIC:
-            return {
-                "verdict": self.verdict,
-                "headline": say(f"answer.{self.verdict}", language),
-                "meaning": say(f"answer.{self.verdict}-means", language),
-            }
-        return {
-            "verdict": self.verdict,
-            "headline": "" if self.headline is None else fill(self.headline, language),
-            "strength": say_scale(self.strength, language),
-            "supports": self.supports,
-            "meaning": " ".join(fill(one, language) for one in self.sentences)
-            or say(f"answer.{self.verdict}-means", language),
-            "sha256": self.sha256,
-            "created": self.created,
-            "policy": self.policy,
-            "marks": [
-                {"places": [asdict(place) for place in mark.places], "fields": mark.fields}
-                for mark in self.marks
-            ],
-        }
+        if self.finding is None:
+            return {name: tell(self, language) for name, tell in _TOLD_THE_PUBLIC.items()}
+        told = _TOLD[self.role]
+        return {name: tell(self.finding, self, language) for name, tell in told.items()}
 
     def opened(self) -> dict[str, Any]:
         """Return the record as JSON, by its name; nothing where there is none."""
@@ -130,32 +105,16 @@ def full(found: Audited, role: Role, release: tuple[str, ...]) -> Answer:
         role: Trusted or internal.
         release: Fields of payloads that trusted askers are told.
     """
-    audit = found.audit
-    examined = found.error is None
     internal = role is Role.INTERNAL
-    presented = audit.finding
-    record = to_json(audit) if internal else ""
+    record = to_json(found.audit) if internal else ""
     return Answer(
         role=role,
-        verdict=audit.verdict,
-        sha256=audit.input.sha256,
-        tokens=audit.input.tokens,
-        created=audit.created,
-        policy=policy_facts(audit.policy),
-        headline=presented.headline,
-        strength=audit.evidence.scale_word if examined else "",
-        supports=("mark" if audit.evidence.log10_e >= 0 else "no-mark") if examined else "",
-        sentences=presented.answer if internal else (),
-        marks=tuple(
-            Mark(
-                places=tuple(Place(start=p.start, end=p.end) for p in mark.passages),
-                fields=_fields(mark, None if internal else release),
-            )
-            for mark in audit.finding.marks
-        ),
+        verdict=found.audit.verdict,
+        finding=found.audit.finding,
+        policy=policy_facts(found.audit.policy),
+        release=release,
         record=zlib.compress(record.encode()) if internal else None,
         digest=digested(json.loads(record)) if internal else None,
-        payloads=tuple(m.payload.bits for m in audit.finding.marks if m.payload.bits is not None),
     )
 
 
@@ -165,9 +124,48 @@ def policy_facts(policy: dict[str, object]) -> dict[str, Any]:
     return {"name": policy.get("name"), "version": policy.get("version"), "sha256": digest}
 
 
-def _fields(mark: NamedMark, release: tuple[str, ...] | None) -> dict[str, str]:
-    return {
-        one.name: one.text
-        for one in mark.payload.fields
-        if one.identified and (release is None or one.name in release)
-    }
+def _meaning(told: Sequence[Sentence], verdict: str, language: str) -> str:
+    words = " ".join(fill(one, language) for one in told)
+    return words or say(f"answer.{verdict}-means", language)
+
+
+def _marks(finding: Finding, released: Callable[[str], bool]) -> list[dict[str, Any]]:
+    return [
+        {
+            "places": [{"start": p.start, "end": p.end} for p in mark.passages],
+            "fields": {
+                one.name: one.text
+                for one in mark.payload.fields
+                if one.identified and released(one.name)
+            },
+        }
+        for mark in finding.marks
+    ]
+
+
+_TOLD_THE_PUBLIC: Final[dict[str, Callable[[Answer, str], Any]]] = {
+    "verdict": lambda answer, _: answer.verdict,
+    "headline": lambda answer, language: say(f"answer.{answer.verdict}", language),
+    "meaning": lambda answer, language: say(f"answer.{answer.verdict}-means", language),
+}
+_TOLD_TRUSTED: Final[dict[str, Callable[[Finding, Answer, str], Any]]] = {
+    "verdict": lambda finding, *_: finding.verdict,
+    "headline": lambda finding, _, language: finding.title(language),
+    "strength": lambda finding, _, language: say_scale(finding.strength, language),
+    "supports": lambda finding, *_: finding.supports,
+    # The sentences have numbers, which trusted askers are not told.
+    "meaning": lambda finding, _, language: _meaning((), finding.verdict, language),
+    "sha256": lambda finding, *_: finding.sha256,
+    "created": lambda finding, *_: finding.created,
+    "policy": lambda _, answer, *__: answer.policy,
+    "marks": lambda finding, answer, _: _marks(finding, answer.release.__contains__),
+}
+_TOLD: Final = {
+    Role.TRUSTED: _TOLD_TRUSTED,
+    Role.INTERNAL: _TOLD_TRUSTED
+    | {
+        "meaning": lambda finding, _, language: _meaning(finding.answer, finding.verdict, language),
+        "marks": lambda finding, *_: _marks(finding, lambda name: True),
+    },
+}
+"""What each role is told of a finding, by name; of a finding the public is told the verdict."""

@@ -27,9 +27,11 @@ AGES: Final = (3, 6, 10, 15, 20, 30, 40, 60, 80)
 MISREAD: Final = (0.98, 0.52, 0.52, 0.46, 0.42, 0.30, 0.26, 0.24, 0.20, 0.14)
 """Chance that a step is misread, below so many tokens since the beginning, and beyond."""
 
-PACES: Final = (1.0, 2.0, 4.0)
-"""How many times slower than on average the reading of a passage recovers; equally likely."""
+PACES: Final = {0.05: 0.04, 1.0: 0.32, 2.0: 0.32, 4.0: 0.32}
+"""How many times slower than on average the reading of a passage recovers, and how likely that is.
 
+The first stands for a passage that is read in the context in which it was written.
+"""
 TEMPER: Final = 0.8
 """Exponent of a step's factor: steps next to each other are misread together."""
 
@@ -226,8 +228,11 @@ def _chunk_of_firsts(
     text: PassageText, firsts: I64, anchor: int, settled: F64, log_settled: F64, least: int
 ) -> F64:
     """Return the log likelihood of the tokens up to the anchor for each of some first tokens."""
-    walked = [_walked(text, firsts, anchor, settled, log_settled, least, pace) for pace in PACES]
-    return np.asarray(np.logaddexp.reduce(walked, axis=0) - math.log(len(PACES)))
+    walked = [
+        _walked(text, firsts, anchor, settled, log_settled, least, pace) + math.log(share)
+        for pace, share in PACES.items()
+    ]
+    return np.asarray(np.logaddexp.reduce(walked, axis=0))
 
 
 def _walked(

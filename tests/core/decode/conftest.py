@@ -102,7 +102,7 @@ def near_interval():
     def near(one, first, last):
         assert one.first_from <= one.first <= one.first_to
         assert one.last_from <= one.last <= one.last_to
-        begins = one.first_from - 25 <= first <= one.first_to + 15
+        begins = one.first_from - 25 <= first <= one.first_to + 30
         return begins and one.last_from - 15 <= last <= one.last_to + 15
 
     return near

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from pura.base.decoder import DecodeError, Decoder, later
 from pura.base.errors import PuraError, RecordError
 from pura.record.audit import Audit
-from pura.record.finding import Finding, named_marks, named_payload
+from pura.record.finding import COLUMNS, Finding, named_marks, named_payload
 from pura.words.sentences import headline
 
 NOT_EXAMINABLE: Final = "not-examinable"
@@ -168,44 +168,17 @@ class Row:
 
 
 def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
-    """Return the columns of a row that a record fills.
+    """Return the columns of a row that a finding fills.
 
     Args:
         audit: The record.
         error: Why the text could not be examined.
     """
-    named = {(p.first_token, p.last_token): p for _, p in audit.finding.passages}
-    passages = [named[place] for place in sorted(named)]
-    found = audit.finding
-    payload, marks, match = found.payload, found.marks, found.register_match
-    return {
-        "verdict": audit.verdict,
-        "log10_e": audit.evidence.log10_e if error is None else None,
-        "payload": payload.bits if payload is not None else None,
-        "payload_best": payload.best if payload is not None else None,
-        "payload_posterior": payload.posterior if payload is not None else None,
-        "payloads_in_question": payload.in_question if payload is not None else None,
-        "fields": {f.name: f.text if f.identified else None for f in payload.fields}
-        if payload is not None
-        else None,
-        "fields_outside": list(payload.outside) if payload is not None else [],
-        "marks": max(len(marks), int(audit.verdict == "mark")) if error is None else None,
-        "marks_payloads": [mark.payload.bits for mark in marks],
-        "passages": [[p.start, p.end] for p in passages],
-        "passages_limits": [p.limits and list(p.limits) for p in passages],
-        "share": round(found.share or 0.0, 6) if error is None else None,
-        "tokens": audit.input.tokens,
-        "usable": audit.evidence.usable,
-        "hidden": found.hidden if error is None else None,
-        "cautions": [caution.key for caution in found.cautions],
-        "undone": list(found.undone),
-        "register_entry": match.entry if match else None,
-        "register_who": match.who if match else None,
-        "register_posterior": match.posterior if match else None,
-        "key": audit.key.fingerprint,
-        "profile": audit.profile.fingerprint,
-        "model": audit.model.fingerprint,
-    } | failed(error)
+    named = [field.name for field in fields(Row) if field.name in COLUMNS]
+    row = {name: COLUMNS[name](audit.finding) for name in named}
+    if error is not None:
+        row |= dict.fromkeys(("log10_e", "marks", "share", "hidden"))
+    return row | failed(error)
 
 
 def failed(error: PuraError | None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pura.record.evidence import (
     StepEvidence,
     TokenEvidence,
 )
-from pura.record.finding import LR_CAP, Finding, answer_of, compared_of
+from pura.record.finding import COLUMNS, LR_CAP, Finding, answer_of, compared_of
 from pura.record.naming import (
     CandidateFacts,
     NamedMark,
@@ -50,6 +50,32 @@ from pura.words.sentence import Sentence
 from pura.words.sentences import headline
 
 SCHEMA = "pura-audit/1"
+_ROW = (
+    "audit",
+    "created",
+    "name",
+    "sha256",
+    "verdict",
+    "log10_e",
+    "p_bound",
+    "p_redraw",
+    "strength",
+    "strength_for",
+    "tokens",
+    "usable",
+    "hidden",
+    "cautions",
+    "undone",
+    "marks",
+    "payload",
+    "payload_best",
+    "payload_posterior",
+    "payloads_in_question",
+    "key",
+    "profile",
+    "model",
+    "fields",
+)
 OLD_MOST_MARKS = 8
 """So many marks earlier versions looked for in a text, and no more."""
 
@@ -224,36 +250,10 @@ class Audit:
         a payload of its own, in :attr:`named_marks`. ``strength`` says in words how strong the
         evidence is, ``strength_for`` for what: "mark", or "no mark" where log10 e is not above 0.
         """
-        payload = self.payload
-        return {
-            "audit": self.id,
-            "created": self.created,
-            "name": self.input.name,
-            "sha256": self.input.sha256,
-            "verdict": self.verdict,
-            "log10_e": self.evidence.log10_e,
-            "p_bound": self.evidence.p_bound,
-            "p_redraw": self.evidence.p_redraw,
-            "strength": self.evidence.scale_word,
-            "strength_for": "mark" if self.evidence.log10_e > 0 else "no mark",
-            "tokens": self.input.tokens,
-            "usable": self.evidence.usable,
-            "hidden": self.finding.hidden,
-            "cautions": ", ".join(caution.key for caution in self.cautions),
-            "undone": ", ".join(self.undone),
-            "marks": len(self.named_marks) if self.verdict == "mark" else 0,
-            "payload": None if payload is None else payload.bits,
-            "payload_best": None if payload is None else payload.best,
-            "payload_posterior": None if payload is None else payload.posterior,
-            "payloads_in_question": None if payload is None else payload.in_question,
-            "key": self.key.fingerprint,
-            "profile": self.profile.fingerprint,
-            "model": self.model.fingerprint,
-            **{
-                f"field.{one.name}": one.text if one.identified else None
-                for one in (payload.fields if payload is not None else ())
-            },
-        }
+        row = {name: COLUMNS[name](self.finding) for name in _ROW}
+        fields = row.pop("fields") or {}
+        lists = {name: ", ".join(row[name]) for name in ("cautions", "undone")}
+        return row | lists | {f"field.{name}": value for name, value in fields.items()}
 
     @cached_property
     def finding(self) -> Finding:
@@ -302,6 +302,11 @@ class Audit:
             undone=self.undone,
             keys=keys,
             profile=config,
+            p_bound=evidence.p_bound,
+            p_redraw=evidence.p_redraw,
+            key_fingerprint=self.key.fingerprint,
+            profile_fingerprint=self.profile.fingerprint,
+            model_fingerprint=self.model.fingerprint,
         )
 
     def _headline(self) -> Sentence:

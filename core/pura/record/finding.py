@@ -8,7 +8,7 @@ reads this and nothing else; each output chooses and formats, and decides nothin
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -75,6 +75,11 @@ class Finding:
         undone: What of the text's handling was undone in one of the readings that count.
         keys: Names of the keys that were tried; where one has none, its fingerprint.
         profile: Name of the profile, or its fingerprint.
+        p_bound: The proven bound, ``min(1, 1/e)``.
+        p_redraw: Redraw p-value; None where none was computed.
+        key_fingerprint: Of the key that the findings are about.
+        profile_fingerprint: Of the profile.
+        model_fingerprint: Of the model that read the text.
     """
 
     id: str = ""
@@ -103,6 +108,11 @@ class Finding:
     undone: tuple[str, ...] = ()
     keys: str = ""
     profile: str = ""
+    p_bound: float = 1.0
+    p_redraw: float | None = None
+    key_fingerprint: str = ""
+    profile_fingerprint: str = ""
+    model_fingerprint: str = ""
 
     @property
     def beside(self) -> tuple[Sentence, ...]:
@@ -124,6 +134,12 @@ class Finding:
         """Every passage with the number of its mark, from 0 up, in the order of the text."""
         found = [(n, p) for n, mark in enumerate(self.marks) for p in mark.passages]
         return tuple(sorted(found, key=lambda one: one[1].first_token))
+
+    @property
+    def places(self) -> list[Passage]:
+        """The passages of all marks, each stretch of tokens once, in the order of the text."""
+        named = {(p.first_token, p.last_token): p for _, p in self.passages}
+        return [named[place] for place in sorted(named)]
 
     @property
     def supports(self) -> str:
@@ -200,6 +216,51 @@ class Finding:
             return _DECODER.decode(cls, data if "headline" in data else _upgraded(data))
         except (DecodeError, KeyError, TypeError, ValueError):
             raise RecordError("record.json") from None
+
+
+def _of_payload(name: str) -> Callable[[Finding], Any]:
+    return lambda found: None if found.payload is None else found.payload.columns()[name]
+
+
+def _of_entry(name: str) -> Callable[[Finding], Any]:
+    return lambda found: found.register_match and getattr(found.register_match, name)
+
+
+COLUMNS: Final[dict[str, Callable[[Finding], Any]]] = {
+    "audit": lambda found: found.id,
+    "created": lambda found: found.created,
+    "name": lambda found: found.name,
+    "sha256": lambda found: found.sha256,
+    "verdict": lambda found: found.verdict,
+    "log10_e": lambda found: found.log10_e,
+    "p_bound": lambda found: found.p_bound,
+    "p_redraw": lambda found: found.p_redraw,
+    "strength": lambda found: found.strength,
+    "strength_for": lambda found: "mark" if found.log10_e > 0 else "no mark",
+    "tokens": lambda found: found.tokens,
+    "usable": lambda found: found.usable,
+    "hidden": lambda found: found.hidden,
+    "cautions": lambda found: [caution.key for caution in found.cautions],
+    "undone": lambda found: list(found.undone),
+    "marks": lambda found: max(len(found.marks), int(found.verdict == "mark")),
+    "marks_payloads": lambda found: [mark.payload.bits for mark in found.marks],
+    "passages": lambda found: [[p.start, p.end] for p in found.places],
+    "passages_limits": lambda found: [p.limits and list(p.limits) for p in found.places],
+    "share": lambda found: round(found.share or 0.0, 6),
+    "payload": _of_payload("payload"),
+    "payload_best": _of_payload("payload_best"),
+    "payload_posterior": _of_payload("payload_posterior"),
+    "payloads_in_question": _of_payload("payloads_in_question"),
+    "fields": _of_payload("fields"),
+    "fields_outside": lambda found: list(found.payload.outside) if found.payload else [],
+    "register_entry": _of_entry("entry"),
+    "register_who": _of_entry("who"),
+    "register_posterior": _of_entry("posterior"),
+    "key": lambda found: found.key_fingerprint,
+    "profile": lambda found: found.profile_fingerprint,
+    "model": lambda found: found.model_fingerprint,
+}
+"""The columns of rows: what each says of a finding. A row is a choice of them."""
 
 
 def said(sentences: Iterable[Sentence], language: str) -> list[str]:

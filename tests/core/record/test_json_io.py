@@ -15,9 +15,11 @@ from hypothesis.extra import numpy as hnp
 
 from pura.base.errors import RecordError
 from pura.base.resources import resource
+from pura.batch.rows import Row, finding_of
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
+from pura.record.finding import COLUMNS, Finding
 from pura.record.naming import Passage, RegisterMatch
 from pura.record.spoken import placed
 from pura.scheme import Field, FieldValue, Profile
@@ -248,3 +250,74 @@ def test_damage_is_named() -> None:
 def test_what_is_no_record_is_refused(text: str | bytes) -> None:
     with pytest.raises(RecordError):
         json_io.from_json(text)
+
+
+VERDICTS = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+@pytest.mark.parametrize("posterior", [1.0, 0.6])
+def test_every_row_says_of_a_finding_what_it_says(verdict: str, posterior: float) -> None:
+    """One table of columns: no output has a second way to work out a number."""
+    candidates = (record.CandidateFacts(bits="010101010101", posterior=posterior),)
+    audit = replace(make_audit(), verdict=verdict, candidates=candidates)
+    found, row, batch = audit.finding, audit.to_row(), finding_of(audit)
+    for name, tell in COLUMNS.items():
+        said = tell(found)
+        flat = ", ".join(said) if name in ("cautions", "undone") else said
+        assert name not in row or row[name] == flat, name
+        assert name not in batch or batch[name] == said, name
+    others = {"error", "message", *(f"field.{one.name}" for one in audit.profile.fields)}
+    assert {*row, *batch} - others <= {*COLUMNS}
+    kept = Row.from_dict(
+        json.loads(
+            Row(
+                input=1, item=1, piece=1, id=None, path="a", part="", digest=None, **batch
+            ).to_json()
+        )
+    )
+    again = kept.finding
+    assert again is not None
+    assert (again.verdict, again.tokens, again.usable) == (verdict, found.tokens, found.usable)
+    assert [m.payload.bits for m in again.marks] == [m.payload.bits for m in found.marks]
+    assert (found.payload is not None) == (verdict == "mark")
+    if found.payload is not None:
+        assert found.payload.bits == ("010101010101" if posterior == 1.0 else None)
+        said = "\n".join(line for lines in found.mark_lines("en") for line in lines)
+        assert ("Payload: 010101010101" in said) == (posterior == 1.0)
+
+
+def test_a_finding_goes_out_as_json_and_in_again() -> None:
+    found = replace(make_audit(), verdict="mark").finding
+    assert Finding.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert found.brief().payload is not None
+    assert found.brief().wording == ()
+    with pytest.raises(RecordError):
+        Finding.from_json({"verdict": "mark"})
+
+
+@pytest.mark.parametrize("old", ["0.3.0", "0.2.0"])
+def test_what_lists_of_earlier_versions_kept_is_read(old: str) -> None:
+    payload = {"fields": [["who", "417"]], "bits": "0101", "in_question": False}
+    kept: dict[str, Any] = {
+        "audit": "1" * 32,
+        "created": "2026-11-21T04:00:00+00:00",
+        "verdict": "mark",
+        "marks": 1,
+        "log10_e": 7.5,
+        "places": [[0.5, 1.0, 0]],
+        "share": 0.5,
+        "tokens": 200,
+        "language": "English",
+    }
+    if old == "0.3.0":
+        kept |= {"payloads": [payload], "at_least": False}
+    else:
+        kept |= {"fields": payload["fields"], "payload": "0101", "candidates": False}
+    found = Finding.from_json(kept)
+    assert (found.id, found.log10_e, found.share, found.counted) == ("1" * 32, 7.5, 0.5, 1)
+    assert found.payload is not None
+    assert (found.payload.bits, found.payload.fields[0].text) == ("0101", "417")
+    ((_, passage),) = found.passages
+    assert (passage.first_token, passage.last_token) == (100, 199)
+    assert found.title("en") == "A mark was found"

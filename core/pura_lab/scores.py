@@ -246,4 +246,4 @@ def _bertscore(folder: Path, layer: int | None) -> Measure:
 
 
 def _missing(package: str) -> InputError:
-    return InputError("lab.score-missing", package=package, code="score-extra")
+    return InputError("extra.missing", name=package, extra="pura-audit[scores]", code="score-extra")

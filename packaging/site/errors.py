@@ -19,23 +19,26 @@ from pura.keys.faults import CODES
 ROOT = Path(__file__).resolve().parents[2]
 # Raised under a code that only the moment of raising knows.
 BUILT = {
-    "key.wrong-passphrase": ("folder-passphrase",),
-    "bundle.passphrase": ("key-file-passphrase",),
+    "passphrase.wrong": ("folder-passphrase", "key-file-passphrase"),
     "file.write-after": ("file-write",),
-    "layout.not-": ("payload",),
-    "policy.not-": ("policy",),
-    "command.prompt-read": ("file-unreadable",),
     "command.one-key": ("key-missing",),
-    "command.fitness-key": ("key-missing",),
-    "model.tokenizer-load": ("model",),
+    "model.load": ("model",),
     "model.architecture": ("model",),
+    "repeat.absent": ("repeat-key", "repeat-model", "repeat-power", "repeat-register"),
 }
 OF_DATABASES = {
-    "database.empty": "database.{}-other",
     "database.other": "database.{}-other",
     "database.newer": "database.update",
-    "database.tables": "database.{}-damaged",
     "database.damaged": "database.{}-damaged",
+    "database.open": "hint.path",
+}
+# What the files are called that somebody wrote and that cannot be used, by code.
+WHOLE = {
+    "likelihood": "likelihood",
+    "policy": "policy",
+    "profile": "profile",
+    "record": "record",
+    "report-request": "request",
 }
 # Of the window alone.
 WINDOW = {
@@ -164,8 +167,9 @@ def by_code() -> dict[str, list[str]]:
             if key.startswith(start) and texts[key].hint:
                 for code in codes:
                     found[code].add(key)
-        if key.startswith("repeat.no-") and texts[key].hint:
-            found[f"repeat-{key.removeprefix('repeat.no-')}"].add(key)
+        if key.startswith("document."):
+            for code in WHOLE:
+                found[code].add(key)
         if key == "database.full":
             found["disk-full"].add(key)
         elif key.startswith("database.") and texts[key].hint:
@@ -201,6 +205,9 @@ def page(language: str) -> str:
                     there = texts[f"database.{word}"].texts[language]
                     said = said.replace(f"{{{blank}:text}}", there)
                 hint = OF_DATABASES.get(key, f"{key}-hint").format(code)
+            elif key.startswith("document."):
+                whole = texts[f"whole.{WHOLE[code]}"].texts[language]
+                said, hint = said.replace("{whole:text}", whole), f"hint.{WHOLE[code]}"
             way_out = f" *{_plain(texts[hint].texts[language])}*" if hint else ""
             lines.append(f"* {_plain(said)}{way_out}")
         lines.append("")

@@ -217,7 +217,7 @@ class ProfileEditor(PlainDialog):
         model = self.inputs["model"]
         assert isinstance(model, QComboBox)
         if model.currentData() is None:
-            raise ProfileError("profile.no-model")
+            raise ProfileError("command.no-model")
         size, tokenizer, fingerprint = model.currentData()
         data |= {
             "name": self._text("name"),

@@ -117,5 +117,5 @@ def _noted(fault: Exception, texts: int, folder: Path) -> PuraError:
         with path.open("a", encoding="utf-8") as file:
             file.write(f"{dt.datetime.now(dt.UTC).isoformat(timespec='seconds')} {words}\n")
     if isinstance(fault, MemoryError):
-        return ModelError("audit.memory", code="model-memory")
+        return ModelError("model.memory", code="model-memory")
     return InternalError("audit.internal", reference=reference, kind=kind, file=FAULTS)

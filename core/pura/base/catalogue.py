@@ -24,6 +24,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
 from pura.base import numerals
+from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
 from pura.base.resources import resource
 
@@ -341,10 +342,11 @@ def unpacked(value: Any) -> Value:
         ValueError: It is something else, or a phrase that the errors do not have.
     """
     if isinstance(value, dict):
-        key = value["key"]
+        key, more = PRESENT.get(value["key"], (value["key"], {}))
         if key not in catalogue("errors"):
             raise ValueError("no such phrase")
-        return Phrase(key=key, values={str(k): unpacked(v) for k, v in value["values"].items()})
+        values = {str(k): unpacked(v) for k, v in value["values"].items()}
+        return Phrase(key=key, values={**values, **more})
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("not a value")
     return cast("Value", value)

@@ -114,7 +114,7 @@ class Kind:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         fresh = not _objects(connection) and application == 0
         if fresh and not create:
-            raise self.fault("empty", self.other_hint)
+            raise self.fault("other", self.other_hint)
         if not fresh:
             if application != self.application_id:
                 raise self.fault("other", self.other_hint)
@@ -124,7 +124,7 @@ class Kind:
             connection.execute("PRAGMA journal_mode = WAL")
             self.migrate(connection)
         if _objects(connection) != _expected(self.migrations):
-            raise self.fault("tables", self.damaged_hint)
+            raise self.fault("damaged", self.damaged_hint)
 
 
 class Handle:
@@ -192,12 +192,12 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
 
 
 _SITUATIONS: Final = {
-    sqlite3.SQLITE_BUSY: "busy",
-    sqlite3.SQLITE_LOCKED: "busy",
-    sqlite3.SQLITE_CANTOPEN: "open",
-    sqlite3.SQLITE_READONLY: "write",
-    sqlite3.SQLITE_FULL: "full",
-    sqlite3.SQLITE_IOERR: "disk",
+    sqlite3.SQLITE_BUSY: ("busy", "database.busy-hint"),
+    sqlite3.SQLITE_LOCKED: ("busy", "database.busy-hint"),
+    sqlite3.SQLITE_CANTOPEN: ("open", "hint.path"),
+    sqlite3.SQLITE_READONLY: ("open", "hint.path"),
+    sqlite3.SQLITE_FULL: ("full", "database.full-hint"),
+    sqlite3.SQLITE_IOERR: ("disk", "database.disk-hint"),
 }
 
 
@@ -208,7 +208,5 @@ def _guard(kind: Kind) -> Iterator[None]:
     except sqlite3.Error as error:
         # The low byte is the kind of error; only errors of SQLite itself have a code.
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-        known = _SITUATIONS.get(code)
-        if known is None:
-            raise kind.fault("damaged", kind.damaged_hint) from error
-        raise kind.fault(known, f"database.{known}-hint") from error
+        what, way_out = _SITUATIONS.get(code, ("damaged", kind.damaged_hint))
+        raise kind.fault(what, way_out) from error

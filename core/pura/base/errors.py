@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
-from pura.base.catalogue import Phrase, Value, catalogue, packed, unpacked
+from pura.base.catalogue import Phrase, Value, catalogue, packed, phrase, unpacked
+from pura.base.former_texts import PRESENT
 
 _FILE: Final = "in_file"
+_Error = TypeVar("_Error", bound="PuraError")
 
 
 class PuraError(Exception):
@@ -92,11 +94,9 @@ class PuraError(Exception):
         Raises:
             ValueError, TypeError, KeyError: Anything that this program does not write.
         """
-        error = cls(
-            str(data["key"]),
-            code=str(data["code"]),
-            **{str(name): unpacked(value) for name, value in data["values"].items()},
-        )
+        key, more = PRESENT.get(data["key"], (str(data["key"]), {}))
+        values = {str(name): unpacked(value) for name, value in data["values"].items()}
+        error = cls(key, code=str(data["code"]), **{**values, **more})
         error.words("en")  # every key is known and every blank has its value, or it is refused
         return error
 
@@ -108,6 +108,23 @@ def naming(file: str) -> Iterator[None]:
         yield
     except PuraError as error:
         raise error.in_file(file) from None
+
+
+def unusable(
+    error: type[_Error], whole: str, what: Phrase, name: str = "", *, code: str | None = None
+) -> _Error:
+    """Return the error of a file of ours that is not as it has to be.
+
+    Args:
+        error: What is raised.
+        whole: What the file holds, a key below ``whole`` and, for the way out, below ``hint``.
+        what: What is wrong.
+        name: With what of the file; empty for all of it.
+        code: As of any error.
+    """
+    key = "document.field" if name else "document.form"
+    whole_, way_out = phrase(f"whole.{whole}"), phrase(f"hint.{whole}")
+    return error(key, whole=whole_, name=name, what=what, way_out=way_out, code=code)
 
 
 def _rebuild(cls: type[PuraError], key: str, code: str, values: dict[str, Value]) -> PuraError:

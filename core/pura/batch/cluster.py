@@ -83,7 +83,9 @@ def _ray() -> Any:
         import ray
         import ray.exceptions
     except ImportError:
-        raise InputError("batch.no-ray", code="batch-extra") from None
+        raise InputError(
+            "extra.missing", name="ray", extra="pura-audit[cluster]", code="batch-extra"
+        ) from None
     return ray
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
-from pura.base.errors import InputError, RecordError
+from pura.base.catalogue import phrase
+from pura.base.errors import InputError, RecordError, unusable
 from pura.base.files import read_bounded
 from pura.batch.rows import MAX_ROW_BYTES, Row
 from pura.batch.tables import arrow, opened
@@ -109,7 +110,7 @@ def record_of(row: Row, folder: Path) -> Audit | None:
         with gzip.open(io.BytesIO(data)) as file:
             text = file.read(MAX_RECORD_BYTES + 1)
     except (OSError, EOFError, ValueError):
-        raise RecordError("record.json") from None
+        raise unusable(RecordError, "record", phrase("what.json")) from None
     if len(text) > MAX_RECORD_BYTES:
         raise InputError(
             "file.large", name=path.name, mebibytes=MAX_RECORD_BYTES >> 20, code="file-large"

@@ -58,9 +58,9 @@ class Columns:
         text = self.text if self.text is not None else _known(names, FIELDS)
         if text is None or text not in names:
             looked = quoted([self.text]) if self.text else ", ".join(FIELDS)
-            raise InputError("batch.no-column", looked=looked, code="input-field")
+            raise InputError("json.no-field", looked=looked, code="input-field")
         if self.id is not None and self.id not in names:
-            raise InputError("batch.no-column", looked=quoted([self.id]), code="input-field")
+            raise InputError("json.no-field", looked=quoted([self.id]), code="input-field")
         return text, self.id if self.id is not None else _known(names, IDS)
 
 
@@ -169,7 +169,9 @@ def arrow() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise InputError("batch.no-arrow", code="batch-extra") from None
+        raise InputError(
+            "extra.missing", name="pyarrow", extra="pura-audit[batch]", code="batch-extra"
+        ) from None
     return pyarrow
 
 
@@ -218,11 +220,12 @@ def _unpacked(
     stream = STREAMS.get(PurePosixPath(part).suffix.lower())
     try:
         if found.flag_bits & 1:
-            raise InputError("batch.zip-locked", code="input-encrypted")
+            raise InputError("packed.locked", code="input-encrypted")
         if found.file_size > _EXPANSION * found.compress_size + MAX_FILE_BYTES:
             raise over("limit.file", mebibytes=MAX_FILE_BYTES >> 20)
         if stream is archive:
-            raise InputError("input.no-reader", what=phrase("kind.zip"), code="input-format")
+            zipped = phrase("kind.packed", name="zip")
+            raise InputError("input.no-reader", what=zipped, code="input-format")
         with packed.open(found) as inside:
             if stream is None or stream is parquet_rows:
                 data = inside.read(MAX_FILE_BYTES + 1)

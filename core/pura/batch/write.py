@@ -27,7 +27,9 @@ def format_of(name: str, chosen: str | None = None) -> str:
     found = chosen or PurePath(name).suffix.lower().lstrip(".")
     found = JSON_LINES if found == "ndjson" else found
     if found not in FORMATS:
-        raise InputError("batch.format", known=", ".join(FORMATS), code="usage")
+        raise InputError(
+            "choice.unknown", known=", ".join(FORMATS), name=found or name, code="usage"
+        )
     if found == PARQUET:
         arrow()
     return found

@@ -161,6 +161,6 @@ class Case:
         """
         found = [one for one in self.items if one.id.startswith(item)] if item else []
         if len(found) != 1:
-            key = "caselog.audit-ambiguous" if found else "caselog.no-audit"
-            raise CaseLogError(key, count=len(found), audit=item[:40], code="case-log-unknown")
+            key = "name.ambiguous" if found else "caselog.no-audit"
+            raise CaseLogError(key, name=item[:40], code="case-log-unknown")
         return found[0]

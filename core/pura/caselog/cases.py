@@ -54,9 +54,7 @@ def find_case(log: CaseLog, name: str) -> Case | None:
     if not found and len(wanted) >= 8:
         found = [case for case in names if case.startswith(wanted)]
     if len(found) > 1:
-        raise CaseLogError(
-            "caselog.case-ambiguous", count=len(found), name=name[:80], code="case-log-ambiguous"
-        )
+        raise CaseLogError("name.ambiguous", name=name[:80], code="case-log-ambiguous")
     return read_case(log, found[0]) if found else None
 
 

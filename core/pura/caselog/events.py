@@ -124,15 +124,13 @@ def _keys(facts: Mapping[str, Any]) -> tuple[str, ...]:
 def _check(event: Event, case: str) -> None:
     if event.action not in (*CUSTODY, *HOUSE):
         raise CaseLogError(
-            "caselog.event-unknown",
-            action=event.action[:40],
+            "choice.unknown",
+            name=event.action[:40],
             known=", ".join((*CUSTODY, *HOUSE)),
             code="case-log-event",
         )
     if (event.action in CUSTODY) != bool(case):
-        raise CaseLogError(
-            "caselog.event-house" if case else "caselog.event-case", code="case-log-event"
-        )
+        raise CaseLogError("caselog.event-case", code="case-log-event")
     about_key = event.action.startswith("key-")
     fits = len(event.key) == 16 and all(c in "0123456789abcdef" for c in event.key)
     if about_key and not fits:

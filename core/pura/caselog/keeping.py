@@ -165,13 +165,13 @@ def _refuse_twin(log: CaseLog, name: str) -> None:
     from pura.caselog.cases import find_case
 
     if find_case(log, name) is not None:
-        raise CaseLogError("caselog.case-taken", code="case-log-taken")
+        raise CaseLogError("name.taken", name=name, code="case-log-taken")
 
 
 def _name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise CaseLogError("caselog.case-name", most=MAX_NAME, code="case-log-name")
+        raise CaseLogError("name.form", most=MAX_NAME, code="case-log-name")
     return name
 
 
@@ -185,7 +185,7 @@ def worded(text: str) -> str:
     if not text:
         raise CaseLogError("caselog.empty", code="case-log-empty")
     if len(text) > MAX_TEXT:
-        raise CaseLogError("caselog.long", count=len(text), most=MAX_TEXT, code="case-log-long")
+        raise CaseLogError("words.long", count=len(text), most=MAX_TEXT, code="case-log-long")
     return text
 
 

@@ -408,4 +408,4 @@ def _make_private_file(path: Path) -> None:
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
-        raise CaseLogError("caselog.make", name=path.name, why=error.errno or 0) from None
+        raise CaseLogError("file.write", name=path.name, why=error.errno or 0) from None

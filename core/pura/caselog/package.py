@@ -307,7 +307,7 @@ def _index(archive: zipfile.ZipFile) -> dict[str, Any]:
     """Read the table of contents, with bounds: the file may come from a stranger."""
     sizes = {info.filename: info.file_size for info in archive.infolist()}
     if sum(sizes.values()) > MAX_KEPT or sizes.get(INDEX, 0) > MAX_INDEX:
-        raise _not_a_case(phrase("case.large-inside"))
+        raise _not_a_case(phrase("case.large"))
     index = read_json(_part(archive, INDEX, MAX_INDEX))
     _check_form(index)
     found: dict[str, Any] = index
@@ -326,7 +326,7 @@ def _kept(archive: zipfile.ZipFile, index: dict[str, Any], entries: list[LogEntr
         for row in index["kept"]
     ]
     if any(len(row.salt) != SALT_BYTES for row in kept):
-        raise _not_a_case(phrase("case.salt"))
+        raise _not_a_case(phrase("case.form"))
     return kept
 
 
@@ -338,7 +338,7 @@ def _part(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
     with file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise _not_a_case(phrase("case.large-inside"))
+        raise _not_a_case(phrase("case.large"))
     return data
 
 
@@ -373,7 +373,7 @@ def _check_entries(
             raise _altered(entry)
         seen.add((entry.log, entry.seq))
     if not entries or entries[0].action != "case-opened":
-        raise _not_a_case(phrase("case.opening"))
+        raise _not_a_case(phrase("case.form"))
     for entry in entries:
         if entry.case != case:
             raise _altered(entry)
@@ -382,7 +382,7 @@ def _check_entries(
         previous = entry.hash
     named = any(one.action != "person-added" or one.case for one in people)
     if named or any(one.action != "kept-erased" or one.case for one in erased):
-        raise _not_a_case(phrase("case.people"))
+        raise _not_a_case(phrase("case.form"))
     known = {one.actor for one in people}
     for entry in (*erased, *entries):
         if entry.actor and entry.actor not in known:
@@ -456,12 +456,12 @@ def _check_shapes(entries: list[LogEntry], kept: list[_Kept]) -> None:
         for row in kept:
             check_kept(row.field, row.value)
     except (ValueError, RecursionError):
-        raise _not_a_case(phrase("case.unknown")) from None
+        raise _not_a_case(phrase("case.form")) from None
 
 
 def _altered(entry: LogEntry, field: str = "") -> CaseLogError:
-    key = "case.altered-field" if field else "case.altered"
-    return CaseLogError(key, seq=entry.seq, field=field, code="case-log-altered")
+    what = field or entry.action
+    return CaseLogError("case.altered", seq=entry.seq, field=what, code="case-log-altered")
 
 
 def _not_a_case(why: str | Phrase) -> CaseLogError:

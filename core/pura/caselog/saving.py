@@ -278,4 +278,4 @@ def unpack_record(packed: bytes, limit: int = MAX_RECORD) -> str:
             raise ValueError("too long")
         return text.decode()
     except (zlib.error, ValueError):
-        raise CaseLogError("caselog.record-damaged", code="case-log-altered") from None
+        raise CaseLogError("caselog.kept-damaged", code="case-log-altered") from None

@@ -67,7 +67,7 @@ def unlock(sealed: bytes, passphrase: bytearray) -> bytes:
         key = unseal(head[start:], passphrase)
     except KeyFormatError as error:
         if error.code == "key-file-passphrase":
-            raise CaseLogError("caselog.passphrase", code="case-log-passphrase") from None
+            raise CaseLogError("passphrase.wrong", code="case-log-passphrase") from None
         raise _damaged() from None
     try:
         return AESGCM(key).decrypt(rest[:_NONCE], rest[_NONCE:], head)
@@ -78,4 +78,4 @@ def unlock(sealed: bytes, passphrase: bytearray) -> bytes:
 
 
 def _damaged() -> CaseLogError:
-    return CaseLogError("caselog.text-damaged", code="case-log-altered")
+    return CaseLogError("caselog.kept-damaged", code="case-log-altered")

@@ -150,7 +150,7 @@ def find_keys(
     if not found and profile is not None and profile.foreign is not None:
         found = [at.key_of(profile.key or "")]
     if not found:
-        raise KeyStoreError("command.no-key", code="key-missing")
+        raise KeyStoreError("audit.no-key", code="key-missing")
     return found
 
 

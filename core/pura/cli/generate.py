@@ -145,5 +145,5 @@ def payload_of(profile: Profile, text: str | None, fields: list[str] | None) -> 
         try:
             return Payload.from_int(int(text, 16), profile.payload_bits)
         except ValueError:
-            raise PayloadError("command.hex") from None
+            raise PayloadError("payload.form") from None
     return Payload(text=text)

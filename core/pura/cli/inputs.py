@@ -79,10 +79,10 @@ def read_ids(path: Path, names: Sequence[str]) -> tuple[int, ...]:
             data = file.read(MAX_IDS_BYTES + 1)
         found = read_json(data) if len(data) <= MAX_IDS_BYTES else None
     except OSError as error:
-        raise InputError("command.ids-read", name=path.name, why=error.errno or 0) from None
+        raise InputError("file.read", name=path.name, why=error.errno or 0) from None
     except (ValueError, RecursionError):
-        raise InputError("command.ids-json", name=path.name) from None
+        raise InputError("audit.ids-list") from None
     listed = found.get("ids") if isinstance(found, dict) else found
     if not isinstance(listed, list) or not all(type(i) is int for i in listed):
-        raise InputError("command.ids-list", code="input-ids")
+        raise InputError("audit.ids-list", code="input-ids")
     return tuple(listed)

@@ -53,7 +53,7 @@ def fitness(
     at = environment(device, dtype)
     shared, one = (
         load_profile(at, profile),
-        find_key(at, key, key_file, "command.fitness-key"),
+        find_key(at, key, key_file, "command.one-key"),
     )
     request = MeasureFitness(
         model=name,

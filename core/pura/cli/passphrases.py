@@ -117,16 +117,13 @@ def read_passphrase(file: Path) -> bytearray:
                 line = stream.readline(_MAX)
     except OSError as error:
         raise KeyFormatError(
-            "command.passphrase-read",
-            name=str(file),
-            why=error.errno or 0,
-            code="passphrase-missing",
+            "file.read", name=str(file), why=error.errno or 0, code="passphrase-missing"
         ) from None
     except UnicodeDecodeError:
-        raise KeyFormatError("command.passphrase-text", code="passphrase-missing") from None
+        raise KeyFormatError("passphrase.text", code="passphrase-missing") from None
     words = line.rstrip("\r\n")
     if not words:
-        raise KeyFormatError("command.passphrase-empty", code="passphrase-missing")
+        raise KeyFormatError("passphrase.text", code="passphrase-missing")
     return passphrase_bytes(words)
 
 

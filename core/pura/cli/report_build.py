@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from pura.base.errors import InputError, RecordError, naming
+from pura.base.catalogue import Phrase, phrase
+from pura.base.errors import InputError, RecordError, naming, unusable
 from pura.base.files import read_bounded
 from pura.base.strict import read_json
 from pura.cli.caselog_common import Auditor
@@ -171,9 +172,9 @@ def read_request(path: Path | None) -> ReportRequest:
     try:
         data = read_json(read_bounded(path, MAX_REQUEST_BYTES))
     except (ValueError, RecursionError):
-        raise InputError("request.json", name=path.name, code="report-request") from None
+        raise _refusal(phrase("what.json")) from None
     if not isinstance(data, dict):
-        raise InputError("request.not-object", code="report-request")
+        raise _refusal(phrase("what.object"))
     data = dict(data)
     parts = {
         "parties": _part(Parties, data.pop("parties", {})),
@@ -189,16 +190,20 @@ def read_request(path: Path | None) -> ReportRequest:
     return replace(whole, parties=parts["parties"], item=parts["item"])
 
 
+def _refusal(what: Phrase, name: str = "") -> InputError:
+    return unusable(InputError, "request", what, name, code="report-request")
+
+
 def _part(kind: Any, data: object) -> Any:
     usual = kind()
     if not isinstance(data, dict):
-        raise InputError("request.part", code="report-request")
+        raise _refusal(phrase("what.object"))
     names = {f.name for f in fields(kind)}
     for name, value in data.items():
         if name not in names:
-            raise InputError("request.unknown", name=str(name)[:40], code="report-request")
+            raise _refusal(phrase("what.unknown"), str(name)[:40])
         if type(value) is not type(getattr(usual, name)):
-            raise InputError("request.type", name=name, code="report-request")
+            raise _refusal(phrase("what.type"), name)
     return kind(**data)
 
 

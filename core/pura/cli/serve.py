@@ -289,7 +289,9 @@ def refuse_missing() -> None:
     """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        raise ServeError("serve.missing", name=", ".join(missing), code="usage")
+        raise ServeError(
+            "extra.missing", name=", ".join(missing), extra="pura-audit[serve]", code="usage"
+        )
 
 
 def _tokens() -> TokenFile:

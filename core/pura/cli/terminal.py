@@ -190,7 +190,7 @@ def rows_into(path: Path) -> Iterator[None]:
     try:
         file = path.open("xb", buffering=0)
     except OSError as error:
-        raise InputError("command.rows-file", name=path.name, why=error.errno or 0) from None
+        raise InputError("file.write", name=path.name, why=error.errno or 0) from None
     with file:
         _rows_into.append(_Rows(path, file))
         try:

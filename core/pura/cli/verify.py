@@ -209,8 +209,7 @@ def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
     try:
         return read_candidates(path) if several is not None else (read_file(path).text,)
     except InputError as error:
-        why = error.phrase
-        raise InputError("command.prompt-read", name=path.name, why=why, code=error.code) from None
+        raise error.in_file(path.name) from None
 
 
 @contextmanager

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.canonical import former, sha256
-from pura.base.catalogue import Phrase, phrase
-from pura.base.errors import PuraError
+from pura.base.catalogue import phrase
+from pura.base.errors import PuraError, unusable
 from pura.base.resources import resource
 
 F64 = npt.NDArray[np.float64]
@@ -37,8 +37,8 @@ class LikelihoodError(PuraError):
     code = "likelihood"
 
 
-def _refuse(what: Phrase) -> LikelihoodError:
-    return LikelihoodError("likelihood.table", what=what)
+def _refuse(name: str) -> LikelihoodError:
+    return unusable(LikelihoodError, "likelihood", phrase("what.unfit"), name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +168,7 @@ class LikelihoodModel:
                 passages=_passages(data["passages"]),
             )
         except (KeyError, TypeError, ValueError):
-            raise _refuse(phrase("likelihood.entry")) from None
+            raise unusable(LikelihoodError, "likelihood", phrase("likelihood.entry")) from None
         _check(model)
         return model
 
@@ -182,7 +182,7 @@ class LikelihoodModel:
         try:
             return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError):
-            raise _refuse(phrase("likelihood.read")) from None
+            raise unusable(LikelihoodError, "likelihood", phrase("what.json")) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain JSON values."""
@@ -249,34 +249,34 @@ def _passages(entry: Any) -> PassageModel:
 def _check(model: LikelihoodModel) -> None:
     widths, bins = model.blur_widths, model.position_edges.size + 1
     if widths.ndim != 1 or not widths.size or not np.all((widths > 0) & (widths <= 0.5)):
-        raise _refuse(phrase("likelihood.widths"))
+        raise _refuse("blur_widths")
     if np.any(np.diff(model.position_edges) <= 0):
-        raise _refuse(phrase("likelihood.edges"))
+        raise _refuse("position_edges")
     for table in model.tables:
         _check_table(table, bins, widths.size)
     names = [t.name for t in model.tables]
     if len(set(names)) != len(names):
-        raise _refuse(phrase("likelihood.twice"))
+        raise _refuse("tables")
     for grid in model.grids.values():
         if not 1 <= len(grid) <= MAX_GRID:
-            raise _refuse(phrase("likelihood.grid", most=MAX_GRID))
+            raise _refuse("grids")
         for point in grid:
             if point.table not in names or point.family not in FAMILIES:
-                raise _refuse(phrase("likelihood.family"))
+                raise _refuse("grids")
             if not 0 < point.share < 1:
-                raise _refuse(phrase("likelihood.share"))
+                raise _refuse("grids")
     _check_passages(model.passages, names)
 
 
 def _check_passages(passages: PassageModel, tables: list[str]) -> None:
     for members in passages.members.values():
         if not 1 <= len(members) <= MAX_CHAINS:
-            raise _refuse(phrase("likelihood.passages"))
+            raise _refuse("passages")
         for point in members:
             if point.table not in tables or point.family not in FAMILIES:
-                raise _refuse(phrase("likelihood.passages"))
+                raise _refuse("passages")
             if not (0 < point.share < 1 and point.mean_passage > 1):
-                raise _refuse(phrase("likelihood.passages"))
+                raise _refuse("passages")
     if not (
         passages.passages > 0
         and passages.least_gap > 1
@@ -287,22 +287,22 @@ def _check_passages(passages: PassageModel, tables: list[str]) -> None:
         and 0 < passages.young_residual < 1
         and passages.least_tokens >= 1
     ):
-        raise _refuse(phrase("likelihood.passages"))
+        raise _refuse("passages")
 
 
 def _check_table(table: MismatchTable, bins: int, widths: int) -> None:
     if table.weights.shape != (bins, widths) or table.uniform.shape != (bins,):
-        raise _refuse(phrase("likelihood.bins", name=table.name))
+        raise _refuse(f"{table.name}.weights")
     total = table.weights.sum(axis=1) + table.uniform
     low = min(float(table.weights.min()), float(table.uniform.min()))
     if not low >= 0 or not np.all(np.abs(total - 1) <= _SUM_TOLERANCE):
-        raise _refuse(phrase("likelihood.shares", name=table.name))
+        raise _refuse(f"{table.name}.weights")
     noise = table.entropy_noise_bits
     if noise.shape != (bins,) or not all(x >= 0 and math.isfinite(x) for x in noise.tolist()):
-        raise _refuse(phrase("likelihood.noise", name=table.name))
+        raise _refuse(f"{table.name}.entropy_noise_bits")
     shift = table.entropy_shift_bits
     if shift.shape != (bins,) or not np.all(np.isfinite(shift)):
-        raise _refuse(phrase("likelihood.shift", name=table.name))
+        raise _refuse(f"{table.name}.entropy_shift_bits")
 
 
 @cache

@@ -196,7 +196,7 @@ def check_encoding(name: str) -> None:
     """
     if _name(name) is None:
         known = ", ".join(choice for choice, _ in CHOICES)
-        raise InputError("input.encoding", known=known, code="usage")
+        raise InputError("choice.unknown", known=known, name=name, code="usage")
 
 
 def _by_choice(data: bytes, chosen: str) -> str:

@@ -110,17 +110,17 @@ FORMATS: Final = {
 
 # What a file begins with, and what to call it when there is no reader for it.
 _STRANGERS: Final = (
-    (b"\x89PNG", phrase("kind.png")),
-    (b"\xff\xd8\xff", phrase("kind.jpeg")),
-    (b"GIF8", phrase("kind.gif")),
+    (b"\x89PNG", phrase("kind.picture", name="PNG")),
+    (b"\xff\xd8\xff", phrase("kind.picture", name="JPEG")),
+    (b"GIF8", phrase("kind.picture", name="GIF")),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", phrase("kind.office")),
     (b"\x7fELF", phrase("kind.program")),
     (b"MZ\x90", phrase("kind.program")),
-    (b"\x1f\x8b", phrase("kind.gzip")),
-    (b"BZh", phrase("kind.bzip2")),
-    (b"\xfd7zXZ\x00", phrase("kind.xz")),
-    (b"7z\xbc\xaf\x27\x1c", phrase("kind.7z")),
-    (b"Rar!", phrase("kind.rar")),
+    (b"\x1f\x8b", phrase("kind.packed", name="gzip")),
+    (b"BZh", phrase("kind.packed", name="bzip2")),
+    (b"\xfd7zXZ\x00", phrase("kind.packed", name="xz")),
+    (b"7z\xbc\xaf\x27\x1c", phrase("kind.packed", name="7z")),
+    (b"Rar!", phrase("kind.packed", name="rar")),
     (b"ID3", phrase("kind.sound")),
     (b"OggS", phrase("kind.sound")),
     (b"SQLite format 3", phrase("kind.database")),
@@ -196,7 +196,7 @@ def _packed(data: bytes) -> Format:
     ):
         if inside in data:
             raise _unknown(what)
-    raise _unknown(phrase("kind.zip"))
+    raise _unknown(phrase("kind.packed", name="zip"))
 
 
 def _textual(data: bytes) -> Format:

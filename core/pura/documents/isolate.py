@@ -64,9 +64,9 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
     if late:
         raise limits.over("limit.time", seconds=f"{limits.CHILD_WALL_SECONDS:g}")
     if len(answer) > limits.MAX_ANSWER_BYTES:
-        raise limits.over("limit.answer", mebibytes=limits.MAX_ANSWER_BYTES >> 20)
+        raise limits.over("limit.file", mebibytes=limits.MAX_ANSWER_BYTES >> 20)
     if status == -getattr(signal, "SIGXCPU", 0) != 0:
-        raise limits.over("limit.computing", seconds=limits.CHILD_CPU_SECONDS)
+        raise limits.over("limit.time", seconds=limits.CHILD_CPU_SECONDS)
     if status == NOT_SHUT_STATUS:
         raise InputError("reader.cage", code="input-crash")
     if status != 0:

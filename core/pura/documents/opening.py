@@ -103,7 +103,9 @@ def _read(file: BinaryIO) -> bytes:
                 break  # it grows; how far does not matter
         after = os.fstat(file.fileno())
     except OSError as error:
-        raise InputError("input.read-end", why=error.errno or 0, code="input-unreadable") from None
+        raise InputError(
+            "input.read", why=phrase("reason.system", why=error.errno or 0), code="input-unreadable"
+        ) from None
     same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     if not same or size != after.st_size:
         raise InputError("input.changed", code="input-changed")

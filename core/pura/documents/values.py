@@ -70,7 +70,9 @@ class ReadOptions:
         if self.encoding is not None:
             check_encoding(self.encoding)
         if self.format is not None and self.format not in FORMATS:
-            raise InputError("input.format", known=", ".join(FORMATS), code="usage")
+            raise InputError(
+                "choice.unknown", known=", ".join(FORMATS), name=self.format, code="usage"
+            )
 
 
 class FormatReader(Protocol):

@@ -214,7 +214,7 @@ class _Part:
         running = zip(self._rows, self._running, strict=True)
         drawn = self._engine.step(logits, [row if runs else None for row, runs in running])
         if (drawn.tokens < 0).any():
-            raise GenerationError("generate.not-finite")
+            raise GenerationError("model.not-finite")
         self._drawn.append(drawn)
         for row, token in enumerate(drawn.tokens.tolist()):
             if not self._running[row]:

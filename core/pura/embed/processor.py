@@ -117,7 +117,7 @@ class PuraLogitsProcessor(LogitsProcessor):
             self._retire(input_ids[:, -1])
         drawn = self._engine.step(scores, self._rows)
         if (drawn.tokens < 0).any():
-            raise GenerationError("generate.not-finite")
+            raise GenerationError("model.not-finite")
         self._seen = input_ids.clone()
         self._chosen = drawn.tokens
         out = torch.full_like(scores, float("-inf"))
@@ -140,9 +140,7 @@ class PuraLogitsProcessor(LogitsProcessor):
         check_count(len(keys), rows, "key")
         check_count(len(payloads), rows, "payload")
         if scores.shape[-1] < self._profile.vocab_size:
-            raise GenerationError(
-                "processor.logits", logits=scores.shape[-1], vocab_size=self._profile.vocab_size
-            )
+            raise GenerationError("generate.logits", logits=scores.shape[-1])
         if _looks_like_beams(input_ids, scores):
             _refuse(_BEAMS)
         dice = dice_for(self._seed, rows)
@@ -176,7 +174,7 @@ class PuraLogitsProcessor(LogitsProcessor):
 
     def _refuse_token(self) -> NoReturn:
         if not self._ends:
-            raise GenerationError("processor.other-token")
+            raise GenerationError("processor.grown")
         _refuse(phrase("decoding.beams-assisted"))
 
 

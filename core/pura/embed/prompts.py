@@ -25,20 +25,14 @@ def check_fit(model: LanguageModel, profile: Profile, keys: Sequence[SecretKey |
     """
     if profile.vocab_size != model.vocab_size:
         raise ProfileError(
-            "generate.tokens",
+            "fitness.vocabulary",
             vocab_size=profile.vocab_size,
-            name=model.name,
+            model=model.name,
             there=model.vocab_size,
             code="profile-tokenizer",
         )
     if profile.tokenizer not in (None, model.tokenizer_fingerprint):
-        raise ProfileError(
-            "generate.tokenizer",
-            tokenizer=profile.tokenizer,
-            name=model.name,
-            there=model.tokenizer_fingerprint,
-            code="profile-tokenizer",
-        )
+        raise ProfileError("fitness.tokenizer", model=model.name, code="profile-tokenizer")
     check_keys(profile, keys)
 
 
@@ -55,9 +49,7 @@ def check_keys(profile: Profile, keys: Sequence[SecretKey | None]) -> None:
         return
     for key in keys:
         if key is not None and profile.key not in (None, key.fingerprint):
-            raise ProfileError(
-                "generate.key", key=profile.key, fingerprint=key.fingerprint, code="profile-key"
-            )
+            raise ProfileError("fitness.key", key=profile.key, code="profile-key")
 
 
 def prompt_ids(
@@ -83,7 +75,7 @@ def prompt_ids(
     if not isinstance(prompt, str):
         ids = [int(v) for v in prompt]
         if any(not 0 <= v < model.vocab_size for v in ids):
-            raise GenerationError("generate.ids")
+            raise GenerationError("audit.ids-range", vocab_size=model.vocab_size)
     elif chat:
         ids = _chat_ids(model, prompt)
     elif profile is not None and profile.chat_template is not None:

@@ -53,7 +53,7 @@ class MarkedRow:
         if payload is None:
             return
         if key is None:
-            raise GenerationError("generate.payload-key")
+            raise GenerationError("audit.no-key")
         self._code = encode(payload, profile).tolist()
         self._schedule = Scheduler(key, profile)
 

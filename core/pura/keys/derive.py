@@ -50,5 +50,5 @@ def deployment_label(label: str) -> str:
     """
     plain = unicodedata.normalize("NFC", label).strip()
     if not plain or len(plain) > MAX_LABEL or not plain.isprintable():
-        raise KeyFormatError("key.label", most=MAX_LABEL, code="key-label")
+        raise KeyFormatError("name.form", most=MAX_LABEL, code="key-label")
     return plain

@@ -171,9 +171,9 @@ def check_name(name: str, entries: tuple[KeyEntry, ...] = ()) -> str:
     name = name.strip()
     refuse_secret(name)
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise KeyStoreError("key.name", most=MAX_NAME, code="key-name")
+        raise KeyStoreError("name.form", most=MAX_NAME, code="key-name")
     if any(entry.name == name for entry in entries):
-        raise KeyStoreError("key.taken", name=name, code="key-exists")
+        raise KeyStoreError("name.taken", name=name, code="key-exists")
     return name
 
 
@@ -200,5 +200,5 @@ def check_note(note: str) -> str:
     refuse_secret(note)
     note = " ".join(note.split())
     if len(note) > MAX_NOTE:
-        raise KeyStoreError("key.note", most=MAX_NOTE, count=len(note), code="key-note")
+        raise KeyStoreError("words.long", most=MAX_NOTE, count=len(note), code="key-note")
     return note

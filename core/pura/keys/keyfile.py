@@ -166,7 +166,7 @@ def load_key(path: Path, ask: Callable[[], bytearray] | None = None) -> KeyFile:
         with open_regular(path) as file:
             data = file.read(MAX_FILE + 1)
     except OSError as error:
-        raise KeyFormatError("key.file-read", name=path.name, why=error.errno or 0) from None
+        raise KeyFormatError("file.read", name=path.name, why=error.errno or 0) from None
     with naming(path.name):
         if len(data) > MAX_FILE:
             raise _no_key()

@@ -233,8 +233,8 @@ def _damaged() -> KeyFormatError:
 
 
 def _wrong_passphrase() -> KeyFormatError:
-    return KeyFormatError("key.wrong-passphrase", code="key-file-passphrase")
+    return KeyFormatError("passphrase.wrong", code="key-file-passphrase")
 
 
 def _unknown_version() -> KeyFormatError:
-    return KeyFormatError("key.file-later", code="key-file-version")
+    return KeyFormatError("key.file-version", code="key-file-version")

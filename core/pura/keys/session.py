@@ -89,5 +89,10 @@ class SessionKeys:
     def _the(self, label: str) -> KeyRef:
         ref = self.named(label)
         if ref is None:
-            raise KeyStoreError("key.not-named", name=label, code="key-not-found")
+            raise KeyStoreError(
+                "key.unknown",
+                name=label,
+                known=", ".join(one.label or one.fingerprint for one in self.refs()),
+                code="key-not-found",
+            )
         return ref

@@ -141,7 +141,7 @@ def _from_file(path: Path) -> list[str]:
             column = next(c for c in _COLUMNS if c in names)
             return [str(t or "") for t in pq.read_table(path, columns=[column])[column].to_pylist()]
         except (OSError, ValueError, StopIteration):
-            raise InputError("lab.corpus-column", name=path.name) from None
+            raise InputError("lab.corpus-empty", name=path.name) from None
     try:
         lines = read_bounded(path, MAX_FILE).decode("utf-8-sig").splitlines()
         if path.suffix not in (".jsonl", ".ndjson"):
@@ -149,14 +149,14 @@ def _from_file(path: Path) -> list[str]:
         rows = [json.loads(line) for line in lines if line.strip()]
         return [str(next(row[c] for c in _COLUMNS if c in row)) for row in rows]
     except (ValueError, TypeError, StopIteration):
-        raise InputError("lab.corpus-column", name=path.name) from None
+        raise InputError("lab.corpus-empty", name=path.name) from None
 
 
 def _from_hub(name: str) -> tuple[str, ...]:
     try:
         from datasets import load_dataset
     except ImportError:
-        raise InputError("lab.corpus-hub", name=name) from None
+        raise InputError("extra.missing", name="datasets", extra="datasets") from None
     where, _, config = name.partition("/config=")
     rows = load_dataset(where, config or None, split="train", streaming=True)
     return tuple(str(row["text"]) for row in rows.take(1000))

@@ -51,8 +51,8 @@ def convert_gguf(source: Path, target: Path) -> str:
         return packed
     except PuraError:
         raise
-    except Exception as error:
-        raise ModelError("model.convert", name=source.name, kind=type(error).__name__) from None
+    except Exception:
+        raise ModelError("model.file-damaged", name=source.name) from None
 
 
 @contextlib.contextmanager

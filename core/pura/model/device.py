@@ -69,11 +69,11 @@ def choose_device(request: str = "auto", dtype: str = "float32") -> Device:
     """
     if request not in KINDS:
         raise DeviceError(
-            "device.unknown", request=f"{request!r}", known=", ".join(KINDS), code="device-name"
+            "choice.unknown", name=f"{request!r}", known=", ".join(KINDS), code="device-name"
         )
     if dtype not in DTYPES:
         raise DeviceError(
-            "device.dtype", dtype=f"{dtype!r}", known=", ".join(DTYPES), code="device-name"
+            "choice.unknown", name=f"{dtype!r}", known=", ".join(DTYPES), code="device-name"
         )
     kind, reason = _pick(request)
     if kind == "cpu" and not (dtype == "float32" or (dtype == "bfloat16" and has_bfloat16())):

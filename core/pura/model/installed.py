@@ -132,7 +132,7 @@ def file_hash(path: Path, checkpoint: Callable[[], None] | None = None) -> str:
                     checkpoint()
                 digest.update(block)
     except OSError:
-        raise ModelError("model.file-read", name=path.name) from None
+        raise ModelError("model.folder", name=path.name) from None
     return digest.hexdigest()
 
 

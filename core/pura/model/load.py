@@ -185,7 +185,7 @@ def load_tokenizer(path: Path) -> Any:
 def _load_tokenizer(path: Path, facts: FolderFacts | None) -> Any:
     offline.prepare()
     if facts is not None:
-        with _as_model_error("model.tokenizer-load"):
+        with _as_model_error("model.load"):
             plain = file_tokenizer(path, str(facts.config["model_type"]), library_tokenizer)
         if plain is not None:
             return plain
@@ -199,7 +199,7 @@ def library_tokenizer(path: Path) -> Any:
         ModelError: Missing, damaged, or not of the fast kind that knows characters.
     """
     folder, extra = _place(path)
-    with _as_model_error("model.tokenizer-load"):
+    with _as_model_error("model.load"):
         from transformers import AutoTokenizer
 
         tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **_SAFE, **extra)
@@ -238,7 +238,7 @@ def _place(path: Path) -> tuple[str, dict[str, str]]:
 
 def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
     folder, extra = _place(path)
-    with _as_model_error("model.weights-load"):
+    with _as_model_error("model.load"):
         kind = None if facts is None else lean.network_class(facts.config["model_type"])
         if kind is None or device.kind != "cpu":
             lean.complete()
@@ -307,5 +307,5 @@ def _as_model_error(key: str) -> Iterator[None]:
         raise ModelError("model.memory") from None
     except BaseException as error:  # Rust panics of the tokenizers are not Exceptions
         if "out of memory" in str(error).lower() or "can't allocate" in str(error).lower():
-            raise ModelError("model.memory-device") from None
+            raise ModelError("model.memory") from None
         raise ModelError(key, kind=type(error).__name__) from None

@@ -87,13 +87,13 @@ def _converse(path: Path, scratch: Path, beat: Callable[[], None] | None) -> Non
     if ending.status == NOT_SHUT_STATUS:
         raise ModelError("model.rehearsal-start")
     if ending.late or ending.status == -getattr(signal, "SIGXCPU", 0) != 0:
-        raise ModelError("model.rehearsal-slow", code="model-unsafe")
+        raise ModelError("model.rehearsal", code="model-unsafe")
     try:
         if ending.status != 0:
             raise ValueError("status")
         refusal = read_json(ending.answer)
     except ValueError:
-        raise ModelError("model.rehearsal-died", code="model-unsafe") from None
+        raise ModelError("model.rehearsal", code="model-unsafe") from None
     if refusal is not None:
         raise _refusal(refusal)
 
@@ -102,7 +102,7 @@ def _refusal(packed: object) -> ModelError:
     try:
         error = ModelError.unpacked(packed)
     except (ValueError, TypeError, KeyError, AttributeError):
-        return ModelError("model.rehearsal-died", code="model-unsafe")
+        return ModelError("model.rehearsal", code="model-unsafe")
     assert isinstance(error, ModelError)
     return error
 
@@ -173,7 +173,7 @@ def main() -> None:
     except MemoryError:
         answer = ModelError("model.memory").packed()
     except Exception as error:  # of the network itself; the library's words may quote anything
-        answer = ModelError("model.weights-load", kind=type(error).__name__).packed()
+        answer = ModelError("model.load", kind=type(error).__name__).packed()
     sys.stdout.buffer.write(json.dumps(answer).encode())
     sys.stdout.buffer.flush()
     os._exit(0)

@@ -93,7 +93,7 @@ def inspect_folder(folder: Path) -> FolderFacts:
             if name != "tokenizer.json":
                 _refuse_remote_code(data, name)
     if not any(n in names for n in ("tokenizer.json", "tokenizer.model", "vocab.json")):
-        raise ModelError("model.no-tokenizer")
+        raise ModelError("model.lacks", name="tokenizer.json")
     weights = _weight_files(folder, names)
     counts: dict[str, int] = {}
     for path in weights:
@@ -121,9 +121,9 @@ def _refuse_code(names: set[str]) -> None:
     for name in sorted(names):
         suffix = Path(name).suffix.lower()
         if suffix in PICKLES:
-            raise ModelError("model.runs-code", name=name, code="model-unsafe")
+            raise ModelError("model.unsafe", name=name, code="model-unsafe")
         if suffix in CODE:
-            raise ModelError("model.program", name=name, code="model-unsafe")
+            raise ModelError("model.unsafe", name=name, code="model-unsafe")
 
 
 def _refuse_special(folder: Path, names: set[str]) -> None:
@@ -132,9 +132,9 @@ def _refuse_special(folder: Path, names: set[str]) -> None:
         try:
             facts = (folder / name).stat()
         except OSError:
-            raise ModelError("model.file-read", name=name) from None
+            raise ModelError("model.folder", name=name) from None
         if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
-            raise ModelError("model.special-file", name=name, code="model-unsafe")
+            raise ModelError("model.unsafe", name=name, code="model-unsafe")
         loaded = name.endswith((".json", ".model", ".txt", ".jinja"))
         if loaded and stat.S_ISREG(facts.st_mode) and facts.st_size > MAX_JSON_BYTES:
             raise ModelError("model.file-large", name=name)
@@ -158,7 +158,7 @@ def read_object(path: Path, limit: int) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         raise ModelError("model.file-damaged", name=name) from None
     if not isinstance(data, dict):
-        raise ModelError("model.not-object", name=name)
+        raise ModelError("model.file-damaged", name=name)
     return data
 
 
@@ -172,13 +172,13 @@ def _nested(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _refuse_remote_code(data: dict[str, Any], name: str) -> None:
     if any("auto_map" in part for part in _nested(data)):
-        raise ModelError("model.asks-code", name=name, code="model-unsafe")
+        raise ModelError("model.unsafe", name=name, code="model-unsafe")
 
 
 def _check_config(config: dict[str, Any]) -> None:
     _refuse_remote_code(config, "config.json")
     if not isinstance(config.get("model_type"), str):
-        raise ModelError("model.no-type")
+        raise ModelError("model.impossible", name="model_type")
     for part in _nested(config):
         for name, bound in _BOUNDS.items():
             value = part.get(name)
@@ -196,7 +196,7 @@ def _weight_files(folder: Path, names: set[str]) -> tuple[Path, ...]:
         mapping = read_object(folder / index, MAX_JSON_BYTES).get("weight_map")
         files = set(mapping.values()) if isinstance(mapping, dict) else set()
         if not files or not all(isinstance(f, str) and f == Path(f).name for f in files):
-            raise ModelError("model.index-damaged", index=index)
+            raise ModelError("model.file-damaged", name=index)
         if missing := sorted(files - names):
             raise ModelError("model.lacks", name=missing[0])
         return tuple(folder / name for name in sorted(files))
@@ -214,7 +214,7 @@ def inspect_safetensors(path: Path) -> dict[str, int]:
     Raises:
         ModelError: Not safetensors, cut short, or a header that does not fit the file.
     """
-    damaged = ModelError("model.weights-damaged", name=path.name, code="model-damaged")
+    damaged = ModelError("model.file-damaged", name=path.name, code="model-damaged")
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
@@ -260,7 +260,7 @@ def inspect_gguf(path: Path) -> None:
     Raises:
         ModelError: It does not.
     """
-    damaged = ModelError("model.not-gguf", name=path.name, code="model-damaged")
+    damaged = ModelError("model.file-damaged", name=path.name, code="model-damaged")
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size

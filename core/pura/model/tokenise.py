@@ -64,8 +64,8 @@ def tokenizing() -> Iterator[None]:
         yield
     except (PuraError, Cancelled, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
         raise
-    except BaseException:
-        raise ModelError("model.tokenizer-failed") from None
+    except BaseException as error:
+        raise ModelError("model.failed", kind=type(error).__name__) from None
 
 
 def tokenise(tokenizer: Any, text: str) -> Tokens:
@@ -81,8 +81,8 @@ def tokenise(tokenizer: Any, text: str) -> Tokens:
     """
     try:
         text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError("input.surrogate", place=error.start + 1, code="input-surrogate") from None
+    except UnicodeEncodeError:
+        raise InputError("input.surrogates", code="input-surrogate") from None
     nothing = Tokens(ids=np.zeros(0, np.int64), spans=np.zeros((0, 2), np.int64))
     if not text:
         return nothing

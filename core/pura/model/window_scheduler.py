@@ -207,7 +207,7 @@ class WindowScheduler:
             torch.cuda.empty_cache()
         smaller = self.tiling.halved()
         if smaller is None:
-            raise ModelError("model.memory-text", name=self.model.device.name, code="model-memory")
+            raise ModelError("model.memory", code="model-memory")
         self.tiling = smaller
         self._short_of_memory = True
 

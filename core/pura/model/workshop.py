@@ -40,7 +40,7 @@ def workshop(folder: Path, need: int) -> Iterator[Path]:
         make_private(folder)
         free = shutil.disk_usage(folder).free
     except OSError:
-        raise ModelError("model.folder-make") from None
+        raise ModelError("model.folder-write") from None
     if free < need + SPARE_BYTES:
         raise ModelError(
             "model.space",

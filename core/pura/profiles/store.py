@@ -59,7 +59,7 @@ class ProfileFolder:
             raise _unwritable(path, error) from None
         try:
             if path.exists() and not replace:
-                raise ProfileError("profile.taken", name=stem, code="file-exists")
+                raise ProfileError("file.there", name=stem, code="file-exists")
             _write(path, profile)
         finally:
             lock.release()
@@ -75,7 +75,7 @@ class ProfileFolder:
         try:
             path.unlink()
         except OSError:
-            raise ProfileError("profile.delete", name=name) from None
+            raise ProfileError("file.delete", name=name) from None
 
     def take_in(self, path: Path, name: str | None = None) -> tuple[str, tuple[str, ...]]:
         """Import a profile file in any version that can be read.
@@ -100,7 +100,7 @@ class ProfileFolder:
     def _there(self, name: str) -> Path:
         path = self.folder / f"{name}.json"
         if not _NAME.fullmatch(name) or not path.is_file():
-            raise ProfileError("profile.not-stored", name=name, code="profile-not-found")
+            raise ProfileError("command.profile", name=name, code="profile-not-found")
         return path
 
 
@@ -112,7 +112,7 @@ def clean_name(name: str) -> str:
     """
     stem = re.sub(r"[^\w .()+-]+", "-", name.strip())[:80].strip(" .-_")
     if not _NAME.fullmatch(stem):
-        raise ProfileError("profile.no-name")
+        raise ProfileError("name.none")
     return stem
 
 
@@ -123,7 +123,7 @@ def refuse_path(name: str | None) -> None:
         ProfileError: It holds a slash.
     """
     if name is not None and ("/" in name or "\\" in name):
-        raise ProfileError("profile.path-name", name=name)
+        raise ProfileError("name.path", name=name)
 
 
 def _write(path: Path, profile: Profile) -> None:
@@ -134,4 +134,4 @@ def _write(path: Path, profile: Profile) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> ProfileError:
-    return ProfileError("profile.write", name=path.name, why=error.errno or 0)
+    return ProfileError("file.write", name=path.name, why=error.errno or 0)

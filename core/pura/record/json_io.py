@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from pura.base.catalogue import phrase
 from pura.base.decoder import DecodeError, Decoder, Own
-from pura.base.errors import ProfileError, RecordError
+from pura.base.errors import ProfileError, RecordError, unusable
 from pura.base.json_text import json_text
 from pura.base.strict import read_json
 from pura.record.audit import SCHEMA, Audit
@@ -110,7 +111,7 @@ def from_json(text: str | bytes) -> Audit:
     try:
         data = read_json(text)
     except (ValueError, RecursionError):
-        raise RecordError("record.json") from None
+        raise unusable(RecordError, "record", phrase("what.json")) from None
     return from_dict(data)
 
 
@@ -122,7 +123,7 @@ def from_dict(data: object) -> Audit:
     try:
         return _DECODER.decode(Audit, body)
     except DecodeError as error:
-        raise RecordError("record.damaged", where=error.below("record"), what=error.what) from None
+        raise unusable(RecordError, "record", error.what, error.below("record")) from None
 
 
 def _profile(value: Any, _: Any) -> Profile:

@@ -114,7 +114,9 @@ class IssueLog:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
             self._file = os.open(self._folder / name, flags, 0o600)
         except OSError as error:
-            raise RegisterError("register.log-write", why=error.errno or 0) from None
+            raise RegisterError(
+                "file.write", why=error.errno or 0, name=self._folder.name
+            ) from None
         self._process, self._size, self._waiting = os.getpid(), 0, 0
         self._append(_HEAD)
         self._sync()
@@ -127,17 +129,21 @@ class IssueLog:
         try:
             written = os.write(self._file, data)
         except OSError as error:
-            raise RegisterError("register.log-write", why=error.errno or 0) from None
+            raise RegisterError(
+                "file.write", why=error.errno or 0, name=self._folder.name
+            ) from None
         if written < len(data):  # the disk is full: leave no half of a line in the middle
             os.ftruncate(self._file, self._size)
-            raise RegisterError("register.log-write", why=errno.ENOSPC)
+            raise RegisterError("file.write", why=errno.ENOSPC, name=self._folder.name)
         self._size += written
 
     def _sync(self) -> None:
         try:
             os.fsync(self._file)
         except OSError as error:
-            raise RegisterError("register.log-write", why=error.errno or 0) from None
+            raise RegisterError(
+                "file.write", why=error.errno or 0, name=self._folder.name
+            ) from None
         self._waiting, self._synced = 0, time.monotonic()
 
 
@@ -183,7 +189,7 @@ def import_log(
     try:
         return register.add_many(rows, problems)
     except OSError as error:
-        raise RegisterError("register.log-read", name=path.name, why=error.errno or 0) from None
+        raise RegisterError("file.read", name=path.name, why=error.errno or 0) from None
 
 
 def _fresh(rows: Iterator[tuple[int, Issue]], register: Register) -> Iterator[tuple[int, Issue]]:

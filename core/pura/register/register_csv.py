@@ -60,11 +60,11 @@ def import_csv(
             rows = _read(file, profile, problems, checkpoint or (lambda: None))
             return register.add_many(rows, problems)
     except OSError as error:
-        raise RegisterError("register.table-read", name=path.name, why=error.errno or 0) from None
+        raise RegisterError("file.read", name=path.name, why=error.errno or 0) from None
     except UnicodeError:
-        raise RegisterError("register.table-text") from None
+        raise RegisterError("register.no-table") from None
     except csv.Error:
-        raise RegisterError("register.table-csv") from None
+        raise RegisterError("register.no-table") from None
 
 
 def export_csv(register: Register, path: Path, payload_bits: int | None = None) -> int:
@@ -93,7 +93,7 @@ def export_csv(register: Register, path: Path, payload_bits: int | None = None) 
                 Path(name).unlink()
             raise
     except OSError as error:
-        raise RegisterError("register.table-write", name=path.name, why=error.errno or 0) from None
+        raise RegisterError("file.write", name=path.name, why=error.errno or 0) from None
     return written
 
 
@@ -170,14 +170,14 @@ def _columns(header: list[str], profile: Profile) -> dict[str, int]:
             raise RegisterError("register.column-twice", name=name)
         out[name] = at
     if "who" not in out:
-        raise RegisterError("register.no-who")
+        raise RegisterError("register.no-column", field="who")
     if "payload" in out:
         if surplus := [name for name in fields if name in out and name not in _ABOUT]:
             raise RegisterError("register.surplus", field=surplus[0])
     elif missing := [name for name in fields if name not in out]:
         raise RegisterError("register.no-column", field=missing[0])
     elif not fields:
-        raise RegisterError("register.no-payload")
+        raise RegisterError("register.no-column", field="payload")
     return out
 
 

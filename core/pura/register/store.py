@@ -73,7 +73,7 @@ class Register(Handle):
                 make_private(path.parent)
             except OSError as error:
                 raise RegisterError(
-                    "register.folder", name=path.parent.name, why=error.errno or 0
+                    "file.write", name=path.parent.name, why=error.errno or 0
                 ) from None
         self._clock = clock
         self._db = connect(path, create=create, read_only=read_only, timeout=timeout)

@@ -180,7 +180,7 @@ def _lint(request: ReportRequest) -> None:
         if found:
             listed = quoted([one.phrase for one in found[:5]])
             raise InputError(
-                "report.remark-words" if name == "remark" else "report.field-words",
+                "report.field-words",
                 name=name,
                 listed=listed,
                 code="report-words" if name == "remark" else f"report-words-{name}",

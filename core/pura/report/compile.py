@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from pura.base.catalogue import phrase
 from pura.base.errors import ReportError
 from pura.base.json_text import json_text
 from pura.base.resources import resource
@@ -52,7 +53,7 @@ def typeset(inputs: dict[str, str], logo: bytes | None) -> bytes:
             # typst's own words may quote the text under audit.
             raise ReportError("report.pdf", kind=type(error).__name__) from None
     if not isinstance(made, bytes):
-        raise ReportError("report.no-file")
+        raise ReportError("report.pdf", kind=phrase("reader.no-answer"))
     return made
 
 
@@ -106,7 +107,7 @@ def render_pages(pdf: bytes, *, dpi: int = 90, pages: range | None = None) -> li
         finally:
             document.close()
     except (pypdfium2.PdfiumError, IndexError) as error:
-        raise ReportError("report.draw", kind=type(error).__name__) from None
+        raise ReportError("report.pdf", kind=type(error).__name__) from None
 
 
 def page_count(pdf: bytes) -> int:

@@ -82,7 +82,7 @@ def refuse_unreviewed(
                 "report.not-reviewed", name=audit.input.name, code="report-not-reviewed"
             )
         if one.examined_by == one.reviewed_by:
-            _refuse("examiner", "reviewer", one.reviewer)
+            raise InputError("report.two-roles", who=one.reviewer, code="report-two-roles")
         for role, printed, told in (
             ("examiner", parties.examiner, one.examiner),
             ("reviewer", parties.reviewer, one.reviewer),
@@ -104,16 +104,9 @@ def refuse_unreviewed(
         for first, second, when in ROLES_APART:
             same = {_plain(name) for name in names[first]} & {_plain(n) for n in names[second]}
             if (when == ALWAYS or third) and same - {""}:
-                _refuse(first, second, names[second][0])
+                who = names[second][0]
+                raise InputError("report.two-roles", who=who, code="report-two-roles")
 
 
 def _plain(name: str) -> str:
     return " ".join(name.split()).casefold()
-
-
-def _refuse(first: str, second: str, who: str) -> None:
-    if second == "reviewer":
-        raise InputError("report.two-roles-review", who=who, code="report-two-roles")
-    if first == "examiner":
-        raise InputError("report.two-roles-authorise", who=who, code="report-two-roles")
-    raise InputError("report.two-roles-third", who=who, code="report-two-roles")

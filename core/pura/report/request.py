@@ -131,14 +131,10 @@ def check_choices(*choices: tuple[str, str, Sequence[str]]) -> None:
     Raises:
         InputError: The first that does not exist.
     """
-    for name, value, known in choices:
+    for _, value, known in choices:
         if value not in known:
             raise InputError(
-                "report.option",
-                name=name,
-                value=value[:40],
-                known=", ".join(known),
-                code="report-option",
+                "choice.unknown", name=value[:40], known=", ".join(known), code="report-option"
             )
 
 

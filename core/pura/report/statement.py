@@ -301,7 +301,7 @@ class StatementKey:
         except (ValueError, TypeError):
             key = None
         if not isinstance(key, Ed25519PrivateKey):
-            raise ServeError("statement.key", name=path.name)
+            raise ServeError("serve.secret", name=path.name)
         public = OKPKey.import_key(data).as_dict(private=False)
         return cls(header={"alg": OWN, "jwk": public}, private=data)
 

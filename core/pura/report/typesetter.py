@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Final
 
 from pura.base.caged_child import converse, start_child
+from pura.base.catalogue import phrase
 from pura.base.errors import ReportError
 from pura.base.json_text import json_text
 from pura.base.linux import kernel
@@ -58,7 +59,7 @@ def _typeset(data: bytes, beat: Callable[[], None]) -> bytes:
             raise ReportError("report.pdf", kind=ending.answer.decode(errors="replace")[:60])
         if ending.late:
             break
-    raise ReportError("report.stopped")
+    raise ReportError("report.pdf", kind=phrase("reader.no-answer"))
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder
-from pura.base.errors import PayloadError, ProfileError
+from pura.base.errors import PayloadError, ProfileError, unusable
 from pura.scheme.payload import Payload
 
 KINDS: Final = ("integer", "enumeration", "date", "version")
@@ -27,15 +27,15 @@ _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 _VERSION: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 _REQUIRED: Final = {"name", "bits", "kind"}
 _EVERYWHERE: Final = {"limits"}
+MAX_RANGES: Final = 16  # that the limits of one field come to
 _LISTED: Final = {
-    "values": "layout.values",
-    "parts": "layout.parts",
-    "limits": "layout.limits",
+    "values": phrase("layout.values"),
+    "parts": phrase("layout.parts"),
+    "limits": phrase("layout.limits", most=MAX_RANGES),
 }
 """What is said where one of these does not hold what it should."""
 TODAY: Final = "today"
 """In a limit of a date: the day of the audit."""
-MAX_RANGES: Final = 16  # that the limits of one field come to
 
 Ranges = tuple[tuple[int, int], ...]
 """Stored numbers from the first to the last (inclusive) of each pair, ascending, with gaps."""
@@ -121,10 +121,8 @@ class Field:
                 joined[-1] = (joined[-1][0], max(joined[-1][1], last))
             else:
                 joined.append((first, last))
-        if not joined:
-            raise _refuse(self.name, phrase("layout.limits-empty"))
-        if len(joined) > MAX_RANGES:
-            raise _refuse(self.name, phrase("layout.limits-many", most=MAX_RANGES))
+        if not 0 < len(joined) <= MAX_RANGES:
+            raise _refuse(self.name, _LISTED["limits"])
         return tuple(joined)
 
     def admits(self, raw: int) -> bool:
@@ -202,31 +200,28 @@ def _parse_field(entry: object, number: int) -> Field:
 
 
 def _wrong_type(key: str) -> Phrase:
-    return phrase(_LISTED[key]) if key in _LISTED else phrase("layout.type", key=key)
+    return _LISTED.get(key) or phrase("layout.type", key=key)
 
 
 def _check(field: Field) -> None:
     if field.kind == "enumeration":
         names = field.values
-        if not names or not all(v and v.isprintable() for v in names):
-            raise _refuse(field.name, phrase("layout.values"))
-        if len(set(names)) != len(names):
-            raise _refuse(field.name, phrase("layout.value-twice"))
-        if len(names) > 1 << field.bits:
-            raise _refuse(field.name, phrase("layout.many", bits=field.bits))
+        sound = names and all(v and v.isprintable() for v in names)
+        if not sound or len(set(names)) != len(names) or len(names) > 1 << field.bits:
+            raise _refuse(field.name, _LISTED["values"])
     elif field.kind == "date":
         if field.unit not in _UNITS:
             raise _refuse(field.name, phrase("layout.unit", known=", ".join(_UNITS)))
         try:
-            epoch = _parse_moment(field.epoch)
+            whole = not _parse_moment(field.epoch).microsecond
         except (ValueError, OverflowError):
-            raise _refuse(field.name, phrase("layout.epoch")) from None
-        if epoch.microsecond:
-            raise _refuse(field.name, phrase("layout.fractions"))
+            whole = False
+        if not whole:
+            raise _refuse(field.name, phrase("layout.epoch"))
     elif field.kind == "version" and (
         min(field.parts, default=0) < 1 or sum(field.parts) != field.bits
     ):
-        raise _refuse(field.name, phrase("layout.parts"))
+        raise _refuse(field.name, _LISTED["parts"])
 
 
 _DECODER: Final = Decoder(sparse=True)
@@ -239,7 +234,7 @@ def parse_fields(entries: object) -> tuple[Field, ...]:
         ProfileError: A field is damaged, or named twice.
     """
     if not isinstance(entries, list):
-        raise ProfileError("layout.not-list")
+        raise unusable(ProfileError, "profile", phrase("what.not-list"), "fields")
     fields = tuple(_parse_field(entry, i + 1) for i, entry in enumerate(entries))
     names = [f.name for f in fields]
     for name in names:
@@ -288,7 +283,7 @@ def pack(fields: Sequence[Field], values: Mapping[str, object]) -> Payload:
     """
     if unknown := values.keys() - {f.name for f in fields}:
         raise PayloadError(
-            "layout.no-field", name=min(unknown), names=", ".join(f.name for f in fields)
+            "choice.unknown", name=min(unknown), known=", ".join(f.name for f in fields)
         )
     bits = ""
     for field in fields:
@@ -320,7 +315,7 @@ def _number(field: Field, value: object, *, end: bool = False) -> int:
             case _:
                 return _version_number(field, str(value))
     except (ValueError, OverflowError):
-        raise PayloadError(f"layout.not-{field.kind}", name=field.name) from None
+        raise PayloadError("layout.value", name=field.name, kind=field.kind) from None
 
 
 def _whole(text: str) -> int:
@@ -356,7 +351,7 @@ def unpack(fields: Sequence[Field], payload: Payload) -> tuple[FieldValue, ...]:
     """
     total = sum(field.bits for field in fields)
     if fields and total != len(payload):
-        raise PayloadError("layout.payload", count=len(payload), total=total)
+        raise PayloadError("payload.bits", count=len(payload), payload_bits=total)
     out = []
     place = 0
     for field in fields:

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder
-from pura.base.errors import ProfileError
+from pura.base.errors import ProfileError, unusable
 
 MAX_WIDTH: Final = 64
 MAX_SEALED: Final = 16 << 10
@@ -36,9 +36,7 @@ class ForeignMark:
     def __post_init__(self) -> None:
         for field in fields(self):
             if problem := _CHECKS[field.name](getattr(self, field.name)):
-                raise ProfileError(
-                    "profile.field", name=f"{SETTINGS_FIELD}.{field.name}", problem=problem
-                )
+                raise unusable(ProfileError, "profile", problem, f"{SETTINGS_FIELD}.{field.name}")
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
@@ -51,7 +49,7 @@ class ForeignMark:
             return _DECODER.decode(cls, data)
         except DecodeError as error:
             name = error.below(SETTINGS_FIELD)
-            raise ProfileError("profile.field", name=name, problem=error.what) from None
+            raise unusable(ProfileError, "profile", error.what, name) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain JSON values, every one of them."""

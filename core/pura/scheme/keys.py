@@ -51,7 +51,7 @@ class SecretKey:
 
     def __init__(self, data: bytes | bytearray) -> None:
         if len(data) != KEY_BYTES:
-            raise KeyFormatError("key.bytes", key_bytes=KEY_BYTES, count=len(data))
+            raise KeyFormatError("key.not-a-key", key_bytes=KEY_BYTES, hex=2 * KEY_BYTES)
         self._bytes = LockedBytes(data)
         self._fingerprint = blake2b(
             key=self._secret(), person=_LABEL_FINGERPRINT, digest_size=8
@@ -76,11 +76,11 @@ class SecretKey:
         """
         digits = text.strip()
         if len(digits) != 2 * KEY_BYTES:
-            raise KeyFormatError("key.digits", digits=2 * KEY_BYTES, count=len(digits))
+            raise KeyFormatError("key.not-a-key", hex=2 * KEY_BYTES, key_bytes=KEY_BYTES)
         try:
             return cls._taking(bytearray.fromhex(digits))
         except ValueError:
-            raise KeyFormatError("key.not-hex") from None
+            raise KeyFormatError("key.not-a-key", hex=2 * KEY_BYTES, key_bytes=KEY_BYTES) from None
 
     @classmethod
     def from_base64(cls, text: str) -> SecretKey:
@@ -93,7 +93,7 @@ class SecretKey:
         try:
             data = base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
         except (binascii.Error, ValueError):
-            raise KeyFormatError("key.base64") from None
+            raise KeyFormatError("key.not-a-key", hex=2 * KEY_BYTES, key_bytes=KEY_BYTES) from None
         return cls._taking(bytearray(data))
 
     @classmethod

@@ -36,7 +36,7 @@ class Payload:
 
     def __post_init__(self) -> None:
         if not self.text or set(self.text) - {"0", "1"}:
-            raise PayloadError("payload.digits")
+            raise PayloadError("payload.form")
 
     @classmethod
     def from_bits(cls, bits: npt.ArrayLike) -> Payload:
@@ -56,7 +56,7 @@ class Payload:
             '000110100001'
         """
         if value < 0 or value >> length:
-            raise PayloadError("payload.number", value=value, length=length, last=(1 << length) - 1)
+            raise PayloadError("payload.range", payload_bits=length)
         return cls(text=format(value, f"0{length}b"))
 
     @cached_property
@@ -100,7 +100,7 @@ def parse_payload(text: str, payload_bits: int) -> Payload:
     if _BITS.fullmatch(text) and len(text) == payload_bits:
         return Payload(text=text)
     if _BITS.fullmatch(text):
-        raise PayloadError("payload.table-bits", count=len(text), payload_bits=payload_bits)
+        raise PayloadError("payload.bits", count=len(text), payload_bits=payload_bits)
     raise PayloadError("payload.form")
 
 

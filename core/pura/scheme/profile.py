@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 from pura.base.canonical import former, sha256
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder, Own
-from pura.base.errors import ProfileError, naming
+from pura.base.errors import ProfileError, naming, unusable
 from pura.base.files import open_regular
 from pura.base.strict import TwiceError, read_json
 from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
@@ -215,7 +215,7 @@ class Profile:
     def _read(cls, data: object) -> tuple[Profile, tuple[str, ...]]:
         """Return the profile, and what was done to read it (:func:`migrate`)."""
         if not isinstance(data, dict):
-            raise ProfileError("profile.not-object")
+            raise unusable(ProfileError, "profile", phrase("what.object"))
         data, notes = migrate(data)
         settings = FOREIGN.get(str(data.get("scheme")))
         known = {f.name for f in dataclass_fields(cls)} - {SETTINGS_FIELD}
@@ -223,17 +223,15 @@ class Profile:
         if settings is not None:
             known, needed = set(_OF_FOREIGN), ("vocab_size", "key", SETTINGS_FIELD)
         if unknown := sorted(str(k) for k in data.keys() - known):
-            raise ProfileError("profile.unknown", name=unknown[0])
+            raise _refusal(unknown[0], phrase("what.unknown"))
         for name in needed:
             if name not in data:
-                raise ProfileError("profile.lacks", name=name)
+                raise _refusal(name, phrase("what.missing"))
         if settings is not None:
             data |= {"payload_bits": 0, SETTINGS_FIELD: settings.from_dict(data[SETTINGS_FIELD])}
         try:
             return _DECODER.decode(cls, data), notes
         except DecodeError as error:
-            if error.what.key == "what.missing":
-                raise ProfileError("profile.lacks", name=error.where) from None
             raise _refusal(error.where, error.what) from None
 
     @classmethod
@@ -265,7 +263,7 @@ class Profile:
             with open_regular(path) as file:
                 data = file.read(MAX_PROFILE_BYTES + 1)
         except OSError as error:
-            raise ProfileError("profile.read", name=path.name, why=error.errno or 0) from None
+            raise ProfileError("file.read", name=path.name, why=error.errno or 0) from None
         with naming(path.name):
             return cls._read(_parse(data))
 
@@ -337,7 +335,7 @@ class Profile:
         names = [field.name for field in self.fields]
         for name in limits:
             if name not in names:
-                raise ProfileError("profile.no-field", name=name, names=", ".join(names) or "–")
+                raise ProfileError("choice.unknown", name=name, known=", ".join(names) or "–")
         entries = [
             replace(field, limits=()).to_dict()
             | ({"limits": list(limits[field.name])} if limits.get(field.name) else {})
@@ -364,17 +362,17 @@ _DECODER: Final = Decoder(
 
 def _parse(text: str | bytes) -> object:
     if len(text) > MAX_PROFILE_BYTES:
-        raise ProfileError("profile.large")
+        raise unusable(ProfileError, "profile", phrase("what.large"))
     try:
         return read_json(text)
     except TwiceError as error:
-        raise ProfileError("profile.twice", name=str(error)) from None
+        raise _refusal(str(error), phrase("what.twice")) from None
     except ValueError:
-        raise ProfileError("profile.json") from None
+        raise unusable(ProfileError, "profile", phrase("what.json")) from None
 
 
 def _refusal(name: str, problem: Phrase) -> ProfileError:
-    return ProfileError("profile.field", name=name, problem=problem)
+    return unusable(ProfileError, "profile", problem, name)
 
 
 def _integer(low: int, high: int) -> Callable[[object], Phrase | None]:
@@ -443,10 +441,10 @@ def _beginning(value: object) -> Phrase | None:
 
 def _thresholds(value: object) -> Phrase | None:
     if not isinstance(value, tuple) or len(value) != 3:
-        return phrase("profile.three")
+        return phrase("profile.ascending")
     for x in value:
         if isinstance(x, bool) or not isinstance(x, int | float) or not _finite(x):
-            return phrase("profile.holds-other")
+            return phrase("profile.ascending")
     if not 0 <= value[0] <= value[1] <= value[2]:
         return phrase("profile.ascending")
     return None
@@ -497,7 +495,7 @@ def _check_foreign(profile: Profile) -> None:
             raise _refusal("scheme", phrase("what.one-of", known=", ".join(FOREIGN)))
         return
     if type(profile.foreign) is not settings or profile.key is None or profile.payload_bits:
-        raise ProfileError("profile.lacks", name=SETTINGS_FIELD)
+        raise _refusal(SETTINGS_FIELD, phrase("what.missing"))
 
 
 def _check_code(profile: Profile) -> None:
@@ -507,7 +505,7 @@ def _check_code(profile: Profile) -> None:
         if profile.payload_bits < TBCC_MIN_BITS:
             raise _refusal("payload_bits", phrase("profile.tbcc-least", least=TBCC_MIN_BITS))
     elif profile.blocks is None:
-        raise ProfileError("profile.lacks-blocks")
+        raise _refusal("blocks", phrase("what.missing"))
     elif profile.payload_bits % profile.blocks:
         raise _refusal("blocks", phrase("profile.divide"))
     check_total(profile.fields, profile.payload_bits)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pura.base.errors import ProfileError
+from pura.base.catalogue import phrase
+from pura.base.errors import ProfileError, unusable
 
 VERSION: Final = 6
 FIELD: Final = "version"
@@ -32,7 +33,7 @@ def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         return dict(data), ("version-1",)
     version = data[FIELD]
     if type(version) is not int or version < 1:
-        raise ProfileError("profile.version", field=FIELD)
+        raise unusable(ProfileError, "profile", phrase("what.unfit"), FIELD)
     if version > VERSION:
         raise ProfileError("profile.newer", version=version, known=VERSION, code="profile-newer")
     return {name: value for name, value in data.items() if name != FIELD}, ()

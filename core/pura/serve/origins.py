@@ -33,7 +33,7 @@ def named(host: str) -> str:
     """
     name = host.strip().lower().rstrip(".").removeprefix("[").removesuffix("]")
     if _address(name) is None and not _NAME.fullmatch(name):
-        raise ServeError("serve.host-name", name=host[:100], code="usage")
+        raise ServeError("serve.address", name=host[:100], code="usage")
     return name
 
 

@@ -35,7 +35,7 @@ class Salt:
             write_atomic(path, secrets.token_bytes(_SALT_BYTES), private=True)
         secret = path.read_bytes()
         if len(secret) != _SALT_BYTES:
-            raise ServeError("serve.salt", name=path.name)
+            raise ServeError("serve.secret", name=path.name)
         return cls(secret)
 
     def digest(self, data: bytes, purpose: bytes) -> bytes:

@@ -64,12 +64,12 @@ class Listen:
         host, _, port = where.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not host or not port.isdecimal() or int(port) > _MOST_PORT:
-            raise ServeError("serve.listen", code="usage")
+            raise ServeError("serve.address", name=where, code="usage")
         for proxy in others.get("proxies", ()):
             try:
                 ipaddress.ip_network(proxy)
             except ValueError:
-                raise ServeError("serve.proxy", name=proxy, code="usage") from None
+                raise ServeError("serve.address", name=proxy, code="usage") from None
         others["hosts"] = tuple(named(one) for one in others.get("hosts", ()))
         return cls(host=host, port=int(port), **others)
 

@@ -89,7 +89,7 @@ async def by_content(
     service, asker, manifests = service_of(request), _entitled(request), _manifests(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind.partition("/")[0] not in _TEXTS:
-        raise RefusalError("serve.asset", code="serve-media")
+        raise RefusalError("serve.media", code="serve-media")
     service.admit(asker)
     try:
         data = await request.body()
@@ -152,5 +152,5 @@ def _manifests(request: Request) -> Manifests:
 def _entitled(request: Request) -> Asker:
     asker = asker_of(request)
     if asker.role is Role.PUBLIC:
-        raise RefusalError("serve.role-trusted", code="serve-role")
+        raise RefusalError("serve.role", code="serve-role")
     return asker

@@ -15,7 +15,7 @@ from pura.serve.budgets import DAY_S, Budget
 
 _KIND: Final = Kind(
     noun="database.serve",
-    whole="database.serve-whole",
+    whole="database.serve",
     error=ServeError,
     application_id=0x50555244,  # PURD
     migrations=(

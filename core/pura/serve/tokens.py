@@ -92,7 +92,7 @@ class TokenFile:
         """
         name = name.strip()
         if not 0 < len(name) <= _MOST_NAME or not name.isprintable():
-            raise ServeError("serve.token-name", most=_MOST_NAME, code="usage")
+            raise ServeError("name.form", most=_MOST_NAME, code="usage")
         token = PREFIX + secrets.token_urlsafe(_BYTES)
         made = Token(
             id=secrets.token_hex(6),
@@ -106,7 +106,7 @@ class TokenFile:
         with file_lock(self._path.with_suffix(".lock"), _PATIENCE_S):
             known = self.list()
             if any(one.name == name and not one.revoked for one in known):
-                raise ServeError("serve.token-taken", name=name, code="usage")
+                raise ServeError("name.taken", name=name, code="usage")
             self._write((*known, made))
         return token
 
@@ -152,11 +152,9 @@ class TokenFile:
             found = tuple(Token(**one) for one in data["tokens"])
             for one in found:
                 Role(one.role)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise ServeError("serve.tokens-unread", name=self._path.name, reason=reason) from None
-        except (ValueError, TypeError, LookupError):
-            raise ServeError("serve.tokens-damaged", name=self._path.name) from None
+        except (OSError, ValueError, TypeError, LookupError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise ServeError("serve.tokens-damaged", name=self._path.name, reason=reason) from None
         return found
 
     def _write(self, tokens: tuple[Token, ...]) -> None:

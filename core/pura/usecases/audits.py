@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from pura.audit.contained import audit_contained, contained
 from pura.audit.options import AuditText, KeyUse, Notice, Options, latest_day
+from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.visible import visible
@@ -651,4 +652,5 @@ def _refuse_other_register(environment: Environment, record: Audit) -> None:
 
 
 def _absent(what: str, name: str) -> ReportFileError:
-    return ReportFileError(f"repeat.no-{what}", fingerprint=name, code=f"repeat-{what}")
+    whole = phrase(f"whole.{what}")
+    return ReportFileError("repeat.absent", whole=whole, fingerprint=name, code=f"repeat-{what}")

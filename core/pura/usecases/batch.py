@@ -309,7 +309,9 @@ def _counted(rows: Iterator[Row], done: BatchDone) -> Iterator[Row]:
 def _engine(environment: Environment, request: RunBatch) -> Iterator[Engine]:
     """Lend who reads: this process, which loads its model when the first text comes, or others."""
     if request.engine not in ENGINES:
-        raise InputError("batch.engine", known=", ".join(ENGINES), code="usage")
+        raise InputError(
+            "choice.unknown", known=", ".join(ENGINES), name=request.engine, code="usage"
+        )
     records = request.records is not None
     with ExitStack() as opened:
         if request.engine == "local" and request.jobs == 1:

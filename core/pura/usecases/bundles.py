@@ -278,7 +278,7 @@ def _opened(path: Path, passphrase: bytearray) -> _Content:
         inner = unseal(str(whole["opened_by"]).encode(), passphrase)
     except KeyFormatError as error:
         if error.code == "key-file-passphrase":
-            raise KeyFormatError("bundle.passphrase", code=error.code) from None
+            raise KeyFormatError("passphrase.wrong", code=error.code) from None
         raise
     try:
         body = AESGCM(bytes(inner)).decrypt(data[:12], data[12:], SCHEMA.encode())

@@ -107,7 +107,7 @@ def deposit_head(environment: Environment, request: Deposited) -> Path:
             made = lay_down(log, request.folder, mail=request.mail)
         except OSError as error:
             raise CaseLogError(
-                "caselog.deposit-write", name=request.folder.name, why=error.errno or 0
+                "file.write", name=request.folder.name, why=error.errno or 0
             ) from None
     if request.always:
         kept = {"folder": str(request.folder.absolute()), "mail": request.mail}
@@ -181,7 +181,7 @@ def case_named(log: CaseLog, name: str) -> Case:
     """
     case = find_case(log, name)
     if case is None:
-        raise CaseLogError("caselog.no-case-named", name=name[:80], code="case-log-unknown")
+        raise CaseLogError("caselog.no-case", code="case-log-unknown")
     return case
 
 
@@ -376,7 +376,7 @@ def saving_run(environment: Environment, to: SaveTo) -> Iterator[SavingRun]:
             actor = acting(log, to.auditor)
             case, opened = _find_or_open(log, to.case, actor)
         if case.closed:
-            raise CaseLogError("command.case-closed", code="case-log-closed")
+            raise CaseLogError("caselog.closed", code="case-log-closed")
         yield SavingRun(environment, to, vault, actor, case, opened)
 
 
@@ -411,7 +411,7 @@ def save_audits(
         known = {item.id for item in case.items}
         new = [one for one in audits if (one if isinstance(one, str) else one.id) not in known]
         if not new:
-            raise CaseLogError("caselog.save-twice", code="case-log-twice")
+            raise CaseLogError("caselog.audit-twice", code="case-log-twice")
         for done, one in enumerate(new):
             checkpoint()
             progress(Stage(name="save", done=done, total=len(new)))
@@ -424,7 +424,7 @@ def _unfiled(log: CaseLog, audit: str) -> Audit:
     """Read an audit of the unfiled case; that it is filed is what the log notes."""
     item = unfiled_item(log, audit)
     if item is None:
-        raise CaseLogError("caselog.no-audit", audit=audit, code="case-log-unknown")
+        raise CaseLogError("caselog.no-audit", name=audit, code="case-log-unknown")
     return load_audit(log, item)
 
 

@@ -127,7 +127,12 @@ class Environment:
     def _stored(self, ref: KeyRef) -> KeyEntry:
         entry = ref.entry or self._entry(ref.fingerprint)
         if entry is None:
-            raise KeyStoreError("key.absent", fingerprint=ref.fingerprint, code="key-not-found")
+            raise KeyStoreError(
+                "key.unknown",
+                name=ref.fingerprint,
+                known=", ".join(one.name for one in self.keys.list()),
+                code="key-not-found",
+            )
         return entry
 
     def _entry(self, fingerprint: str) -> KeyEntry | None:

@@ -363,7 +363,7 @@ def _keep(
     with found.key:
         name = name or found.name
         if not name:
-            raise KeyStoreError("command.key-name", code="key-name")
+            raise KeyStoreError("name.none", code="key-name")
         if not session:
             entry = environment.keys.add(
                 name,
@@ -394,7 +394,7 @@ def _free(environment: Environment, name: str) -> str:
 
 
 def _taken(name: str) -> KeyStoreError:
-    return KeyStoreError("key.taken-here", name=name, code="key-exists")
+    return KeyStoreError("name.taken", name=name, code="key-exists")
 
 
 def _read(request: ImportKey) -> KeyFile:

@@ -202,10 +202,10 @@ def _prompts(path: Path) -> tuple[str, ...]:
     try:
         text = read_bounded(path, MAX_PROMPTS).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError("power.prompts", name=path.name) from None
+        raise InputError("lab.corpus-empty", name=path.name) from None
     lines = tuple(line.strip() for line in text.splitlines() if line.strip())
     if not lines:
-        raise InputError("power.prompts", name=path.name)
+        raise InputError("lab.corpus-empty", name=path.name)
     return lines
 
 

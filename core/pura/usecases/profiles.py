@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pura.base.errors import ProfileError
+from pura.base.catalogue import phrase
+from pura.base.errors import ProfileError, unusable
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.strict import read_json
 from pura.keys import KeyRef
@@ -286,9 +287,9 @@ def _model(environment: Environment, name: str | None) -> InstalledModel:
     store = environment.models
     installed = (store.get(name),) if name else store.list()
     if not installed:
-        raise ProfileError("profile.no-model", code="model-missing")
+        raise ProfileError("command.no-model", code="model-missing")
     if len(installed) > 1:
-        raise ProfileError("command.tokenizer", code="model-ambiguous")
+        raise ProfileError("profile.no-tokenizer", code="model-ambiguous")
     return installed[0]
 
 
@@ -307,5 +308,5 @@ def _layout(path: Path | None, bits: int) -> Any:
     try:
         entries = read_json(read_bounded(path, MAX_LAYOUT, ProfileError))
     except ValueError:
-        raise ProfileError("command.fields", name=path.name) from None
+        raise unusable(ProfileError, "profile", phrase("what.not-list"), path.name) from None
     return parse_layout(entries, bits)

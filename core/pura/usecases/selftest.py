@@ -7,6 +7,7 @@ strangers' files hold here (docs/reading-files.md)? A child in it tries to get o
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 import tempfile
@@ -110,7 +111,7 @@ def check_folder(folder: Path) -> list[VectorResult]:
         InputError: There is no such folder.
     """
     if not folder.is_dir():
-        raise InputError("command.vectors")
+        raise InputError("file.read", name=folder.name, why=errno.ENOENT)
     return [check_file(path) for path in sorted(folder.glob("*.json"))]
 
 
@@ -118,7 +119,7 @@ def check_file(path: Path) -> VectorResult:
     """Recompute one vector file; a damaged file is a problem, not an exception."""
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
-            raise InputError("vector.large")
+            raise InputError("vector.damaged", kind=f"{path.stat().st_size >> 20} MiB")
         data = read_json(path.read_bytes())
         _check(path.name)(data)
     except PuraError as error:
@@ -133,14 +134,14 @@ def _check(name: str) -> Callable[[dict[str, Any]], None]:
     for prefix, check in _CHECKS.items():
         if name.startswith(prefix):
             return check
-    raise InputError("vector.unknown")
+    raise InputError("vector.damaged", kind=name)
 
 
 def _same(what: str, got: Any, expected: Any) -> None:
     """Compare what was computed with a value of the file; ``what`` is its place there."""
     a, b = np.asarray(got, dtype=np.float64), np.asarray(expected, dtype=np.float64)
     if a.shape != b.shape:
-        raise InputError("vector.size", what=what, got=a.size, wanted=b.size)
+        raise InputError("vector.value", what=f"{what}.size", got=a.size, wanted=b.size)
     scale = np.maximum(1.0, np.abs(b))
     bad = np.flatnonzero(~(np.abs(a - b) <= TOLERANCE * scale).ravel())
     if bad.size:
@@ -170,7 +171,12 @@ def _check_embed(data: dict[str, Any]) -> None:
 
     key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
     if key.fingerprint != data["key_fingerprint"]:
-        raise InputError("vector.key")
+        raise InputError(
+            "vector.value",
+            what="key_fingerprint",
+            got=key.fingerprint,
+            wanted=data["key_fingerprint"],
+        )
     codeword = encode(Payload.from_bits(data["payload"]), profile)
     _same("codeword", codeword, data["codeword"])
     order = key.vocabulary_order(profile.vocab_size)
@@ -251,7 +257,9 @@ def _check_passages(data: dict[str, Any]) -> None:
     key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
     model = default_model()
     if model.fingerprint != data["likelihood"]:
-        raise InputError("vector.likelihood", wanted=data["likelihood"], got=model.fingerprint)
+        raise InputError(
+            "vector.value", what="likelihood", wanted=data["likelihood"], got=model.fingerprint
+        )
     entropy, lo, hi = (np.asarray(data[name]) for name in ("entropy_bits", "lo", "hi"))
     plan = schedule(np.asarray(data["tokens"], dtype=np.int64), entropy, key, profile)
     expected = data["expected"]

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder
-from pura.base.errors import PolicyError, naming
+from pura.base.errors import PolicyError, naming, unusable
 from pura.base.files import open_regular, write_atomic
 from pura.base.resources import resource
 from pura.base.strict import TwiceError, read_json
@@ -162,7 +162,7 @@ class Policy:
             PolicyError: Names the setting that is unknown, of a wrong type or out of range.
         """
         if not isinstance(data, dict):
-            raise PolicyError("policy.not-object")
+            raise unusable(PolicyError, "policy", phrase("what.object"))
         if data.get("schema") != SCHEMA:
             raise _refusal("schema", phrase("policy.schema", schema=SCHEMA))
         values = {k: v for k, v in data.items() if k not in ("schema", *_FORMER)}
@@ -179,13 +179,13 @@ class Policy:
             PolicyError: Not JSON, or not a valid policy.
         """
         if len(text) > MAX_POLICY_BYTES:
-            raise PolicyError("policy.large")
+            raise unusable(PolicyError, "policy", phrase("what.large"))
         try:
             data = read_json(text)
         except TwiceError as error:
             raise _refusal(str(error), phrase("what.twice")) from None
         except ValueError:
-            raise PolicyError("policy.json") from None
+            raise unusable(PolicyError, "policy", phrase("what.json")) from None
         return cls.from_dict(data)
 
     def to_dict(self) -> dict[str, object]:
@@ -209,7 +209,7 @@ class Policy:
         try:
             write_atomic(path, self.to_json().encode())
         except OSError as error:
-            raise _file_error("written", path, error) from None
+            raise PolicyError("file.write", name=path.name, why=error.errno or 0) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,11 +226,7 @@ class Rule:
 
 
 def _refusal(name: str, problem: Phrase) -> PolicyError:
-    return PolicyError("policy.setting", name=name, problem=problem)
-
-
-def _file_error(what: str, path: Path, error: OSError) -> PolicyError:
-    return PolicyError(f"policy.not-{what}", name=path.name, why=error.errno or 0)
+    return unusable(PolicyError, "policy", problem, name)
 
 
 def _number(low: float, high: float) -> Rule:
@@ -284,7 +280,7 @@ def _list_of_texts(most: int) -> Rule:
 
     def check(value: object) -> Phrase | None:
         if not isinstance(value, tuple) or len(value) > most or any(map(item.check, value)):
-            return phrase("policy.tags", most=most)
+            return phrase("what.list-of", most=most, form="“de”, “en-GB”")
         return None
 
     return Rule(check=check, schema={"type": "array", "maxItems": most, "items": item.schema})
@@ -299,7 +295,7 @@ def _list_of_fingerprints(most: int) -> Rule:
             and len(set(map(str, value))) == len(value) <= most
             and all(isinstance(v, str) and re.match(pattern, v) for v in value)
         )
-        return None if sound else phrase("policy.fingerprints", most=most)
+        return None if sound else phrase("what.list-of", most=most, form=pattern)
 
     item = {"type": "string", "pattern": pattern}
     schema = {"type": "array", "maxItems": most, "uniqueItems": True, "items": item}
@@ -387,10 +383,10 @@ def load_policy(path: Path | None = None, *, must_exist: bool = False) -> Policy
         path.stat()
     except FileNotFoundError as error:
         if must_exist:
-            raise _file_error("read", path, error) from None
+            raise PolicyError("file.read", name=path.name, why=error.errno or 0) from None
         return default_policy()
     except OSError as error:
-        raise _file_error("read", path, error) from None
+        raise PolicyError("file.read", name=path.name, why=error.errno or 0) from None
     return _read(path)
 
 
@@ -399,6 +395,6 @@ def _read(path: Path) -> Policy:
         with open_regular(path) as file:
             data = file.read(MAX_POLICY_BYTES + 1)
     except OSError as error:
-        raise _file_error("read", path, error) from None
+        raise PolicyError("file.read", name=path.name, why=error.errno or 0) from None
     with naming(path.name):
         return Policy.from_json(data)

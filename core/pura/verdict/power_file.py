@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from pura.base.canonical import canonical
 from pura.base.catalogue import phrase
-from pura.base.errors import PolicyError, naming
+from pura.base.errors import PolicyError, naming, unusable
 from pura.base.files import read_bounded, write_or_refuse
 from pura.base.strict import read_json
 from pura.verdict.power import PowerTable
@@ -89,11 +89,11 @@ def parse_power_file(data: bytes) -> PowerFile:
     try:
         whole = read_json(data)
     except (ValueError, RecursionError):
-        raise PolicyError("power.file-json") from None
+        raise unusable(PolicyError, "power", phrase("what.json")) from None
     if not isinstance(whole, dict) or whole.get("schema") != SCHEMA:
-        raise PolicyError("power.file-schema", schema=SCHEMA)
+        raise unusable(PolicyError, "power", phrase("what.schema", schema=SCHEMA))
     if whole.keys() - {"signature"} != _KEYS or not isinstance(whole["table"], dict):
-        raise PolicyError("power.file-schema", schema=SCHEMA)
+        raise unusable(PolicyError, "power", phrase("what.schema", schema=SCHEMA))
     sealed = seal(whole["table"], _signature(whole.get("signature")))
     _check_conditions(sealed.table.conditions)
     if sealed.fingerprint != whole["sha256"]:
@@ -135,8 +135,9 @@ class PowerFolder:
         found = [p for p in self.paths() if name and p.stem.startswith(name.lower()[:SHORT])]
         found = found or [p for p in self.paths() if _called(p) == name]
         if len(found) != 1:
-            key = "power.several" if found else "power.absent"
-            raise PolicyError(key, name=name[:SHORT], code=key.replace(".", "-"))
+            if found:
+                raise PolicyError("name.ambiguous", name=name[:SHORT], code="power-several")
+            raise PolicyError("power.absent", name=name[:SHORT], code="power-absent")
         return found[0]
 
     def get(self, name: str) -> PowerFile:
@@ -170,7 +171,7 @@ class PowerFolder:
         try:
             path.unlink()
         except OSError:
-            raise PolicyError("power.delete", name=path.stem) from None
+            raise PolicyError("file.delete", name=path.stem) from None
 
 
 def _called(path: Path) -> str | None:
@@ -192,7 +193,7 @@ def _check_conditions(conditions: Mapping[str, Any]) -> None:
         and type(texts) is int
     )
     if not sound:
-        raise PolicyError("power.damaged", what=phrase("power.conditions"))
+        raise unusable(PolicyError, "power", phrase("what.unfit"), "conditions")
 
 
 def _signature(value: object) -> bytes | None:
@@ -203,4 +204,4 @@ def _signature(value: object) -> bytes | None:
             raise TypeError
         return base64.b64decode(value, validate=True)
     except (TypeError, ValueError):
-        raise PolicyError("power.file-schema", schema=SCHEMA) from None
+        raise unusable(PolicyError, "power", phrase("what.schema", schema=SCHEMA)) from None

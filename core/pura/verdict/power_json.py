@@ -30,7 +30,7 @@ from typing import Any, Final
 from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder, later
-from pura.base.errors import PolicyError
+from pura.base.errors import PolicyError, unusable
 from pura.base.files import open_regular
 from pura.base.strict import read_json
 from pura.verdict.power import PowerEntry, PowerTable
@@ -60,16 +60,17 @@ def load_power(path: Path) -> PowerTable:
             text = file.read(MAX_BYTES + 1)
         data = read_json(text) if len(text) <= MAX_BYTES else None
     except OSError as error:
-        number = error.errno
-        why = phrase("reason.system", why=number) if number else phrase("reason.absent")
-        raise PolicyError("power.read", name=path.name, why=why) from None
+        raise PolicyError("file.read", name=path.name, why=error.errno or 0) from None
     except (ValueError, RecursionError):
-        raise PolicyError("power.json") from None
+        raise _refuse(phrase("what.json")) from None
     return parse_power(data)
 
 
-def _refuse(what: Phrase) -> PolicyError:
-    return PolicyError("power.damaged", what=what)
+_UNFIT: Final = phrase("what.unfit")
+
+
+def _refuse(what: Phrase, name: str = "") -> PolicyError:
+    return unusable(PolicyError, "power", what, name)
 
 
 def parse_power(data: object) -> PowerTable:
@@ -79,13 +80,13 @@ def parse_power(data: object) -> PowerTable:
         PolicyError: It is damaged; the entry is named.
     """
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise _refuse(phrase("power.schema", schema=SCHEMA))
+        raise _refuse(phrase("what.schema", schema=SCHEMA))
     try:
         whole = _DECODER.decode(_PowerJson, data)
     except DecodeError as error:
-        raise _refuse(phrase("power.place", where=error.where, what=error.what)) from None
+        raise _refuse(error.what, error.where) from None
     if not 0.5 <= whole.level < 1:
-        raise _refuse(phrase("power.level"))
+        raise _refuse(_UNFIT, "level")
     likelihood = None
     if whole.likelihood is not None:
         from pura.decode.model import LikelihoodError, LikelihoodModel  # late: few tables hold one
@@ -93,12 +94,12 @@ def parse_power(data: object) -> PowerTable:
         try:
             likelihood = LikelihoodModel.from_dict(whole.likelihood)
         except LikelihoodError:
-            raise _refuse(phrase("power.likelihood")) from None
+            raise _refuse(_UNFIT, "likelihood") from None
         if likelihood.fingerprint != whole.conditions.get("likelihood"):
-            raise _refuse(phrase("power.likelihood"))
+            raise _refuse(_UNFIT, "likelihood")
     models = whole.conditions.get("models", [])
     if not isinstance(models, list) or not all(isinstance(m, str) for m in models):
-        raise _refuse(phrase("power.models"))
+        raise _refuse(_UNFIT, "models")
     return PowerTable(
         entries=tuple(
             _parse_entry(entry, i + 1, whole.level) for i, entry in enumerate(whole.entries)
@@ -114,7 +115,7 @@ def _fingerprint(data: object) -> str:
     try:
         return sha256(canonical(data))
     except (ValueError, RecursionError):
-        raise PolicyError("power.json") from None
+        raise _refuse(phrase("what.json")) from None
 
 
 def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
@@ -125,13 +126,13 @@ def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
         parsed = _DECODER.decode(PowerEntry, data)
     except DecodeError as error:
         where = error.below(f"entries[{number - 1}]")
-        raise _refuse(phrase("power.place", where=where, what=error.what)) from None
+        raise _refuse(error.what, where) from None
     if not len(parsed.usable) == len(parsed.found) == len(parsed.texts) > 0:
-        raise _refuse(phrase("power.columns", number=number))
+        raise _refuse(_UNFIT, f"entries[{number - 1}]")
     if parsed.usable[0] < 0 or any(
         low >= high for low, high in zip(parsed.usable, parsed.usable[1:], strict=False)
     ):
-        raise _refuse(phrase("power.classes", number=number))
+        raise _refuse(_UNFIT, f"entries[{number - 1}].usable")
     if any(not 0 <= f <= n for f, n in zip(parsed.found, parsed.texts, strict=True)):
-        raise _refuse(phrase("power.found", number=number))
+        raise _refuse(_UNFIT, f"entries[{number - 1}].found")
     return parsed

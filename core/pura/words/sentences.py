@@ -77,8 +77,7 @@ def fill(sentence: Sentence, language: str) -> str:
     try:
         return findings().fill(sentence.key, language, values)
     except FillError as error:
-        what = "sentence.range" if error.out_of_range else "sentence.type"
-        raise _refuse(sentence.key, phrase(what, name=error.name)) from None
+        raise _refuse(sentence.key, phrase("sentence.range", name=error.name)) from None
 
 
 def say(key: str, language: str, **values: Value) -> str:
@@ -177,7 +176,5 @@ def _refuse(key: str, what: Phrase) -> RecordError:
 
 def _check_text(key: str, name: str, value: object) -> None:
     """Refuse what no audit writes as a name or a fingerprint; it comes from a damaged record."""
-    if not isinstance(value, str):
-        raise _refuse(key, phrase("sentence.type", name=name))
-    if not value or len(value) > _MAX_TEXT or not value.isprintable():
+    if not isinstance(value, str) or not 0 < len(value) <= _MAX_TEXT or not value.isprintable():
         raise _refuse(key, phrase("sentence.range", name=name))

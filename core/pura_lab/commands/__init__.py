@@ -297,5 +297,5 @@ def _settings(pairs: list[str]) -> dict[str, float]:
         try:
             found[name] = float(value)
         except ValueError:
-            raise InputError("lab.setting", pair=pair, code="usage") from None
+            raise InputError("command.field", bad=pair, code="usage") from None
     return found

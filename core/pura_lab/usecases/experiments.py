@@ -134,7 +134,7 @@ def run_experiments(
 
     for request in requests:
         if request.name not in EXPERIMENTS:
-            raise InputError("lab.experiment", name=request.name, known=", ".join(EXPERIMENTS))
+            raise InputError("choice.unknown", name=request.name, known=", ".join(EXPERIMENTS))
     benches: dict[Path, ExperimentBench] = {}
     for request in requests:
         cache = request.cache or environment.paths.measuring / "lab"

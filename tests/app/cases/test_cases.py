@@ -202,7 +202,7 @@ def test_notes_tags_and_names(browser: Any, qtbot: Any) -> None:
     given(qtbot, lambda: browser.acts.ask_name(case), "Diploma")
     qtbot.waitUntil(lambda: shown(browser).name == "Diploma")
     given(qtbot, lambda: browser.acts.ask_name(case), "Complaint")
-    qtbot.waitUntil(lambda: "There is a case of this name" in browser.words.text())
+    qtbot.waitUntil(lambda: "“Complaint” is taken" in browser.words.text())
 
 
 def test_custody_is_put_on_record(browser: Any, qtbot: Any) -> None:

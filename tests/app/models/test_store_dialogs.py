@@ -117,7 +117,7 @@ def test_buttons_hand_use_cases_over_and_words_tell_the_end(
     qtbot.waitUntil(lambda: not models.busy)
     assert noted.requests == [{"name": "tiny"}]
     assert models.words.text() == "“tiny” is what was installed: all 0 files are unchanged."
-    noted.error = ModelError("model.no-name")
+    noted.error = ModelError("name.none")
     models.buttons["install"].click()
     qtbot.waitUntil(lambda: not models.busy)
     assert models.words.text() == str(noted.error)
@@ -128,7 +128,7 @@ def test_the_licence_of_a_model_to_add_reaches_its_record(
     models: Any, noted: Noted, qtbot: Any, tmp_path: Path
 ) -> None:
     models.licence.setText("  Apache-2.0 ")
-    noted.error = ModelError("model.no-name")
+    noted.error = ModelError("name.none")
     models.ask_place("folder").fileSelected.emit(str(tmp_path))
     qtbot.waitUntil(lambda: not models.busy)
     assert noted.requests == [{"path": tmp_path, "copy": False, "licence": "Apache-2.0"}]
@@ -377,7 +377,7 @@ def test_what_is_typed_is_checked_and_explained_at_once(editor: ProfileEditor) -
     assert "not measured" in editor.length.text()
     assert "another profile than before" in editor.fingerprint.text()
     inputs["name"].setText("")
-    assert "needs a name" in editor.fault.text()
+    assert "A name is needed" in editor.fault.text()
     inputs["name"].setFocus()
     editor._about("code")
     assert "parity" in editor.about.text()

@@ -538,7 +538,7 @@ def test_nothing_is_clipped_in_the_dialogs(
 def test_an_error_is_shown_in_the_language_of_the_window(
     app: Any, qtbot: Any, paths: Paths, engine: Any, text: str
 ) -> None:
-    engine.error = ModelError("model.memory-text", name="CPU")
+    engine.error = ModelError("model.memory", name="CPU")
     with window_in("de", paths, engine, qtbot) as window:
         window.session.texts.add_text(text)
         engine.gate.set()
@@ -547,7 +547,7 @@ def test_an_error_is_shown_in_the_language_of_the_window(
         qtbot.waitUntil(lambda: item.state is ItemState.FAILED)
         assert (
             item.failure.message
-            == "Der Speicher von CPU reicht nicht aus, um diesen Text zu lesen."
+            == "Für dieses Modell und diesen Text reicht der Speicher nicht aus."
         )
         assert item.failure.hint.startswith("Schließen Sie andere Programme")
 

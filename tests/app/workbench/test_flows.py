@@ -223,7 +223,7 @@ def test_the_last_finding_stays_until_another_one_replaces_it(
     assert window.work.answer.audit is first
     assert "audited again" not in window.work.answer.more.text()
     again()
-    engine.error = ModelError("model.weights-not-finite")
+    engine.error = ModelError("model.not-finite")
     engine.gate.set()
     qtbot.waitUntil(lambda: states(window) == ["done"])
     assert window.work.answer.audit is first
@@ -257,7 +257,7 @@ def test_a_failed_audit_never_stops_the_queue(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
     engine.gate.clear()
-    engine.error = ModelError("model.weights-not-finite")
+    engine.error = ModelError("model.not-finite")
     window.session.texts.add_text(text)
     window.session.texts.add_text(text + " more")
     window.audit()
@@ -268,7 +268,7 @@ def test_a_failed_audit_never_stops_the_queue(
     window.audit_current()
     qtbot.waitUntil(lambda: states(window)[1] == "done")
     assert states(window)[0] == "failed"
-    assert verdict_words(window.session.texts.queue.items[0]).startswith("The model's weights give")
+    assert verdict_words(window.session.texts.queue.items[0]).startswith("The model gave")
 
 
 def test_a_fault_of_the_program_is_words_and_never_the_text(
@@ -733,7 +733,7 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     qtbot.keyClicks(dialog.passphrase, "another passphrase")
     qtbot.keyClick(dialog.passphrase, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not dialog.busy and bool(dialog.words.text()))
-    assert "does not open this bundle" in dialog.words.text()
+    assert "does not open this" in dialog.words.text()
     assert dialog.isVisible()
     assert dialog.height() >= size.height()
     assert dialog.passphrase.selectedText() == "another passphrase"

@@ -13,10 +13,13 @@ import pura
 import pura_audit
 import pura_lab
 from pura.base import catalogue as words
+from pura.base import database
 from pura.base.catalogue import FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
+from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
 from pura.base.resources import resource
+from pura.keys import faults
 from pura.words.linter import forbidden
 
 VOLUMES = sorted({path.stem for path in resource("languages").glob("*/words/*.json")})
@@ -25,8 +28,21 @@ SOURCES = sorted(
     for package in (pura, pura_audit, pura_lab)
     for p in Path(package.__file__).parent.rglob("*.py")
 )
-# Put together from a prefix and a value that the code knows.
-BUILT = ("database.", "keystore.", "layout.not-", "policy.not-", "repeat.no-")
+# A key that the code puts together, as it stands there, and how its parts are called.
+BUILT = {
+    "database.{what}": (("fault", 0), ("SITUATIONS", None)),
+    "keystore.{state}": (("STATES", None),),
+    "whole.{whole}": (("unusable", 1),),
+    "whole.{what}": (("_absent", 0),),
+    "hint.{whole}": (("unusable", 1),),
+}
+TABLES = {
+    "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},
+    "STATES": set(faults.State),
+}
+# What takes a key beside the errors themselves, and what a key can stand in on the way there.
+TAKE_KEYS = {"_as_model_error", "_bad_line", "cls", "error", "fault", "find_key", "over", "phrase"}
+WITHIN = (ast.IfExp, ast.Tuple, ast.Dict, ast.keyword, ast.Subscript)
 # “Clean” a text of control characters, and texts that can no longer be “verified”: no findings.
 HARMLESS = {
     ("register.long.hint", "en"): ["clean"],
@@ -84,30 +100,91 @@ def test_german_texts_quote_as_german_does():
 
 
 @functools.cache
+def trees():
+    """The code by file, and of each part of it the part that it stands in."""
+    found = {}
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        inside = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        found[path] = (tree, inside)
+    return found
+
+
 def nodes():
-    """What the code consists of that the tests ask for: strings and calls, with their files."""
-    return [
-        (path, node)
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant | ast.Call)
-    ]
+    return [node for tree, _ in trees().values() for node in ast.walk(tree)]
+
+
+def calls():
+    for path, (tree, _) in trees().items():
+        yield from ((path, node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def name_of(call):
+    return getattr(call.func, "id", None) or getattr(call.func, "attr", "")
+
+
+@functools.cache
+def classes():
+    """The names of all errors of ours, imported or not."""
+    bases = {
+        node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
+        for node in nodes()
+        if isinstance(node, ast.ClassDef)
+    }
+    found = {"PuraError"}
+    while more := {name for name, above in bases.items() if above & found} - found:
+        found |= more
+    return found
 
 
 def error_calls():
-    classes = {cls.__name__ for cls in subclasses(PuraError)} | {"PuraError", "over", "phrase"}
-    for path, node in nodes():
-        match node:
-            case ast.Call(func=ast.Name(id=called)) if called in classes | {"error"}:
-                yield path, node
-            case ast.Call(func=ast.Attribute(attr=called)) if called in classes:
-                yield path, node
+    for path, node in calls():
+        plain = isinstance(node.func, ast.Name) and node.func.id == "error"
+        if plain or name_of(node) in classes() | {"over", "phrase"}:
+            yield path, node
 
 
-def subclasses(cls):
-    for child in cls.__subclasses__():
-        yield child
-        yield from subclasses(child)
+def words_of(node):
+    """Every string that a key can be: chosen by a condition, or looked up in a table."""
+    return {
+        part.value
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    }
+
+
+def takes_keys(call):
+    """Whether what stands in a call can be a key: errors and phrases, and what makes them."""
+    return name_of(call) in classes() | TAKE_KEYS
+
+
+def keys_said():
+    """Every string that stands where a key can, and all that those put together can be."""
+    said = set()
+    for tree, inside in trees().values():
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+                continue
+            part, around = node, inside[node]
+            while isinstance(around, WITHIN):
+                part, around = around, inside[around]
+            argument = isinstance(around, ast.Call) and part in around.args
+            path_or_sum = isinstance(around, ast.BinOp | ast.Expr | ast.Compare)
+            if not path_or_sum and (not argument or takes_keys(around)):
+                said.add(node.value)
+    return said | {key for built in BUILT for key in built_keys(built)}
+
+
+def built_keys(built):
+    """All that a key which is put together can be, from the tables and calls that say its parts."""
+    values = set()
+    for where, at in BUILT[built]:
+        if at is None:
+            values |= TABLES[where]
+        else:
+            said = [c.args[at] for _, c in calls() if name_of(c) == where and len(c.args) > at]
+            values |= {word for argument in said for word in words_of(argument)}
+    return {re.sub(r"\{\w+\}", value, built) for value in values}
 
 
 def test_every_error_has_its_text_and_the_values_of_its_blanks():
@@ -136,13 +213,27 @@ def test_every_error_has_its_text_and_the_values_of_its_blanks():
 def test_no_text_of_an_error_is_left_over():
     texts = catalogue("errors")
     hints = {template.hint for template in texts.values()}
-    literals = {node.value for _, node in nodes() if isinstance(node, ast.Constant)}
-    left = [
-        key
-        for key in texts
-        if key not in literals and key not in hints and not key.startswith(BUILT)
-    ]
-    assert left == []
+    assert sorted(texts.keys() - keys_said() - hints) == []
+
+
+def test_every_key_that_is_put_together_has_its_text():
+    texts = catalogue("errors")
+    written = {ast.unparse(n)[2:-1] for n in nodes() if isinstance(n, ast.JoinedStr)}
+    for built in BUILT:
+        assert built in written, built
+        assert built_keys(built) <= texts.keys(), built
+
+
+def test_no_two_texts_say_the_same():
+    """One thing is said in one way: neither two texts nor two ways out are alike."""
+    texts = catalogue("errors")
+    for language in LANGUAGES:
+        seen = {}
+        for key, template in texts.items():
+            said = template.texts[language]
+            if " " in said:  # a bare noun may stand in two places of a sentence
+                seen.setdefault(said.casefold(), []).append(key)
+        assert [keys for keys in seen.values() if len(keys) > 1] == [], language
 
 
 def test_an_error_speaks_both_languages_and_crosses_processes():
@@ -159,8 +250,26 @@ def test_an_error_speaks_both_languages_and_crosses_processes():
     )
 
 
+def test_a_text_that_a_record_names_by_a_former_key_is_still_said():
+    texts = catalogue("errors")
+    values = {"label": "x", "looked": "x", "most": 3, "mebibytes": 3, "kibibytes": 3, "seconds": 3}
+    for former, (key, _) in PRESENT.items():
+        assert former not in texts
+        if former.startswith("kind."):
+            named = {"what": {"key": former, "values": {}}}
+            error = InputError.unpacked({"key": "input.no-reader", "code": "x", "values": named})
+        else:
+            held = {"key": former, "code": "x", "values": values | {"why": 5}}
+            error = InputError.unpacked(held)
+            assert error.key == key
+        assert all(error.words("de")), former
+    png = {"key": "kind.png", "values": {}}
+    error = InputError.unpacked({"key": "input.no-reader", "code": "x", "values": {"what": png}})
+    assert error.message == "This is a picture (PNG); there is no reader for it."
+
+
 def test_a_phrase_stands_in_an_error_in_the_language_of_the_reader():
-    error = InputError("input.no-reader", what=phrase("kind.png"))
+    error = InputError("input.no-reader", what=phrase("kind.picture", name="PNG"))
     assert error.message == "This is a picture (PNG); there is no reader for it."
     assert error.words("de")[0] == "Das ist ein Bild (PNG); dafür gibt es keinen Leser."
     assert str(PuraError.unpacked(json.loads(json.dumps(error.packed())))) == str(error)

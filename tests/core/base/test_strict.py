@@ -75,4 +75,4 @@ def test_a_model_folder_with_a_pipe_or_a_device_is_refused(tmp_path: Path) -> No
         (folder / name).symlink_to("/dev/zero")
         with pytest.raises(PuraError) as caught:
             inspect_folder(folder)
-        assert caught.value.key == "model.special-file"
+        assert caught.value.key == "model.unsafe"

@@ -285,7 +285,7 @@ def test_a_damaged_file_is_named(filled: CaseLog, path: Path) -> None:
 def test_tables_that_somebody_changed_are_refused(filled: CaseLog, path: Path, change: str) -> None:
     filled.db.execute(change)
     filled.close()
-    with pytest.raises(CaseLogError, match="not the expected ones"):
+    with pytest.raises(CaseLogError, match="of this program"):
         CaseLog(path)
 
 

@@ -47,12 +47,12 @@ def test_a_path_is_no_name(tmp_path: Path) -> None:
     for name in ("a/b", "..\\b"):
         refused = pura("profile", "new", "--name", name, "--vocab-size", 100)
         assert isinstance(refused.exception, PuraError)
-        assert refused.exception.key == "profile.path-name"
+        assert refused.exception.key == "name.path"
     assert pura("profile", "list").stdout == ""
     (tmp_path / "weights.gguf").write_bytes(b"GGUF")
     refused = pura("model", "add", tmp_path / "weights.gguf", "--name", "../b")
     assert isinstance(refused.exception, PuraError)
-    assert refused.exception.key == "model.path-name"
+    assert refused.exception.key == "name.path"
 
 
 def test_a_profile_with_a_name_is_called_by_it_its_fingerprint_stands_once() -> None:

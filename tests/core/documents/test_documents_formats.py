@@ -385,7 +385,7 @@ def test_json_takes_the_text_and_not_the_prompt() -> None:
         "row 1": "one",
         "row 3": "two\u2028three",
     }
-    with pytest.raises(InputError, match="known field"):
+    with pytest.raises(InputError, match="in a field or column"):
         read('{"n": 1}', "x.json")
     with pytest.raises(InputError, match="Line 2"):
         read('{"text": "x"}\n{"text"', "x.jsonl")

@@ -76,7 +76,7 @@ def test_rows_that_end_early_leave_the_others_alone(
     )
     assert library(tiny, processor, prompts, do_sample=True) == [t.ids.tolist() for t in own]
     blind = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=5)
-    with pytest.raises(GenerationError, match="Give eos_token_id"):
+    with pytest.raises(GenerationError, match="eos_token_id"):
         library(tiny, blind, prompts, do_sample=True)
 
 
@@ -218,7 +218,7 @@ def test_a_least_length_may_stand_beside_it(
 def test_wrong_arguments(key: SecretKey, profile: Profile) -> None:
     with pytest.raises(PayloadError):
         PuraLogitsProcessor(key, Payload(text="1"), profile)
-    with pytest.raises(ProfileError, match=key.fingerprint):
+    with pytest.raises(ProfileError, match="0" * 16):
         PuraLogitsProcessor(key, PAYLOADS[0], profile.with_(key="0" * 16))
     processor = PuraLogitsProcessor(key, PAYLOADS, profile)
     with pytest.raises(GenerationError, match="2 texts to generate, but 3"):
@@ -226,7 +226,7 @@ def test_wrong_arguments(key: SecretKey, profile: Profile) -> None:
     processor = PuraLogitsProcessor(key, PAYLOADS[0], profile)
     with pytest.raises(GenerationError, match="256 logits"):
         processor(torch.tensor([[1]]), torch.zeros((1, 256)))
-    with pytest.raises(GenerationError, match="not finite"):
+    with pytest.raises(GenerationError, match="no finite"):
         processor(torch.tensor([[1]]), torch.full((1, 257), float("nan")))
     with pytest.raises(GenerationError):
         copy.deepcopy(processor)

@@ -141,9 +141,9 @@ def test_a_language_that_cannot_be_told_from_others_speaks_for_none() -> None:
 
 
 def test_texts_that_are_too_short_make_no_table() -> None:
-    with pytest.raises(PolicyError, match="too short") as caught:
+    with pytest.raises(PolicyError, match="hold too little") as caught:
         make_table(PLAN, SOURCE, Reader(), [evidence("")] * 3, default_model())  # type: ignore[arg-type]
-    assert "zu kurz" in caught.value.words("de")[0]
+    assert "zu wenig her" in caught.value.words("de")[0]
 
 
 def test_edits_are_read_by_name_and_rate() -> None:

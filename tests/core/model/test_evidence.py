@@ -127,7 +127,7 @@ def test_bos_and_prompt_stand_before_the_text(tiny: Tiny, prompt: tuple[int, ...
     model = tiny("llama")
     profile = profile_for(model, prefix="bos")
     ids = some_ids(model, 20)
-    # The opening token stands once, whether the caller's prompt brings it or not.
+    # The start token stands once, whether the caller's prompt brings it or not.
     before = [1, *(prompt[1:] if prompt[:1] == (1,) else prompt)]
     logits = network_logits(model, [*before, *ids.tolist()])[len(before) - 1 : -1]
     wanted = read_logits(logits, ids, keys=KEYS, profile=profile)
@@ -289,13 +289,13 @@ def test_numbers_that_are_not_finite_are_refused(tiny: Tiny) -> None:
 def test_what_does_not_fit_is_refused(tiny: Tiny) -> None:
     model = tiny("llama")
     ids = some_ids(model, 9)
-    with pytest.raises(ProfileError, match="vocabulary of 500"):
+    with pytest.raises(ProfileError, match="tokenizer of 500"):
         read(model, ids, keys=KEYS, profile=Profile(payload_bits=36, blocks=4, vocab_size=500))
     for bad in (np.array([1, -1]), np.array([1, 337]), np.zeros((2, 2), dtype=np.int64)):
         with pytest.raises(InputError):
             read(model, bad, keys=KEYS, profile=profile_for(model))
     headless = replace(model, bos_id=None)
-    with pytest.raises(ProfileError, match="opening token"):
+    with pytest.raises(ProfileError, match="start token"):
         read(headless, ids, keys=KEYS, profile=profile_for(model, prefix="bos"))
 
 

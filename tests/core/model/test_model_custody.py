@@ -131,7 +131,7 @@ def test_a_sound_model_passes_the_check(shop: ModelStore, small_folder: Path, co
         (lambda f: (f / "generation_config.json").unlink(), "missing: generation_config.json"),
         (lambda f: (f / "added_tokens.json").write_text("{}"), "new: added_tokens.json"),
         (lambda f: (f / "x.pkl").write_bytes(b"x"), "run code"),
-        (lambda f: (f / "modeling.py").write_text("x"), "program of its own"),
+        (lambda f: (f / "modeling.py").write_text("x"), "run code"),
     ],
 )
 def test_every_change_of_a_model_is_found_and_named(
@@ -289,7 +289,7 @@ def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
     def load(source: Any, _device: Device) -> Any:
         assert not gc.isenabled()
         if source.name == "two":
-            raise ModelError("model.no-name")
+            raise ModelError("name.none")
         return Knot(source.name)
 
     held = HeldModel(load)

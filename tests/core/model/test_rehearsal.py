@@ -39,7 +39,7 @@ def test_an_expression_that_never_ends_is_met_in_the_child(
     for door in (ModelStore(tmp_path / "store").add, lambda p: HeldModel().get(p, cpu)):
         with pytest.raises(ModelError) as caught:
             door(small_folder)
-        assert caught.value.key == "model.tokenizer-failed"
+        assert caught.value.key == "model.failed"
 
 
 def test_a_panic_of_the_tokenizer_is_an_error_wherever_it_runs(small_folder: Path) -> None:
@@ -78,10 +78,10 @@ def test_an_installed_model_whose_settings_changed_is_not_loaded(
 @pytest.mark.parametrize(
     ("fault", "key", "seconds"),
     [
-        ("import os; os.abort()", "died", 60),
-        ("print('{')", "died", 60),
-        ("import time; time.sleep(600)", "slow", 1),
-        ("import sys; sys.exit(77)", "start", 60),
+        ("import os; os.abort()", "model.rehearsal", 60),
+        ("print('{')", "model.rehearsal", 60),
+        ("import time; time.sleep(600)", "model.rehearsal", 1),
+        ("import sys; sys.exit(77)", "model.rehearsal-start", 60),
     ],
 )
 def test_a_child_that_fails_is_one_error(
@@ -99,4 +99,4 @@ def test_a_child_that_fails_is_one_error(
     (small_folder / "other").touch()  # another folder than any that was rehearsed
     with pytest.raises(ModelError) as caught:
         rehearsal.rehearse(small_folder)
-    assert caught.value.key == f"model.rehearsal-{key}"
+    assert caught.value.key == key

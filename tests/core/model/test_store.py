@@ -98,8 +98,8 @@ def test_what_is_not_there_is_said(shop: ModelStore, small_folder: Path) -> None
     shop.add(small_folder)
     with pytest.raises(ModelError) as caught:
         shop.get("nothing")
-    assert "small" in caught.value.hint
-    with pytest.raises(ModelError, match="there already"):
+    assert "pura model list" in caught.value.hint
+    with pytest.raises(ModelError, match="is taken"):
         shop.add(small_folder)
     shutil.rmtree(small_folder)
     with pytest.raises(ModelError, match="gone"):

@@ -50,10 +50,10 @@ def test_no_name_leads_out_of_the_folder(folder: ProfileFolder, name: str) -> No
     (folder.folder.parent / "x.json").write_text(profile().to_json())
     folder.save("there", profile())
     for act in (folder.get, folder.remove):
-        with pytest.raises(ProfileError, match="no stored profile"):
+        with pytest.raises(ProfileError, match="or stored profile"):
             act(name)
     assert "/" not in clean_name(name + "z")
-    with pytest.raises(ProfileError, match="needs a name"):
+    with pytest.raises(ProfileError, match="A name is needed"):
         clean_name(" /// ")
 
 

@@ -25,7 +25,7 @@ from pura.record.spoken import placed
 from pura.scheme import Field, FieldValue, Profile
 from pura.words.sentence import sentence
 
-failed = RecordError("record.json")
+failed = RecordError("record.schema", schema="x")
 
 
 def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None) -> Audit:

@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from pura.base.catalogue import phrase
 from pura.base.errors import InputError, PuraError, ReportFileError, SigningError
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -362,11 +363,11 @@ def test_a_fresh_audit_is_held_against_the_record(signed: bytes, audit: Audit) -
     recorded = here(signed).audits
 
     def unknown(_: Audit) -> Audit:
-        raise InputError("repeat.no-key", fingerprint="ab")
+        raise InputError("repeat.absent", whole=phrase("whole.key"), fingerprint="ab")
 
     [gone] = repeat(recorded, unknown)
     assert (gone.state, gone.key) == (OPEN, "repeat.not-possible")
-    assert "The key ab is not on this computer." in gone.text()
+    assert "The key ab, on which the audit stood, is not on this computer." in gone.text()
     moved = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 0.01))
     assert compare(audit, moved).state == GOOD
     far = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 1))

@@ -76,12 +76,12 @@ def test_a_bad_value_is_refused_with_its_name(name, subtests):
 
 @pytest.mark.parametrize("name", ["scheme", "payload_bits", "vocab_size", "blocks"])
 def test_a_missing_field_is_named(name):
-    with pytest.raises(ProfileError, match=f"lacks the field “{name}”"):
+    with pytest.raises(ProfileError, match=f"“{name}” is missing"):
         Profile.from_dict({k: v for k, v in GOOD.items() if k != name})
 
 
 def test_an_unknown_field_is_named():
-    with pytest.raises(ProfileError, match="unknown field “secret_key”"):
+    with pytest.raises(ProfileError, match="“secret_key” is unknown"):
         Profile.from_dict(GOOD | {"secret_key": "x"})
 
 
@@ -126,7 +126,7 @@ def test_damaged_json_is_refused(text):
 
 
 def test_a_field_that_stands_twice_is_named():
-    with pytest.raises(ProfileError, match="“blocks” twice"):
+    with pytest.raises(ProfileError, match="“blocks” is there twice"):
         Profile.from_json('{"blocks": 3, "blocks": 4}')
 
 

@@ -104,7 +104,7 @@ def test_the_salt_is_the_installations_own(tmp_path: Path) -> None:
     assert salt.digest(b"a", b"b") == Salt.of(tmp_path / "salt").digest(b"a", b"b")
     assert salt.digest(b"a", b"b") != Salt.of(tmp_path / "other").digest(b"a", b"b")
     (tmp_path / "salt").write_bytes(b"short")
-    with pytest.raises(ServeError, match="does not hold a salt"):
+    with pytest.raises(ServeError, match="does not hold the secret"):
         Salt.of(tmp_path / "salt")
 
 
@@ -239,7 +239,7 @@ def test_tokens_are_kept_as_hashes_and_end_when_they_should(tmp_path: Path) -> N
     assert [one.per_day for one in asker.budgets] == [7]
     assert running.asker(made[:-1]) is None
     assert running.asker("\udcff") is None
-    with pytest.raises(ServeError, match="has the name"):
+    with pytest.raises(ServeError, match="is taken"):
         tokens.new("Desk", Role.PUBLIC, per_day=1)
     clock[0] = NOW + timedelta(days=2)
     assert running.asker(made) is None

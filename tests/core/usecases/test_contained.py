@@ -284,7 +284,7 @@ def test_what_is_wrong_with_all_of_them_is_said_once_and_a_stop_is_a_stop(tmp_pa
 def test_memory_that_does_not_suffice_for_all_may_do_for_each(tmp_path: Any) -> None:
     def read(some: Sequence[int], alone: bool) -> list[int | PuraError]:
         if len(some) > 1:
-            return [ModelError("model.memory-text", name="card", code="model-memory")] * len(some)
+            return [ModelError("model.memory", name="card", code="model-memory")] * len(some)
         return [10 * some[0]]
 
     assert audit_contained([1, 2], read, folder=tmp_path) == [10, 20]

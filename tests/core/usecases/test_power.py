@@ -253,7 +253,7 @@ def test_what_cannot_be_measured_is_said_first(
         measure_power(quick, MeasurePower(name="x", profile=other, texts=1))
     for data in (b" \n\n", b"\xff\xfe\xfd"):
         (tmp_path / "prompts").write_bytes(data)
-        with pytest.raises(InputError, match="no prompts"):
+        with pytest.raises(InputError, match="no texts that can be read"):
             measure_power(
                 quick, MeasurePower(name="x", profile=other, prompts=tmp_path / "prompts")
             )
@@ -303,7 +303,7 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
     base = default_model()
     own = replace(base, passages=replace(base.passages, residual=0.2))
     data = made_up(small_model, likelihood=own.fingerprint) | {"likelihood": own.to_dict()}
-    with pytest.raises(PolicyError, match="likelihood table"):
+    with pytest.raises(PolicyError, match="“likelihood”"):
         seal(made_up(small_model) | {"likelihood": own.to_dict()})
     quick.power.put(seal(data))
     with SecretKey.from_hex("5a" * 32) as key:

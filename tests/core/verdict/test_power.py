@@ -313,12 +313,12 @@ def test_a_damaged_entry_is_named(tmp_path, bad):
 
 @pytest.mark.parametrize("bad", [{"schema": "x"}, {"level": 2}, {"entries": 1}, {"conditions": []}])
 def test_a_damaged_table_is_refused(tmp_path, bad):
-    with pytest.raises(PolicyError, match="damaged"):
+    with pytest.raises(PolicyError, match="cannot be used"):
         table(tmp_path, **bad)
 
 
 def test_a_table_that_is_not_json_or_not_there_is_refused(tmp_path):
     (tmp_path / "x").write_text("{")
     for path in (tmp_path / "x", tmp_path / "none", tmp_path):
-        with pytest.raises(PolicyError, match="power table"):
+        with pytest.raises(PolicyError, match=r"cannot be (used|read)"):
             load_power(path)

@@ -47,7 +47,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
                 short += bool(cell.strip())
                 continue
             if len(cells) >= MAX_PARTS:
-                raise over("limit.table", most=MAX_PARTS)
+                raise over("limit.texts", most=MAX_PARTS)
             cells.append(part(cell, f"row {number}, column {head.get(index, index + 1)}"))
     role = ALTERNATIVE if cells else MAIN
     whole = [

@@ -125,6 +125,6 @@ def _check_depth(text: str) -> None:
         elif sign in "[{":
             depth += 1
             if depth > MAX_JSON_DEPTH:
-                raise over("limit.json", most=MAX_JSON_DEPTH)
+                raise over("limit.deep")
         elif sign in "]}":
             depth -= 1

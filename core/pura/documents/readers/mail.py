@@ -108,7 +108,7 @@ class _Part(EmailMessage):
         self._known: dict[str, Any] = {}
         counted.parts += 1
         if counted.parts > MAX_MAIL_PARTS:
-            raise over("limit.mail-parts", most=MAX_MAIL_PARTS)
+            raise over("limit.parts", most=MAX_MAIL_PARTS)
 
     def set_raw(self, name: str, value: str) -> None:
         """Take a header as the parser finds it."""
@@ -117,9 +117,9 @@ class _Part(EmailMessage):
             if len(value) > MAX_MAIL_HEADER_BYTES:
                 raise over("limit.mail-header", kibibytes=MAX_MAIL_HEADER_BYTES >> 10)
             if self._counted.header_bytes > MAX_MAIL_HEADERS_BYTES:
-                raise over("limit.mail-headers", kibibytes=MAX_MAIL_HEADERS_BYTES >> 10)
+                raise over("limit.mail-header", kibibytes=MAX_MAIL_HEADERS_BYTES >> 10)
             if value.count(";") + value.count("(") > MAX_MAIL_PARAMETERS:
-                raise over("limit.mail-parameters", most=MAX_MAIL_PARAMETERS)
+                raise over("limit.parts", most=MAX_MAIL_PARAMETERS)
         super().set_raw(name, value)
         self._known.clear()
 
@@ -139,7 +139,7 @@ def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
     while stack:
         part, depth = stack.pop()
         if depth > MAX_MAIL_DEPTH:
-            raise over("limit.mail-depth", most=MAX_MAIL_DEPTH)
+            raise over("limit.deep")
         inside = part.get_payload()
         if isinstance(inside, list):
             stack += [(c, depth + 1) for c in reversed(inside) if isinstance(c, EmailMessage)]

@@ -25,7 +25,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         message = _QUOTED_FROM.sub(rb"\1", data[mark.end() : end])
         extracts += message_extracts(message, options, f"message {number}, ")
         if len(extracts) > MAX_PARTS:
-            raise over("limit.mailbox", most=MAX_PARTS)
+            raise over("limit.texts", most=MAX_PARTS)
     return extracts
 
 

@@ -20,7 +20,7 @@ class ZipContainer:
         self._zip = zipfile.ZipFile(io.BytesIO(data))
         entries = self._zip.infolist()
         if len(entries) > MAX_PACKED_ENTRIES:
-            raise over("limit.packed", most=MAX_PACKED_ENTRIES)
+            raise over("limit.parts", most=MAX_PACKED_ENTRIES)
         _check_overlap(entries)
         self._entries = {entry.filename: entry for entry in entries}
 
@@ -77,7 +77,7 @@ def parse(data: bytes) -> Any:
     """
     # Office programs never write one; every entity attack needs one. UTF-16 is seen through.
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"<!DOCTYPE" in data.replace(b"\x00", b""):
-        raise InputError("packed.entities", code="input-outside")
+        raise InputError("input.outside", code="input-outside")
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -91,7 +91,7 @@ def parse(data: bytes) -> Any:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         if "depth" in str(error).lower():
-            raise over("limit.document-deep") from None
+            raise over("limit.deep") from None
         raise
 
 
@@ -110,7 +110,7 @@ def _check_overlap(entries: list[zipfile.ZipInfo]) -> None:
 
 
 def _bomb() -> InputError:
-    return over("limit.part", mebibytes=MAX_UNPACKED_BYTES >> 20)
+    return over("limit.file", mebibytes=MAX_UNPACKED_BYTES >> 20)
 
 
 def local_name(element: Any) -> str:

@@ -45,7 +45,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
             raise locked() from None
         raise
     if len(document) > MAX_PAGES:
-        raise over("limit.pages", most=MAX_PAGES)
+        raise over("limit.parts", most=MAX_PAGES)
     pages: list[list[PdfLine]] = []
     unreadable: list[int] = []
     characters = columns = 0
@@ -60,7 +60,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         page.close()
         characters += sum(len(line.text) for line in lines)
         if characters > MAX_TOTAL_CHARACTERS:
-            raise over("limit.pdf", most=MAX_TOTAL_CHARACTERS)
+            raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
         pages.append(lines)
     text, transforms, starts = assemble(pages)
     text, ligatures, starts = _expand(text, starts)

@@ -21,7 +21,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return the text; pictures and fields' codes are left out."""
     data = _PICTURE.sub(b"", _without_binary(data))
     if len(data) > _MAX_RTF:
-        raise over("limit.rtf", mebibytes=_MAX_RTF >> 20)
+        raise over("limit.file", mebibytes=_MAX_RTF >> 20)
     # RTF is ASCII; other bytes are of the code page that it names, like its \'xx escapes.
     source = re.sub(rb"[\x80-\xff]", lambda m: b"\\'%02x" % m[0][0], data).decode("ascii")
     text: str = rtf_to_text(  # type: ignore[no-untyped-call]

@@ -50,7 +50,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
             apart.append(Extract(text=text, part=f"{part} (hidden)", role=ALTERNATIVE, notes=notes))
         cells = [(place, cell) for row in rows for place, cell in row if _long(cell)]
         if len(apart) + len(cells) > MAX_PARTS:
-            raise over("limit.table", most=MAX_PARTS)
+            raise over("limit.texts", most=MAX_PARTS)
         apart += [
             Extract(text=cell, part=f"{part}, cell {place}", role=ALTERNATIVE)
             for place, cell in cells

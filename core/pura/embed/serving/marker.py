@@ -106,7 +106,7 @@ class Marker:
         try:
             drawn = self._engine.step(logits, rows)
         except ValueError:
-            raise GenerationError("serving.logits", logits=logits.shape[1]) from None
+            raise GenerationError("generate.logits", logits=logits.shape[1]) from None
         taken = np.array([row is not None for row in rows], dtype=bool) & (drawn.tokens >= 0)
         lines = torch.from_numpy(np.flatnonzero(taken)).to(logits.device)
         tokens = torch.from_numpy(drawn.tokens[taken]).to(logits.device)

@@ -101,9 +101,9 @@ class PuraLogitProcessor(CustomLogitProcessor):
             row = None if text is None else text.row
             if text is not None and row is not None:
                 if row in rows:
-                    raise GenerationError("serving.breaks", what=phrase("decoding.assisted"))
+                    raise GenerationError("processor.breaks", what=phrase("decoding.assisted"))
                 if getattr(params[_REQUEST], "beam_group", None) is not None:
-                    raise GenerationError("serving.breaks", what=phrase("decoding.beams"))
+                    raise GenerationError("processor.breaks", what=phrase("decoding.beams"))
                 if _reads_on(params[_REQUEST]):
                     row = None
                 else:

@@ -38,6 +38,6 @@ class MarkedRequests:
         from vllm.distributed import get_tp_group
 
         if vllm_config.speculative_config is not None:
-            raise GenerationError("serving.breaks", what=phrase("decoding.assisted"))
+            raise GenerationError("processor.breaks", what=phrase("decoding.assisted"))
         entropy = get_tp_group().broadcast_object(secrets.randbits(128), src=0)
         return Marker(cls.deployments(), entropy)

@@ -45,7 +45,7 @@ class PuraLogitsProcessor(MarkedRequests, LogitsProcessor):
         if not any(slot in self._rows for slot in slots):
             return logits
         if len(slots) != logits.shape[0]:  # several lines a request
-            raise GenerationError("serving.breaks", what=phrase("decoding.assisted"))
+            raise GenerationError("processor.breaks", what=phrase("decoding.assisted"))
         rows: list[int | None] = [None] * len(slots)
         lengths = ctx.seq_lens_upper_bound_np.tolist()
         fed = ctx.input_ids.tolist()

@@ -354,7 +354,7 @@ def stress(
         params[attack.strength] = strength
     if unknown := sorted(params.keys() - attack.params.keys()):
         known = ", ".join(sorted(attack.params)) or "–"
-        raise AttackError("attack.parameter", name=unknown[0], known=known)
+        raise AttackError("choice.unknown", name=unknown[0], known=known)
     try:
         changed, _ = attack_text(name, text, np.random.default_rng(seed), tools, **params)
     except ValueError as error:
@@ -511,7 +511,7 @@ def named_strength(text: str) -> tuple[str, dict[str, float]]:
 
 def _find(name: str, params: dict[str, Any]) -> tuple[Attack, dict[str, Any]]:
     if name not in ATTACKS:
-        raise AttackError("attack.unknown", name=name, known=", ".join(sorted(ATTACKS)))
+        raise AttackError("choice.unknown", name=name, known=", ".join(sorted(ATTACKS)))
     return ATTACKS[name], {**ATTACKS[name].params, **params}
 
 
@@ -527,7 +527,7 @@ def _writer(tools: Tools) -> TextWriter:
 
 def _vocabulary(tools: Tools) -> int:
     if tools.vocab_size < 2:
-        raise AttackError("attack.vocabulary")
+        raise AttackError("attack.needs", what=phrase("attack.size"))
     return tools.vocab_size
 
 

@@ -47,10 +47,10 @@ def read_samples(path: Path) -> tuple[FitnessSample, ...]:
         with open_regular(path) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError("fitness.read", name=path.name, why=error.errno or 0) from None
+        raise InputError("file.read", name=path.name, why=error.errno or 0) from None
     lines = [line for line in data.splitlines() if line.strip()]
     if len(data) > MAX_BYTES or len(lines) > MAX_SAMPLES:
-        raise InputError("fitness.many")
+        raise InputError("fitness.make", texts=len(lines), most=MAX_SAMPLES)
     return tuple(_sample(line, number) for number, line in enumerate(lines, start=1))
 
 

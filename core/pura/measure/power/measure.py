@@ -237,7 +237,7 @@ class _Reading:
             if np.array_equal(reading.ids, ids[number])
         ]
         if not any((part.arity > 0).any() for part in parts):
-            raise PolicyError("power.nothing-learnt")
+            raise PolicyError("power.too-short")
         base = default_model()
         same = self._reader.fingerprint == self._source.fingerprint
         name = f"{'same-model' if same else 'proxy'}, prompt unknown"

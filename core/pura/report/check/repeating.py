@@ -29,7 +29,7 @@ def repeat(audits: Sequence[Audit], again: Again) -> list[CheckedPoint]:
 
 def _one(audit: Audit, again: Again) -> CheckedPoint:
     if audit.text is None:
-        return _not_possible(ReportFileError("repeat.left-out"))
+        return _not_possible(ReportFileError("repeat.text"))
     try:
         fresh = again(audit)
     except PuraError as error:

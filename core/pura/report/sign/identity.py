@@ -91,9 +91,9 @@ def load_identity(data: bytes, passphrase: bytes | bytearray | None, *, now: dat
     except Exception as error:  # unsupported ciphers of old files; its words are not ours
         raise _damaged(type(error).__name__) from None
     if cert is None:
-        raise SigningError("signing.no-certificate", code="signing-no-certificate")
+        raise SigningError("signing.pair", code="signing-no-certificate")
     if key is None:
-        raise SigningError("signing.no-key", code="signing-no-key")
+        raise SigningError("signing.pair", code="signing-no-key")
     facts = describe(cert)
     _strong(key, cert)
     _meant_for_signing(cert)
@@ -152,7 +152,7 @@ def _look_like_pkcs12(data: bytes) -> None:
     if len(data) > MAX_FILE_BYTES:
         raise _damaged(phrase("signing.too-large"))
     if data.lstrip().startswith(b"-----BEGIN"):
-        raise SigningError("signing.pem", code="signing-file")
+        raise SigningError("signing.file", kind="PEM", code="signing-file")
     try:
         outer = pkcs12.Pfx.load(data, strict=True)
         whole = str(outer["version"].native) == "v3" and outer["auth_safe"].native is not None
@@ -181,14 +181,14 @@ def _strong(key: PrivateKeyTypes, cert: x509.Certificate) -> None:
         weak = key.curve.key_size < MIN_CURVE_BITS
     else:
         weak = not isinstance(key, ed25519.Ed25519PrivateKey)
-    words = _key_words(cert.public_key())
-    if weak:
+    words = _key_words(cert.public_key()) if weak else ""
+    hashed = cert.signature_hash_algorithm
+    if hashed is not None and hashed.name in _WEAK_HASHES and cert.subject != cert.issuer:
+        words = words or hashed.name.upper()
+    if words:
         raise SigningError(
             "signing.weak", words=words, rsa=MIN_RSA_BITS, curve=MIN_CURVE_BITS, code="signing-weak"
         )
-    hashed = cert.signature_hash_algorithm
-    if hashed is not None and hashed.name in _WEAK_HASHES and cert.subject != cert.issuer:
-        raise SigningError("signing.weak-hash", hash=hashed.name.upper(), code="signing-weak")
 
 
 def _meant_for_signing(cert: x509.Certificate) -> None:
@@ -204,10 +204,8 @@ def _meant_for_signing(cert: x509.Certificate) -> None:
 
 def _in_time(facts: Certificate, now: datetime) -> None:
     if now > facts.not_after:
-        raise SigningError(
-            "signing.expired", day=f"{facts.not_after:%Y-%m-%d}", code="signing-expired"
-        )
+        raise SigningError("signing.day", day=f"{facts.not_after:%Y-%m-%d}", code="signing-expired")
     if now < facts.not_before:
         raise SigningError(
-            "signing.early", day=f"{facts.not_before:%Y-%m-%d}", code="signing-not-yet-valid"
+            "signing.day", day=f"{facts.not_before:%Y-%m-%d}", code="signing-not-yet-valid"
         )

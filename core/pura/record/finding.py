@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from pura.base.catalogue import phrase
 from pura.base.decoder import DecodeError, Decoder
-from pura.base.errors import RecordError
+from pura.base.errors import RecordError, unusable
 from pura.record.encode import encode
 from pura.record.naming import NamedField, NamedMark, NamedPayload, Passage, RegisterMatch
 from pura.record.spoken import mark_lines, place_words
@@ -215,7 +216,7 @@ class Finding:
         try:
             return _DECODER.decode(cls, data if "headline" in data else _upgraded(data))
         except (DecodeError, KeyError, TypeError, ValueError):
-            raise RecordError("record.json") from None
+            raise unusable(RecordError, "record", phrase("what.json")) from None
 
 
 def _of_payload(name: str) -> Callable[[Finding], Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,10 +21,9 @@ from PySide6.QtWidgets import (
 
 from pura.keys import SUFFIX, Place, Secret, State
 from pura.usecases.keys import (
-    DeleteKey,
-    ExportKey,
-    ImportKey,
     KeyDone,
+    delete_key,
+    export_key,
     unlock_files,
     unlock_keyring,
 )
@@ -33,7 +32,14 @@ from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
-from pura_audit.keys.requests import KeyAct, KeyRequest, carry_out, name_in, needs_files
+from pura_audit.keys.requests import (
+    KeyAct,
+    KeyRequest,
+    comes_again,
+    name_in,
+    needs_files,
+    needs_passphrase,
+)
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
 from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.session.choices import Inventory, KeyChoice
@@ -271,7 +277,7 @@ class KeysDialog(PlainDialog):
             self,
             translate("Keys", "Write the encrypted key"),
             lambda path: self.begin(
-                ExportKey(name=key.label, passphrase=secret, path=path, replace=True)
+                partial(export_key, name=key.label, passphrase=secret, path=path, replace=True)
             ),
             name=f"{key.fingerprint}{SUFFIX}",
             suffix=SUFFIX[1:],
@@ -300,7 +306,7 @@ class KeysDialog(PlainDialog):
         no = box.addButton(translate("Keys", "Keep it"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(no)
         box.setEscapeButton(no)
-        yes.clicked.connect(lambda: self.begin(DeleteKey(name=key.label)))
+        yes.clicked.connect(lambda: self.begin(partial(delete_key, name=key.label)))
         return self._opened(box)
 
     def _unlock(self) -> None:
@@ -316,11 +322,12 @@ class KeysDialog(PlainDialog):
         dialog.given.connect(lambda secret: self._open_folder(secret, request))
         return self._opened(dialog) if new else self._tried(dialog)
 
-    def _ask_file(self, request: ImportKey) -> None:
-        name = request.source.name if isinstance(request.source, Path) else ""
+    def _ask_file(self, request: KeyRequest) -> None:
+        source = request.keywords["source"]
+        name = source.name if isinstance(source, Path) else ""
         title = filled(translate("Keys", "Passphrase of {file:text}"), file=name)
         dialog = PassphraseDialog(title, "", translate("Keys", "Open"), self._top, new=False)
-        dialog.given.connect(lambda secret: self.begin(replace(request, passphrase=secret)))
+        dialog.given.connect(lambda secret: self.begin(partial(request, passphrase=secret)))
         self._tried(dialog)
 
     @staticmethod
@@ -339,7 +346,7 @@ class KeysDialog(PlainDialog):
             self.ask_folder(request, new=found.files is State.NO_BACKEND)
             return
         self._work(
-            lambda _: carry_out(self._session.environment, request),
+            lambda _: request(self._session.environment),
             lambda outcome: self._ended(request, outcome),
         )
 
@@ -351,7 +358,7 @@ class KeysDialog(PlainDialog):
 
         def work(_: JobContext) -> KeyDone:
             unlock_files(environment, passphrase=secret)
-            return carry_out(environment, request)
+            return request(environment)
 
         self._work(work, lambda outcome: self._ended(request, outcome))
 
@@ -368,11 +375,7 @@ class KeysDialog(PlainDialog):
             self._over(outcome)
             return
         found = self._session.chosen.catalogue or Inventory()
-        if (
-            outcome.code == "key-file-passphrase"
-            and isinstance(request, ImportKey)
-            and request.passphrase is None
-        ):
+        if outcome.code == "key-file-passphrase" and needs_passphrase(request):
             self._rest()
             self._ask_file(request)
         elif (
@@ -381,9 +384,7 @@ class KeysDialog(PlainDialog):
             and (found.place is Place.FILES or self._in_file(request))
         ):
             self._over(outcome)
-            # The passphrase of an export was overwritten when it failed.
-            again = None if isinstance(request, ExportKey) else request
-            self.ask_folder(again, new=False)
+            self.ask_folder(request if comes_again(request) else None, new=False)
         else:
             self._over(outcome)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -10,11 +11,9 @@ from PySide6.QtWidgets import QDialog, QWidget
 from pura.audit.fitness import mismatches
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
+from pura.usecases.environment import Environment
 from pura.usecases.profiles import (
-    CreateForeign,
     ProfileDone,
-    SaveProfile,
-    create_foreign,
     export_profile,
     import_profile,
     remove_profile,
@@ -133,10 +132,8 @@ class ProfilesDialog(StoreDialog):
 
         form, environment = ForeignForm(self.session, self), self.session.environment
 
-        def make(request: CreateForeign) -> None:
-            self.session.do(
-                lambda _: create_foreign(environment, request), form.ended, form, words=_saved
-            )
+        def make(create: Callable[[Environment], ProfileDone]) -> None:
+            self.session.do(lambda _: create(environment), form.ended, form, words=_saved)
 
         form.wanted.connect(make)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -186,11 +183,11 @@ class ProfilesDialog(StoreDialog):
 
     # What is done
 
-    def save(self, request: SaveProfile) -> None:
+    def save(self, name: str, profile: Profile, replace: bool) -> None:
         """Store a profile that was made in the editor."""
         environment = self.session.environment
         self.begin(
-            lambda _: save_profile(environment, request),
+            lambda _: save_profile(environment, name=name, profile=profile, replace=replace),
             words=_saved,
         )
 

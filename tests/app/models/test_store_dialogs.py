@@ -23,7 +23,6 @@ from pura.scheme.profile_versions import NOTES
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import (
     ProfileDone,
-    SaveProfile,
     read_foreign,
 )
 from pura.verdict.power_file import PowerFile, read_power_file, seal
@@ -35,7 +34,7 @@ from pura_audit.models.fitness import FitnessDialog
 from pura_audit.models.power import PowerDialog
 from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.platform.version_words import imported_words, stored_words
-from pura_audit.profiles import dialog as profile_dialog
+from pura_audit.profiles import foreign
 from pura_audit.profiles.dialog import ProfilesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.profiles.foreign import ForeignForm
@@ -405,19 +404,20 @@ def test_fields_are_laid_out_and_must_add_up(editor: ProfileEditor) -> None:
 def test_saving_under_the_same_name_replaces_and_under_another_does_not(
     editor: ProfileEditor, qtbot: Any
 ) -> None:
-    requests: list[SaveProfile] = []
+    saved: list[tuple[str, Profile, bool]] = []
     editor.wanted.disconnect()
-    editor.wanted.connect(requests.append)
+    editor.wanted.connect(lambda *asked: saved.append(asked))
     editor.inputs["note"].setText("A note")
     daily = editor.inputs["key_epochs"]
     assert (daily.currentData(), daily.findData("day")) == (None, 1)
     daily.setCurrentIndex(1)
     editor.save.click()
-    assert (requests[0].name, requests[0].replace) == ("internal", True)
-    assert (requests[0].profile.note, requests[0].profile.key_epochs) == ("A note", "day")
+    [(name, profile, replaces)] = saved
+    assert (name, replaces) == ("internal", True)
+    assert (profile.note, profile.key_epochs) == ("A note", "day")
     editor.inputs["name"].setText("Another")
     editor.save.click()
-    assert (requests[1].name, requests[1].replace) == ("Another", False)
+    assert (saved[1][0], saved[1][2]) == ("Another", False)
 
 
 VLLM = {"algorithm": "dual_key_gumbel", "key": 2**63 + 11, "context_width": 3, "alpha": 0.2}
@@ -430,13 +430,14 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
 ) -> None:
     profile = stocked.session.chosen.profile.profile
     made = Noted(ProfileDone(profile=profile, name="vllm"))
-    monkeypatch.setattr(profile_dialog, "create_foreign", made)
+    monkeypatch.setattr(foreign, "create_foreign", made)
     profiles = openers.show_profiles(stocked)
-    path = tmp_path / "vllm.json"
+    path, wanted = tmp_path / "vllm.json", list[object]()
     for settings in (VLLM, SYNTHID, KGW):
         path.write_text(json.dumps(settings))
         form = profiles.ask_foreign()
         assert isinstance(form, ForeignForm)
+        form.wanted.connect(wanted.append)
         assert not form.ok.isEnabled()
         form.take(path)
         qtbot.waitUntil(lambda form=form: form.ok.isEnabled())
@@ -452,16 +453,17 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
         qtbot.waitUntil(lambda form=form: not (isValid(form) and form.isVisible()))
         assert not (isValid(secret) and secret.text())
         # What was shown says the same as the file.
-        request = made.requests[-1]
-        assert foreign_settings(request.settings, None) == read_foreign(path)
-        assert (request.name, request.model, request.key.label) == ("vllm", "tiny", "Newsroom 2026")
-        assert str(settings) not in repr(request)
+        asked = made.requests[-1]
+        assert foreign_settings(asked["settings"], None) == read_foreign(path)
+        assert (asked["name"], asked["model"]) == ("vllm", "tiny")
+        assert asked["key"].label == "Newsroom 2026"
+        assert str(settings) not in repr(wanted[-1])
     form = profiles.ask_foreign()
     form.inputs["name"].setText("by hand")
     form.inputs["secret"].setText("42")
     form.ok.click()
-    qtbot.waitUntil(lambda: made.requests[-1].name == "by hand")
-    assert made.requests[-1].settings == {"algorithm": "gumbel", "key": 42, "context_width": 4}
+    qtbot.waitUntil(lambda: made.requests[-1]["name"] == "by hand")
+    assert made.requests[-1]["settings"] == {"algorithm": "gumbel", "key": 42, "context_width": 4}
     profiles.close()
 
 
@@ -511,7 +513,7 @@ def test_profiles_are_saved_exported_deleted_and_taken_in(
         qtbot.waitUntil(lambda: not dialog.busy)
         assert dialog.words.text().startswith(words)
 
-    dialog.save(SaveProfile(name="One", profile=tbcc))
+    dialog.save("One", tbcc, False)
     settle("The profile “One” was saved.")
     dialog.hand_out("One", tmp_path / "out.json")
     settle("The profile “One” was exported.")

@@ -27,10 +27,10 @@ from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases.audits import Setup, UnreadFile, prepared
-from pura.usecases.bundles import CreateBundle, create_bundle
+from pura.usecases.bundles import create_bundle
 from pura.usecases.environment import Environment
-from pura.usecases.keys import CreateKey, create_key
-from pura.usecases.profiles import SaveProfile, save_profile
+from pura.usecases.keys import create_key
+from pura.usecases.profiles import save_profile
 from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.jobs.outcome import Progress
@@ -718,13 +718,11 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
         paths=user_paths(tmp_path / "there"), ask_folder=lambda _new: bytearray(words.encode())
     )
     tbcc = tbcc.with_(model=None)
-    save_profile(there, SaveProfile(name="House", profile=tbcc))
-    create_key(there, CreateKey(name="Newsroom", place=Place.FILES))
+    save_profile(there, name="House", profile=tbcc)
+    create_key(there, name="Newsroom", place=Place.FILES)
     path = tmp_path / "team.purateam"
     secret = Secret(bytearray(words.encode()))
-    held = create_bundle(
-        there, CreateBundle(key="Newsroom", profile="House", passphrase=secret, path=path)
-    )
+    held = create_bundle(there, key="Newsroom", profile="House", passphrase=secret, path=path)
     engine.empty = True
     window.session.chosen.look_around()
     qtbot.waitUntil(lambda: not window.session.chosen.catalogue.models)

@@ -34,7 +34,7 @@ from pura.usecases import batch
 from pura.usecases.audits import Prepared, Setup, prepared, resolved
 from pura.usecases.batch import BatchPlan, RunBatch, run_batch
 from pura.usecases.environment import Environment
-from pura.usecases.profiles import CreateForeign, create_foreign
+from pura.usecases.profiles import create_foreign
 from pura.words.sentences import fill
 
 SECRET = "words of a text that nobody may read in a log"
@@ -181,7 +181,7 @@ def test_texts_with_marks_by_others_are_read_alone_and_say_so(
 ) -> None:
     settings = tmp_path / "vllm.json"
     settings.write_text('{"algorithm": "gumbel", "key": 7, "context_width": 4}')
-    create_foreign(quick, CreateForeign(settings=settings, key=setup.keys[0], name="vllm"))
+    create_foreign(quick, settings=settings, key=setup.keys[0], name="vllm")
     theirs = Setup(keys=(), profile=quick.profiles.get("vllm"), restore=False)
     with prepared(quick, theirs) as ready:
         for step in (1, 7, 12):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,8 +14,6 @@ from pura.model.fetch import builtin_model
 from pura.usecases.bundles import (
     SUFFIX,
     Bundle,
-    CreateBundle,
-    TakeBundle,
     create_bundle,
     open_bundle,
     take_bundle,
@@ -141,16 +140,14 @@ class BundleDialog(WorkingDialog):
     def _take_in(self, secret: Secret, folder: Secret | None) -> None:
         environment = self.session.environment
         # The secret is overwritten when it has been used; another try needs it again.
-        request = TakeBundle(
-            path=self._path,
-            passphrase=Secret(secret.copy()),
-            replace_policy=self.policy.isChecked(),
-        )
+        lent, replaces = Secret(secret.copy()), self.policy.isChecked()
 
         def work(_: JobContext) -> Bundle:
             if folder is not None:
                 unlock_files(environment, passphrase=folder)
-            return take_bundle(environment, request)
+            return take_bundle(
+                environment, path=self._path, passphrase=lent, replace_policy=replaces
+            )
 
         self.begin(
             work,
@@ -234,14 +231,16 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
 
     def save(secret: Secret) -> None:
         def chosen(path: Path) -> None:
-            request = CreateBundle(
+            work = partial(
+                create_bundle,
+                session.environment,
                 key=key.label,
                 profile=profile.name,
                 passphrase=secret,
                 path=path,
                 replace=True,
             )
-            session.do(lambda _: create_bundle(session.environment, request), ended, host.frame)
+            session.do(lambda _: work(), ended, host.frame)
 
         asked = ask_target(
             host.frame,

@@ -26,7 +26,7 @@ from pura.caselog import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
-from pura.usecases.cases import ExportCase, export_to_file, open_audits
+from pura.usecases.cases import export_to_file, open_audits
 from pura.usecases.reports import filled_request
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.event import EventDialog
@@ -298,7 +298,10 @@ class CaseActs(QObject):
             lambda who: self._browser.change(
                 lambda _: export_to_file(
                     self._browser.log.environment,
-                    ExportCase(case=case.id, path=path, auditor=who, replace=True),
+                    case=case.id,
+                    path=path,
+                    auditor=who,
+                    replace=True,
                 ),
                 lambda _: self._browser.say(words),
             )

@@ -307,7 +307,7 @@ def test_a_report_of_a_case_knows_it_and_is_noted(
     browser.pane.buttons["report"].click()
     qtbot.waitUntil(lambda: bool(window.findChildren(ReportDialog)))
     [dialog] = window.findChildren(ReportDialog)
-    request = dialog.form.request().request
+    request = dialog.form.request()
     assert request.case == "Thesis"
     assert request.parties.examiner == "Anna"
     assert request.log.startswith("head ")

@@ -24,7 +24,7 @@ from pura.record import json_io
 from pura.report import ReportRequest, build_report, html_page
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Setup, audit, audit_again, prepared
-from pura.usecases.cases import CheckLog, SaveTo, check_log, open_saved, save_audits
+from pura.usecases.cases import SaveTo, check_log, open_saved, save_audits
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import create_foreign
 from pura.verdict.policy import default_policy
@@ -104,7 +104,7 @@ def test_a_text_of_another_server_is_found_without_its_model(
     kept = open_saved(quick, found.id)
     assert json_io.to_json(kept) == text
     assert audit_again(quick, kept).evidence == found.evidence
-    assert {check.state for check in check_log(quick, CheckLog())} <= {"good", "notice"}
+    assert {check.state for check in check_log(quick)} <= {"good", "notice"}
 
 
 def test_a_program_gets_the_same_record(

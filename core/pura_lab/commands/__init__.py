@@ -88,25 +88,20 @@ def attack(
     dtype: DtypeOption = "float32",
 ) -> None:
     """Attack a text, and say how hard it was hit."""
-    from pura.usecases.stress import AttackText, AttackTools, attack_text
+    from pura.usecases.stress import attack_text, attack_tools
 
     if output is not None:
         refuse_taken(output)
-    request = AttackText(
-        attack=name,
-        text=read_text(file),
-        seed=seed,
-        strength=strength,
-        params=_settings(setting or []),
-        tools=AttackTools(
-            model=model,
-            foreign=foreign,
-            thesaurus=thesaurus,
-            dipper=dipper,
-            translators=tuple(translator or ()),
-        ),
+    text, params = read_text(file), _settings(setting or [])
+    tools = attack_tools(
+        environment(device, dtype),
+        model=model,
+        foreign=foreign,
+        thesaurus=thesaurus,
+        dipper=dipper,
+        translators=tuple(translator or ()),
     )
-    done = attack_text(environment(device, dtype), request)
+    done = attack_text(tools, attack=name, text=text, seed=seed, strength=strength, params=params)
     hit = done.damage
     if as_json:
         row = {"text": done.text, "ids": done.ids.tolist(), "by": done.by, **vars(hit)}
@@ -151,20 +146,25 @@ def decompose(
 ) -> None:
     """Say what an edit did to a mark: what survived, how strong it is, what the bound says."""
     from pura.cli.generate import payload_of
-    from pura.usecases.stress import DecomposeText, decompose_text
+    from pura.usecases.stress import decompose_text
 
     at = environment(device, dtype)
     shared = load_profile(at, profile)
-    request = DecomposeText(
-        original=read_text(original),
-        edited=read_text(edited),
-        payload=payload_of(shared, payload, None),
-        key=find_key(at, key, key_file, "command.one-key"),
-        profile=shared,
-        model=model,
+    before, after, carried = (
+        read_text(original),
+        read_text(edited),
+        payload_of(shared, payload, None),
     )
     try:
-        done = decompose_text(at, request)
+        done = decompose_text(
+            at,
+            original=before,
+            edited=after,
+            payload=carried,
+            key=find_key(at, key, key_file, "command.one-key"),
+            profile=shared,
+            model=model,
+        )
     finally:
         at.session_keys.wipe()
     if as_json:

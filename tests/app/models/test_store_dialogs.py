@@ -16,6 +16,7 @@ from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.keys.foreign import foreign_settings
 from pura.measure.fitness.measure import ProxyFitness, TextResult
 from pura.measure.fitness.statistics import RULE, mean, share
+from pura.measure.prompts import STUDY
 from pura.model.memory import room_for
 from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
@@ -90,10 +91,9 @@ class Noted:
         self.requests: list[Any] = []
         self.error: PuraError | None = None
 
-    def __call__(self, _environment: Environment, *request: Any, **asked: Any) -> object:
+    def __call__(self, _environment: Environment, **asked: Any) -> object:
         told = ("progress", "checkpoint")
-        named = {k: v for k, v in asked.items() if k not in told}
-        self.requests.append(request[0] if request else named)
+        self.requests.append({k: v for k, v in asked.items() if k not in told})
         if self.error is not None:
             raise self.error
         return self.answer
@@ -266,10 +266,12 @@ def test_power_is_asked_for_as_the_form_says(
     dialog.measure.click()
     qtbot.waitUntil(lambda: bool(tables._rows) and not tables.busy)
     [request] = measured.requests
-    assert timed.requests == [request]
-    assert (request.model, request.reader, request.texts, request.learn) == ("tiny", None, 9, 7)
-    assert (request.documents, request.passages, request.chat) == ((500, 1000), (50,), True)
-    assert (request.edits, request.prompts) == (("substitute:0.1", "delete:0.2"), None)
+    plan = request["plan"]
+    assert timed.requests == [{"plan": plan, "model": "tiny"}]
+    assert (request["model"], request["reader"], plan.texts, plan.learn) == ("tiny", None, 9, 7)
+    assert (plan.documents, plan.passages, plan.chat) == ((500, 1000), (50,), True)
+    assert [edit.name for edit in plan.edits] == ["substitute:0.1", "delete:0.2"]
+    assert plan.prompts == STUDY
     assert sealed.fingerprint[:16] in tables.words.text()
     tables.close()
 
@@ -339,7 +341,7 @@ def test_fitness_is_asked_for_and_shown(
     dialog.measure.click()
     qtbot.waitUntil(lambda: not dialog.busy)
     [request] = measured.requests
-    assert (request.model, request.texts, request.samples) == ("tiny", 9, None)
+    assert (request["model"], request["texts"], request["samples"]) == ("tiny", 9, None)
     assert "12 reached the evidence of a mark" in dialog.sentence.text()
     assert cells(dialog.table) == ["Texts that reach evidence of 6 (log₁₀)", "100 %", "76 to 100 %"]
     assert cells(dialog.table, 5)[0] == "Divergence from “large” (bits a token)"

@@ -227,13 +227,11 @@ def test_fitness_is_measured_on_texts_that_are_made_on_the_spot(
     steps: list[str] = []
     measured = models.measure_fitness(
         here,
-        models.MeasureFitness(
-            model="small",
-            texts=1,
-            tokens=40,
-            key=KeyRef(fingerprint=sample_key.fingerprint, label="Test"),
-            profile=Profile.from_dict(small_samples["marked-tbcc"]["profile"]),
-        ),
+        model="small",
+        texts=1,
+        tokens=40,
+        key=KeyRef(fingerprint=sample_key.fingerprint, label="Test"),
+        profile=Profile.from_dict(small_samples["marked-tbcc"]["profile"]),
         progress=lambda stage: steps.append(stage.name),
     )
     assert measured.made_here

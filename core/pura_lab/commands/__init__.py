@@ -250,12 +250,13 @@ def run(
 ) -> None:
     """Run experiments; called again after a stop, they go on where they were."""
     from pura.cli.progress import bars
-    from pura_lab.usecases.experiments import RunExperiment, list_experiments, run_experiments
+    from pura_lab.usecases.experiments import list_experiments, run_experiments
 
     wanted = [line.name for line in list_experiments()] if names == ["all"] else names
-    requests = [
-        RunExperiment(
-            name=n,
+    with bars({"experiment": "bar.experiment"}) as tell:
+        for table, path in run_experiments(
+            environment(device, dtype),
+            wanted,
             output=output,
             texts=texts,
             full=full,
@@ -263,11 +264,8 @@ def run(
             cache=cache,
             judge=judge,
             attacker=attacker,
-        )
-        for n in wanted
-    ]
-    with bars({"experiment": "bar.experiment"}) as tell:
-        for table, path in run_experiments(environment(device, dtype), requests, progress=tell):
+            progress=tell,
+        ):
             err.print(say("lab.written", name=str(path)))
             sys.stdout.write(table + "\n")
 

@@ -32,7 +32,7 @@ from pura.scheme import Payload, Profile, SecretKey
 from pura.serve.lanes import Here, ReadPlan
 from pura.usecases import batch
 from pura.usecases.audits import Prepared, Setup, prepared, resolved
-from pura.usecases.batch import BatchPlan, RunBatch, run_batch
+from pura.usecases.batch import BatchPlan, run_batch
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import create_foreign
 from pura.words.sentences import fill
@@ -237,17 +237,18 @@ def test_processes_and_actors_contain_a_fault_in_any_step(
     monkeypatch.setattr(batch, "BatchPlan", partial(faulty.FaultyPlan, faults=faults))
     lines = tmp_path / "rows.jsonl"
     lines.write_text("\n".join(json.dumps(text) for text in (texts[0], *broken, texts[2])))
-    request = RunBatch(
+    out = str(tmp_path / "out.jsonl")
+    done = run_batch(
+        quick,
         inputs=Inputs(names=(str(lines),)),
         setup=setup,
-        output=str(tmp_path / "out.jsonl"),
+        output=out,
         engine=each_engine,
         jobs=2,
     )
-    done = run_batch(quick, request)
     assert (done.rows, done.errors) == (14, {"internal": 12})
     assert 1 <= done.alone <= 2  # who shares a group is the workers' to say
-    rows = list(read_rows(request.output))
+    rows = list(read_rows(out))
     assert [row.error for row in rows] == [None, *["internal"] * 12, None]
     log = (quick.paths.state / FAULTS).read_text(encoding="utf-8")
     assert not any(words in log + str(rows) for words in (SECRET, "This one fails"))

@@ -12,8 +12,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
-    QMessageBox,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -50,9 +48,11 @@ from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     TriedDialog,
+    ask_first,
     button_row,
     close_button,
     dialog_column,
+    opened,
 )
 from pura_audit.widgets.rows_model import RowsModel
 from pura_audit.widgets.tables import make_table
@@ -251,7 +251,7 @@ class KeysDialog(PlainDialog):
         """Open a form that stays until what it asks for has worked; others may come above it."""
         self._forms.append(form)
         form.finished.connect(lambda _: self._forms.remove(form))
-        return self._opened(form)
+        return opened(form)
 
     @property
     def _top(self) -> QWidget:
@@ -270,7 +270,7 @@ class KeysDialog(PlainDialog):
         action = translate("Keys", "Choose the file …")
         dialog = PassphraseDialog(title, words, action, self, new=True)
         dialog.given.connect(lambda secret: self._ask_target(key, secret))
-        return self._opened(dialog)
+        return opened(dialog)
 
     def _ask_target(self, key: KeyChoice, secret: Secret) -> None:
         dialog = ask_target(
@@ -290,24 +290,17 @@ class KeysDialog(PlainDialog):
             item.audit is not None and item.audit.key.fingerprint == key.fingerprint
             for item in items
         )
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(translate("Keys", "Delete a key"))
-        box.setText(
-            filled(
-                translate("Keys", "Delete {key:text}?"),
-                key=f"{quoted(key.label)} ({key.fingerprint})",
-            )
+        named = f"{quoted(key.label)} ({key.fingerprint})"
+        return ask_first(
+            self,
+            translate("Keys", "Delete a key"),
+            filled(translate("Keys", "Delete {key:text}?"), key=named),
+            lost_words(key, audits),
+            (
+                translate("Keys", "Delete for good"),
+                lambda: self.begin(partial(delete_key, name=key.label)),
+            ),
         )
-        box.setInformativeText(lost_words(key, audits))
-        for words in box.findChildren(QLabel):
-            words.setMinimumWidth(0 if words.text() == "" else 440)
-        yes = box.addButton(translate("Keys", "Delete for good"), QMessageBox.ButtonRole.AcceptRole)
-        no = box.addButton(translate("Keys", "Keep it"), QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(no)
-        box.setEscapeButton(no)
-        yes.clicked.connect(lambda: self.begin(partial(delete_key, name=key.label)))
-        return self._opened(box)
 
     def _unlock(self) -> None:
         found = self._session.chosen.catalogue or Inventory()
@@ -320,7 +313,7 @@ class KeysDialog(PlainDialog):
         """Ask for the passphrase of the folder of key files, then go on with the request."""
         dialog = folder_passphrase(self._top, new=new)
         dialog.given.connect(lambda secret: self._open_folder(secret, request))
-        return self._opened(dialog) if new else self._tried(dialog)
+        return opened(dialog) if new else self._tried(dialog)
 
     def _ask_file(self, request: KeyRequest) -> None:
         source = request.keywords["source"]
@@ -329,12 +322,6 @@ class KeysDialog(PlainDialog):
         dialog = PassphraseDialog(title, "", translate("Keys", "Open"), self._top, new=False)
         dialog.given.connect(lambda secret: self.begin(partial(request, passphrase=secret)))
         self._tried(dialog)
-
-    @staticmethod
-    def _opened(dialog: QDialog) -> QDialog:
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
 
     # What is done
 

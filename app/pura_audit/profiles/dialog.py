@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QWidget
 
 from pura.audit.fitness import mismatches
@@ -25,7 +24,7 @@ from pura_audit.profiles.words import code_names
 from pura_audit.session.choices import Inventory, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.form_dialog import ask_first
+from pura_audit.widgets.form_dialog import ask_first, opened
 from pura_audit.widgets.working_dialog import StoreDialog
 
 
@@ -122,9 +121,7 @@ class ProfilesDialog(StoreDialog):
 
         editor = ProfileEditor(self.session, choice, self)
         editor.wanted.connect(self.save)
-        editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        editor.open()
-        return editor
+        return opened(editor)
 
     def ask_foreign(self) -> QDialog:
         """Open the form for a mark by others; it stays until the profile is made."""
@@ -136,9 +133,7 @@ class ProfilesDialog(StoreDialog):
             self.session.do(lambda _: create(environment), form.ended, form, words=_saved)
 
         form.wanted.connect(make)
-        form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        form.open()
-        return form
+        return opened(form)
 
     def ask_import(self) -> QDialog:
         """Ask for a profile file."""
@@ -177,8 +172,7 @@ class ProfilesDialog(StoreDialog):
                 "Texts that were marked with it cannot be read without it. "
                 "Export it first if there may be such texts.",
             ),
-            translate("Profiles", "Delete"),
-            lambda: self.remove(one.name),
+            (translate("Profiles", "Delete"), lambda: self.remove(one.name)),
         )
 
     # What is done

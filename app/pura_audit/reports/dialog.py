@@ -35,7 +35,7 @@ from pura_audit.session.drafts import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import PlainDialog, ask_first, main_button, plain_button
+from pura_audit.widgets.form_dialog import PlainDialog, ask_first, main_button, opened, plain_button
 
 FORM: Final = 380
 
@@ -220,9 +220,8 @@ class ReportDialog(PlainDialog):
             self,
             new=True,
         )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.given.connect(lambda secret: self._write(path, secret))
-        dialog.open()
+        opened(dialog)
 
     def _write(self, path: Path, secret: Secret | None) -> None:
         self._path, self._where = None, path.parent
@@ -260,8 +259,7 @@ class ReportDialog(PlainDialog):
                 translate("Report", "Close the report"),
                 translate("Report", "Close without saving?"),
                 translate("Report", "What was filled in is lost."),
-                translate("Report", "Close"),
-                self._leave,
+                (translate("Report", "Close"), self._leave),
             )
 
     def _leave(self) -> None:

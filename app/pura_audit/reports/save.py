@@ -212,8 +212,10 @@ class SaveLine(QWidget):
             translate("Report", "Save the report"),
             question,
             translate("Report", "What stands in them now is lost."),
-            translate("Report", "Replace"),
-            lambda: self.save(replace(taken.request, replace=True)),
+            (
+                translate("Report", "Replace"),
+                lambda: self.save(replace(taken.request, replace=True)),
+            ),
         )
 
 

@@ -44,6 +44,7 @@ from pura_audit.widgets.form_dialog import (
     close_button,
     dialog_column,
     main_button,
+    opened,
     plain_button,
 )
 from pura_audit.widgets.table_dialog import TableDialog
@@ -319,8 +320,7 @@ class StressDialog(WorkingDialog):
 
     def _show_table(self, card: PositionsCard | SweepCard) -> None:
         dialog = TableDialog(card.title.text(), *card.table(), card.summary(), self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        opened(dialog)
 
     def ask_file(self) -> QDialog:
         """Ask where the table is to be written."""

@@ -26,7 +26,7 @@ from pura_audit.keys.requests import KeyAct
 from pura_audit.keys.words import state_words, strength_words
 from pura_audit.session.choices import Inventory
 from pura_audit.session.engine import PuraEngine
-from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.frame import program_commands
 
 WORDS = "four words in a row"
 
@@ -50,7 +50,7 @@ def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
 
 @pytest.fixture
 def keys(bench: Any) -> KeysDialog:
-    dialog = openers.show_keys(bench)
+    dialog = program_commands.show_keys(bench)
     assert isinstance(dialog, KeysDialog)
     return dialog
 

@@ -42,7 +42,7 @@ from pura_audit.profiles.foreign import ForeignForm
 from pura_audit.session.choices import Inventory, KeyChoice, ProfileChoice
 from pura_audit.session.engine import PuraEngine
 from pura_audit.session.picking import pick_profiles
-from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.frame import program_commands
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def models(stocked: Any) -> Iterator[Any]:
-    dialog = openers.show_models(stocked)
+    dialog = program_commands.show_models(stocked)
     QApplication.processEvents()
     yield dialog
     dialog.close()
@@ -351,7 +351,7 @@ def test_fitness_is_asked_for_and_shown(
 
 @pytest.fixture
 def editor(stocked: Any) -> Iterator[ProfileEditor]:
-    profiles = openers.show_profiles(stocked)
+    profiles = program_commands.show_profiles(stocked)
     dialog = profiles.edit(profiles.selected)
     QApplication.processEvents()
     yield dialog
@@ -433,7 +433,7 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
     profile = stocked.session.chosen.profile.profile
     made = Noted(ProfileDone(profile=profile, name="vllm"))
     monkeypatch.setattr(foreign, "create_foreign", made)
-    profiles = openers.show_profiles(stocked)
+    profiles = program_commands.show_profiles(stocked)
     path, wanted = tmp_path / "vllm.json", list[object]()
     for settings in (VLLM, SYNTHID, KGW):
         path.write_text(json.dumps(settings))
@@ -508,7 +508,7 @@ def test_several_profiles_are_tried_at_once_one_of_them_our_own(
 def test_profiles_are_saved_exported_deleted_and_taken_in(
     stocked: Any, qtbot: Any, paths: Any, tbcc: Profile, tmp_path: Path
 ) -> None:
-    dialog = openers.show_profiles(stocked)
+    dialog = program_commands.show_profiles(stocked)
     assert isinstance(dialog, ProfilesDialog)
 
     def settle(words: str) -> None:
@@ -533,7 +533,7 @@ def test_a_profile_of_an_older_version_says_so(
 ) -> None:
     old = tmp_path / "old.json"
     old.write_text(json.dumps(tbcc.to_dict()))
-    dialog = openers.show_profiles(stocked)
+    dialog = program_commands.show_profiles(stocked)
     assert isinstance(dialog, ProfilesDialog)
     dialog.take_in(old)
     qtbot.waitUntil(lambda: not dialog.busy)

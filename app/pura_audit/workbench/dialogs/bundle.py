@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
 
 from pura.keys import Place, Secret, State, passphrase_bytes
 from pura.model.fetch import builtin_model
@@ -28,11 +27,15 @@ from pura_audit.session.session import Session
 from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input
-from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_column, main_button
+from pura_audit.widgets.form_dialog import (
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+    opened,
+)
 from pura_audit.widgets.host import Host
 from pura_audit.widgets.working_dialog import WorkingDialog
-
-_Shown = TypeVar("_Shown", bound=QDialog)
 
 
 class BundleDialog(WorkingDialog):
@@ -135,7 +138,7 @@ class BundleDialog(WorkingDialog):
         self._asking = dialog = folder_passphrase(self, new=found.place is None)
         dialog.given.connect(lambda folder: self._take_in(secret, folder))
         dialog.finished.connect(lambda _: setattr(self, "_asking", None))
-        dialog.open()
+        opened(dialog)
 
     def _take_in(self, secret: Secret, folder: Secret | None) -> None:
         environment = self.session.environment
@@ -203,7 +206,7 @@ def ask_bundle(host: Host) -> QFileDialog:
 
 def show_bundle(host: Host, path: Path) -> BundleDialog:
     """Show what a bundle holds, and offer to take it in."""
-    return _opened(BundleDialog(host.session, path, host.frame))
+    return opened(BundleDialog(host.session, path, host.frame))
 
 
 def make_bundle(host: Host) -> PassphraseDialog | None:
@@ -262,14 +265,8 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
                 host.say(outcome.words)
 
     dialog.given.connect(save)
-    return _opened(dialog)
+    return opened(dialog)
 
 
 def _names() -> str:
     return translate("Bundle", "Team bundles (*.purateam)")
-
-
-def _opened(dialog: _Shown) -> _Shown:
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()
-    return dialog

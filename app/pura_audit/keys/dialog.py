@@ -10,10 +10,6 @@ from typing import TypeVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
-    QHeaderView,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,7 +23,7 @@ from pura.usecases.keys import (
 )
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.jobs.queue import Job, Work
+from pura_audit.jobs.queue import Work
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.keys.requests import (
@@ -42,107 +38,51 @@ from pura_audit.keys.words import kind_words, lost_words, place_words, state_wor
 from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.session.choices import Inventory, KeyChoice
 from pura_audit.session.session import Session
-from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_target
-from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import (
-    PlainDialog,
-    TriedDialog,
-    ask_first,
-    button_row,
-    close_button,
-    dialog_column,
-    opened,
-)
-from pura_audit.widgets.rows_model import RowsModel
-from pura_audit.widgets.tables import make_table
+from pura_audit.widgets.card import restyle
+from pura_audit.widgets.form_dialog import TriedDialog, ask_first, opened
+from pura_audit.widgets.working_dialog import StoreDialog
 
 T = TypeVar("T")
 
-NOTE = 5  # the last column takes the room that is left
-WIDEST = 176
 EXPOSED = 3  # warnings at a time, so that the table keeps its place
 
 
-class KeysDialog(PlainDialog):
+class KeysDialog(StoreDialog):
     """Table of the keys, with one button for everything that is done to them.
 
     Nothing is done here: requests go to the session, and the thread of the model answers.
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._job: Job | None = None
+        super().__init__(session, parent)
         self._forms: list[TriedDialog] = []
         self._rows: tuple[KeyChoice, ...] = ()
-        self.setWindowTitle(translate("Keys", "Keys"))
-        self.resize(960, 560)
-        self.title = label("", "answer")
-        self.state = label("", "muted", wrap=True)
-        self.exposed = label("", "attention", wrap=True)
-        self.exposed.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.unlock = QPushButton(translate("Keys", "Unlock …"))
-        self.unlock.clicked.connect(self._unlock)
-        self.table = make_table(translate("Keys", "Keys"))
-        self.none = label(translate("Keys", "No keys yet. Create one or import one."), "muted")
-        self.words = label("", "attention", wrap=True)
-        self.buttons = self._make_buttons()
-        self._lay_out()
-        self._say("")
+        self.none.setText(translate("Keys", "No keys yet. Create one or import one."))
+        restyle(self.detail, "role", "attention")
+        self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        words = {
+            KeyAct.NEW: translate("Keys", "New …"),
+            KeyAct.IMPORT: translate("Keys", "Import …"),
+            f"-{KeyAct.DERIVE}": translate("Keys", "Derive …"),
+            KeyAct.EXPORT: translate("Keys", "Export …"),
+            KeyAct.RENAME: translate("Keys", "Rename …"),
+            KeyAct.NOTE: translate("Keys", "Note …"),
+            f"-{KeyAct.DELETE}": translate("Keys", "Delete …"),
+        }
+        acts = {
+            act: (said, partial(self.ask, KeyAct(act.strip("-")))) for act, said in words.items()
+        }
+        self.lay_out(translate("Keys", "Keys"), {"unlock": ("", self._unlock), **acts})
+        self.unlock = self.buttons["unlock"]
         session.chosen.changed.connect(self.refresh)
         self.refresh()
-
-    def _make_buttons(self) -> dict[KeyAct, QPushButton]:
-        made = {
-            KeyAct.NEW: QPushButton(translate("Keys", "New …")),
-            KeyAct.IMPORT: QPushButton(translate("Keys", "Import …")),
-            KeyAct.DERIVE: QPushButton(translate("Keys", "Derive …")),
-            KeyAct.EXPORT: QPushButton(translate("Keys", "Export …")),
-            KeyAct.RENAME: QPushButton(translate("Keys", "Rename …")),
-            KeyAct.NOTE: QPushButton(translate("Keys", "Note …")),
-            KeyAct.DELETE: QPushButton(translate("Keys", "Delete …")),
-        }
-        for act, button in made.items():
-            button.setAutoDefault(False)
-            button.clicked.connect(lambda _=False, a=act: self.ask(a))
-        return made
-
-    def _lay_out(self) -> None:
-        layout = dialog_column(self)
-        top = QHBoxLayout()
-        top.setSpacing(GAP)
-        said = QVBoxLayout()
-        said.setSpacing(GRID // 2)
-        said.addWidget(self.title)
-        said.addWidget(self.state)
-        top.addLayout(said, 1)
-        top.addWidget(self.unlock, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(top)
-        middle = QHBoxLayout()
-        middle.setSpacing(GAP)
-        list_side = QVBoxLayout()
-        list_side.addWidget(self.exposed)
-        list_side.addWidget(self.none)
-        list_side.addWidget(self.table, 1)
-        middle.addLayout(list_side, 1)
-        column = QVBoxLayout()
-        column.setSpacing(GRID)
-        for act, button in self.buttons.items():
-            if act in (KeyAct.DERIVE, KeyAct.DELETE):
-                column.addSpacing(GRID)
-            column.addWidget(button)
-        column.addStretch(1)
-        middle.addLayout(column)
-        layout.addLayout(middle, 1)
-        layout.addWidget(self.words)
-        layout.addLayout(button_row(close_button(self, enter=True)))
 
     # What is shown
 
     def refresh(self) -> None:
         """Show the store's state and the keys."""
-        found = self._session.chosen.catalogue or Inventory()
+        found = self.session.chosen.catalogue or Inventory()
         title, said, way_out = state_words(found)
         self.title.setText(title)
         self.title.setToolTip(found.backend if found.place is Place.KEYRING else "")
@@ -153,14 +93,10 @@ class KeysDialog(PlainDialog):
             else translate("Keys", "Unlock …")
         )
         self.unlock.setVisible(State.LOCKED in (found.keyring, found.files) or self._unset(found))
-        self.exposed.setText("\n".join(failure.words for failure in found.exposed[:EXPOSED]))
-        self.exposed.setVisible(bool(found.exposed))
-        chosen = self.selected
+        self.detail.setText("\n".join(failure.words for failure in found.exposed[:EXPOSED]))
+        self.detail.setVisible(bool(found.exposed))
+        chosen = self.selected.fingerprint if self.selected is not None else ""
         self._rows = found.keys
-        self._fill(chosen.fingerprint if chosen is not None else "")
-        self._refresh_buttons()
-
-    def _fill(self, chosen: str) -> None:
         headers = (
             translate("Keys", "Name"),
             translate("Keys", "Fingerprint"),
@@ -169,63 +105,42 @@ class KeysDialog(PlainDialog):
             translate("Keys", "Kept in"),
             translate("Keys", "Note"),
         )
-        old = self.table.model()
-        self.table.setModel(RowsModel(headers, [_row(key) for key in self._rows], self.table))
-        if old is not None:
-            old.deleteLater()
-        self._fit_columns()
-        self.none.setVisible(not self._rows)
-        self.table.selectionModel().selectionChanged.connect(lambda *_: self._refresh_buttons())
-        places = [p for p, key in enumerate(self._rows) if key.fingerprint == chosen]
-        if self._rows:
-            self.table.selectRow(places[0] if places else 0)
-
-    def _fit_columns(self) -> None:
-        header = self.table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.table.resizeColumnsToContents()
-        for column in range(NOTE):
-            # Room for the edges, and none so wide that the note has no place.
-            header.resizeSection(column, min(header.sectionSize(column) + GRID, WIDEST))
-        header.setSectionResizeMode(NOTE, QHeaderView.ResizeMode.Stretch)
+        shown = [key.fingerprint for key in self._rows]
+        self.fill(
+            headers,
+            [_row(key) for key in self._rows],
+            shown.index(chosen) if chosen in shown else 0,
+        )
 
     @property
     def selected(self) -> KeyChoice | None:
         """The key of the selected row."""
-        model = self.table.selectionModel()
-        rows = model.selectedRows() if model is not None else []
-        return self._rows[rows[0].row()] if rows and rows[0].row() < len(self._rows) else None
+        return self._rows[self.place] if 0 <= self.place < len(self._rows) else None
 
-    def _refresh_buttons(self) -> None:
-        key, busy = self.selected, self._job is not None
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now."""
+        key = self.selected
         stored = key is not None and key.entry is not None
-        able = {
-            KeyAct.NEW: True,
-            KeyAct.IMPORT: True,
+        able: dict[str, bool] = {
             KeyAct.RENAME: key is not None,
             KeyAct.DELETE: key is not None,
             KeyAct.EXPORT: stored,
             KeyAct.NOTE: stored,
             KeyAct.DERIVE: key is not None and key.entry is not None and not key.entry.deployment,
         }
-        for act, button in self.buttons.items():
-            button.setEnabled(able[act] and not busy)
-        self.unlock.setEnabled(not busy)
+        for kind, button in self.buttons.items():
+            button.setEnabled(not self.busy and able.get(kind, True))
 
     @staticmethod
     def _unset(found: Inventory) -> bool:
         return found.place is None
 
-    def _say(self, words: str) -> None:
-        self.words.setText(words)
-        self.words.setVisible(bool(words))
-
     # What is asked
 
     def ask(self, act: KeyAct) -> QDialog | None:
         """Ask what a request needs; returns the dialog that is open then."""
-        self._say("")
-        found, key = self._session.chosen.catalogue or Inventory(), self.selected
+        self.say("")
+        found, key = self.session.chosen.catalogue or Inventory(), self.selected
         if act in (KeyAct.NEW, KeyAct.IMPORT):
             return self._open(KeyForm(act, found, self))
         if key is None:
@@ -239,12 +154,12 @@ class KeysDialog(PlainDialog):
 
     def ask_import(self, source: Path) -> QDialog:
         """Ask what the import of a key file needs."""
-        form = KeyForm(KeyAct.IMPORT, self._session.chosen.catalogue or Inventory(), self)
+        form = KeyForm(KeyAct.IMPORT, self.session.chosen.catalogue or Inventory(), self)
         form.take(source)
         return self._open(form)
 
     def _open(self, form: KeyForm) -> QDialog:
-        form.wanted.connect(self.begin)
+        form.wanted.connect(self.carry_out)
         return self._tried(form)
 
     def _tried(self, form: TriedDialog) -> QDialog:
@@ -276,7 +191,7 @@ class KeysDialog(PlainDialog):
         dialog = ask_target(
             self,
             translate("Keys", "Write the encrypted key"),
-            lambda path: self.begin(
+            lambda path: self.carry_out(
                 partial(export_key, name=key.label, passphrase=secret, path=path, replace=True)
             ),
             name=f"{key.fingerprint}{SUFFIX}",
@@ -285,7 +200,7 @@ class KeysDialog(PlainDialog):
         dialog.rejected.connect(secret.wipe)
 
     def _ask_delete(self, key: KeyChoice) -> QDialog:
-        items = self._session.texts.queue.items
+        items = self.session.texts.queue.items
         audits = sum(
             item.audit is not None and item.audit.key.fingerprint == key.fingerprint
             for item in items
@@ -298,14 +213,14 @@ class KeysDialog(PlainDialog):
             lost_words(key, audits),
             (
                 translate("Keys", "Delete for good"),
-                lambda: self.begin(partial(delete_key, name=key.label)),
+                lambda: self.carry_out(partial(delete_key, name=key.label)),
             ),
         )
 
     def _unlock(self) -> None:
-        found = self._session.chosen.catalogue or Inventory()
+        found = self.session.chosen.catalogue or Inventory()
         if found.place is Place.KEYRING and found.keyring is State.LOCKED:
-            self._work(lambda _: unlock_keyring(self._session.environment), self._unlocked)
+            self._work(lambda _: unlock_keyring(self.session.environment), self._unlocked)
         else:
             self.ask_folder(None, new=self._unset(found))
 
@@ -320,25 +235,25 @@ class KeysDialog(PlainDialog):
         name = source.name if isinstance(source, Path) else ""
         title = filled(translate("Keys", "Passphrase of {file:text}"), file=name)
         dialog = PassphraseDialog(title, "", translate("Keys", "Open"), self._top, new=False)
-        dialog.given.connect(lambda secret: self.begin(partial(request, passphrase=secret)))
+        dialog.given.connect(lambda secret: self.carry_out(partial(request, passphrase=secret)))
         self._tried(dialog)
 
     # What is done
 
-    def begin(self, request: KeyRequest) -> None:
+    def carry_out(self, request: KeyRequest) -> None:
         """Hand a request over; the passphrase of the files is asked for first where needed."""
-        found = self._session.chosen.catalogue or Inventory()
+        found = self.session.chosen.catalogue or Inventory()
         if needs_files(request) and found.files is not State.READY:
             self._rest()
             self.ask_folder(request, new=found.files is State.NO_BACKEND)
             return
         self._work(
-            lambda _: request(self._session.environment),
-            lambda outcome: self._ended(request, outcome),
+            lambda _: request(self.session.environment),
+            lambda outcome: self._answered(request, outcome),
         )
 
     def _open_folder(self, secret: Secret, request: KeyRequest | None) -> None:
-        environment = self._session.environment
+        environment = self.session.environment
         if request is None:
             self._work(lambda _: unlock_files(environment, passphrase=secret), self._unlocked)
             return
@@ -347,21 +262,21 @@ class KeysDialog(PlainDialog):
             unlock_files(environment, passphrase=secret)
             return request(environment)
 
-        self._work(work, lambda outcome: self._ended(request, outcome))
+        self._work(work, lambda outcome: self._answered(request, outcome))
 
     def _work(self, work: Work[T], then: Callable[[Outcome[T]], None]) -> None:
-        self._say("")
-        self._job = self._session.do(work, then, self)
-        self._refresh_buttons()
+        self.say("")
+        self._job = self.session.do(work, then, self)
+        self.refresh_buttons()
 
     def _unlocked(self, outcome: Outcome[None]) -> None:
         self._over(outcome)
 
-    def _ended(self, request: KeyRequest, outcome: Outcome[KeyDone]) -> None:
+    def _answered(self, request: KeyRequest, outcome: Outcome[KeyDone]) -> None:
         if not isinstance(outcome, Failure):
             self._over(outcome)
             return
-        found = self._session.chosen.catalogue or Inventory()
+        found = self.session.chosen.catalogue or Inventory()
         if outcome.code == "key-file-passphrase" and needs_passphrase(request):
             self._rest()
             self._ask_file(request)
@@ -378,7 +293,7 @@ class KeysDialog(PlainDialog):
     def _rest(self) -> None:
         """Something else is asked first: nothing runs, and the forms can be used again."""
         self._job = None
-        self._refresh_buttons()
+        self.refresh_buttons()
         for form in self._forms:
             form.rest()
 
@@ -391,7 +306,7 @@ class KeysDialog(PlainDialog):
         elif self._forms:
             self._forms[-1].ended(outcome)
         elif isinstance(outcome, Failure):
-            self._say(outcome.words)
+            self.say(outcome)
 
     def _in_file(self, request: KeyRequest) -> bool:
         name = name_in(request)

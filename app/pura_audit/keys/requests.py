@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum, auto
+from enum import StrEnum
 from functools import partial
 from typing import TypeAlias
 
@@ -10,16 +10,16 @@ from pura.keys import Place
 from pura.usecases.keys import KeyDone, create_key, export_key, import_key
 
 
-class KeyAct(Enum):
+class KeyAct(StrEnum):
     """The buttons of the dialog."""
 
-    NEW = auto()
-    IMPORT = auto()
-    DERIVE = auto()
-    EXPORT = auto()
-    RENAME = auto()
-    NOTE = auto()
-    DELETE = auto()
+    NEW = "new"
+    IMPORT = "import"
+    DERIVE = "derive"
+    EXPORT = "export"
+    RENAME = "rename"
+    NOTE = "note"
+    DELETE = "delete"
 
 
 KeyRequest: TypeAlias = partial[KeyDone]

@@ -81,7 +81,7 @@ def make(qtbot: Any, dialog: KeysDialog, name: str) -> None:
     assert isinstance(form, KeyForm)
     form.line.setText(name)
     form.ok.click()
-    catalogue = dialog._session.chosen.catalogue
+    catalogue = dialog.session.chosen.catalogue
     assert catalogue is not None
     if catalogue.files is not State.READY:
         give(dialog)
@@ -118,13 +118,13 @@ def test_a_key_through_its_whole_life(
     assert bench.session.chosen.key.label == "House"
     first = keys.selected
     assert first is not None
-    assert not keys.exposed.isVisible()
+    assert not keys.detail.isVisible()
     (paths.config / "keys").chmod(0o755)  # others may look into the folder
-    keys.begin(partial(note_key, name="House", note="kept in the safe"))
+    keys.carry_out(partial(note_key, name="House", note="kept in the safe"))
     qtbot.waitUntil(lambda: keys._rows[0].entry.note == "kept in the safe")
     settle(qtbot, keys)
-    assert "chmod 700" in keys.exposed.text()
-    assert keys.exposed.isVisible()
+    assert "chmod 700" in keys.detail.text()
+    assert keys.detail.isVisible()
     form = keys.ask(KeyAct.RENAME)
     assert isinstance(form, KeyForm)
     form.line.setText("Haus")
@@ -148,7 +148,7 @@ def test_a_key_through_its_whole_life(
     settle(qtbot, keys)
     target = tmp_path / "copy.purakey"
     secret = Secret(passphrase_bytes("another set of words"))
-    keys.begin(partial(export_key, name="Haus", path=target, passphrase=secret))
+    keys.carry_out(partial(export_key, name="Haus", path=target, passphrase=secret))
     settle(qtbot, keys)
     qtbot.waitUntil(target.exists)
     profile = Profile(
@@ -283,7 +283,7 @@ def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app: Any, qt
 
 def test_several_keys_are_ticked_in_the_chip(bench: Any, keys: KeysDialog, qtbot: Any) -> None:
     for name in ("House", "Desk"):
-        keys.begin(partial(create_key, name=name, session=True))
+        keys.carry_out(partial(create_key, name=name, session=True))
         qtbot.waitUntil(lambda n=name: n in labels(keys))
         settle(qtbot, keys)
     session, chip = bench.session, bench.header.key

@@ -241,7 +241,7 @@ def test_esc_cancels_the_row_on_screen_and_brings_up_what_runs_where_it_is_anoth
     for name in ("running", "waiting"):
         window.session.texts.add_text(text, name)
     window.audit()
-    qtbot.waitUntil(engine.entered.is_set)
+    qtbot.waitUntil(lambda: states(window) == ["running", "waiting"])
     window.actions_by_name["cancel"].trigger()  # the last one added is on screen
     assert states(window) == ["running", "cancelled"]
     window.actions_by_name["cancel"].trigger()  # nothing of that row is left to cancel
@@ -620,7 +620,7 @@ def test_bar_row_and_time_agree_and_a_pause_is_a_button(
     engine.gate.clear()
     window.session.texts.add_text(text, "memo")
     window.audit()
-    qtbot.waitUntil(engine.entered.is_set)
+    qtbot.waitUntil(lambda: states(window) == ["running"])
     item = window.session.texts.current
     shares = []
     for step, done in ((4, 0), (5, 0), (5, 50), (5, 100), (6, 0), (8, 0), (9, 0), (12, 0)):

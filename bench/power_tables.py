@@ -18,9 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import _common
 from pura.base.paths import user_paths
 from pura.base.progress import Stage
+from pura.measure.power.plan import PowerPlan
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
-from pura.usecases.power import MeasurePower, estimate_power, export_power, measure_power
+from pura.usecases.power import estimate_power, export_power, measure_power, plan_power
 
 SEED = 20_261_122
 # Temperature, top-p, length in tokens: colder texts have fewer usable positions and must be longer.
@@ -76,7 +77,7 @@ PROMPTS = {
 }  # plain English: those of the study
 
 
-def plan(profile: Profile, folder: Path) -> dict[str, MeasurePower]:
+def plan(profile: Profile, folder: Path) -> dict[str, PowerPlan]:
     """Return the measurements by name."""
     folder.mkdir(parents=True, exist_ok=True)
     out = {}
@@ -87,7 +88,7 @@ def plan(profile: Profile, folder: Path) -> dict[str, MeasurePower]:
         if (language, chat) in PROMPTS:
             prompts = folder / f"{name}.txt"
             prompts.write_text("\n".join(PROMPTS[language, chat]) + "\n", encoding="utf-8")
-        out[name] = MeasurePower(
+        out[name] = plan_power(
             name=f"SmolLM2-135M-Instruct, {name}",
             profile=profile.with_(temperature=temperature, top_p=top_p),
             prompts=prompts,
@@ -96,7 +97,6 @@ def plan(profile: Profile, folder: Path) -> dict[str, MeasurePower]:
             tokens=tokens,
             documents=(),
             seed=SEED,
-            folder=folder / name,
         )
     return out
 
@@ -116,13 +116,13 @@ def main() -> None:
     args = parser.parse_args()
     at = Environment(paths=user_paths(), device="cpu")
     _common.print_facts("Power tables", SEED)
-    for name, request in plan(Profile.new(at.model()), args.out).items():
+    for name, one in plan(Profile.new(at.model()), args.out).items():
         if not fnmatch(name, args.only):
             continue
         if args.estimate:
-            print(f"{name}: {estimate_power(at, request) / 3600:.1f} h", flush=True)
+            print(f"{name}: {estimate_power(at, plan=one) / 3600:.1f} h", flush=True)
             continue
-        sealed = measure_power(at, request, progress=tell)
+        sealed = measure_power(at, plan=one, folder=args.out / name, progress=tell)
         export_power(at, sealed.fingerprint, args.out / f"{name}.json")
         print(f"\n{name}: {sealed.fingerprint}", flush=True)
 

@@ -175,9 +175,9 @@ def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
 
 def use_table(found: Drive, audit: Audit) -> None:
     """Fill the table with many findings; sort, group, search and scroll it."""
+    from pura_audit.session.finding_summary import outline
     from PySide6.QtCore import Qt
 
-    from pura_audit.session.finding_summary import outline
     from pura_audit.session.items import Item, ItemState
     from pura_audit.session.results import COLUMNS
 
@@ -214,10 +214,10 @@ def use_table(found: Drive, audit: Audit) -> None:
 
 def open_report(found: Drive) -> None:
     """Open the window of a report, and wait for its pages."""
-    from pura_audit.workbench.dialogs import openers
+    from pura_audit.workbench.frame import report_commands
 
     def act() -> None:
-        dialog = openers.make_report(found.window)
+        dialog = report_commands.make_report(found.window)
         assert dialog is not None  # there are audits
         found.until(lambda: dialog.preview.built is not None and not dialog.preview.view.missing())
         dialog.close()

@@ -24,7 +24,7 @@ from pura.register.store import Register
 from pura.report.check import BAD, check_report
 from pura.scheme import Profile
 from pura.usecases.audits import Setup
-from pura.usecases.batch import RunBatch, run_batch
+from pura.usecases.batch import run_batch
 from pura.usecases.environment import Environment
 from pura.usecases.keys import open_key_file
 
@@ -102,13 +102,14 @@ def test_batch_rows(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     profile = Profile.load(desk / "house.json")
     at = Environment(paths=user_paths())
     ref = open_key_file(at, desk / "desk.key", None)
-    request = RunBatch(
+    done = run_batch(
+        at,
         inputs=Inputs(names=("letter.txt", "missing.txt")),
         setup=Setup(keys=(ref,), profile=profile),
         output="found.jsonl",
         records=Path("records"),
     )
-    assert run_batch(at, request).outcomes == {"mark": 1, "not-examinable": 1}
+    assert done.outcomes == {"mark": 1, "not-examinable": 1}
     run("batch_rows.py")
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("letter.txt mark 0")

@@ -18,10 +18,15 @@ from pura_audit.models.power import PowerDialog
 from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.session.items import Item
-from pura_audit.workbench.dialogs import openers
 from pura_audit.workbench.dialogs.bundle import show_bundle
 from pura_audit.workbench.dialogs.closing import closing_question
 from pura_audit.workbench.dialogs.reading import ReadingDialog
+from pura_audit.workbench.frame import (
+    case_commands,
+    program_commands,
+    report_commands,
+    text_commands,
+)
 
 
 def opened(dialog: QDialog) -> QDialog:
@@ -31,7 +36,7 @@ def opened(dialog: QDialog) -> QDialog:
 
 def reading_dialog(window: Any) -> QDialog:
     item = Item(number=0, name="memo.txt", path=Path(__file__))
-    return openers._open(ReadingDialog(window.session, item, window))
+    return opened(ReadingDialog(window.session, item, window))
 
 
 def second_person(window: Any) -> QDialog:
@@ -45,7 +50,7 @@ def second_person(window: Any) -> QDialog:
 
 def beside(window: Any) -> QDialog | None:
     audit = window.session.texts.current.audit
-    return openers.show_side_by_side(window, [audit, audit])
+    return case_commands.show_side_by_side(window, [audit, audit])
 
 
 def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
@@ -60,38 +65,38 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         return find
 
     def key_dialogs() -> Any:
-        return openers.show_keys(window)
+        return program_commands.show_keys(window)
 
     return {
-        "about": lambda: openers.show_about(window),
-        "shortcuts": lambda: openers.show_shortcuts(window),
+        "about": lambda: program_commands.show_about(window),
+        "shortcuts": lambda: program_commands.show_shortcuts(window),
         "palette": asked(window.actions_by_name["palette"].trigger),
-        "details": lambda: openers.show_details(window),
-        "compared": lambda: openers.show_compared(window),
-        "candidates": lambda: openers.show_candidates(window),
-        "settings": lambda: openers.show_settings(window),
+        "details": lambda: text_commands.show_details(window),
+        "compared": lambda: text_commands.show_compared(window),
+        "candidates": lambda: text_commands.show_candidates(window),
+        "settings": lambda: program_commands.show_settings(window),
         "reading": lambda: reading_dialog(window),
-        "guide": lambda: openers.show_guide(window),
-        "table": lambda: openers.show_table(window, window.evidence.bits),
-        "stress": lambda: openers.stress_text(window),
-        "compare": lambda: openers.compare_audits(window),
+        "guide": lambda: program_commands.show_guide(window),
+        "table": lambda: text_commands.show_table(window, window.evidence.bits),
+        "stress": lambda: text_commands.stress_text(window),
+        "compare": lambda: case_commands.compare_audits(window),
         "side by side": lambda: beside(window),
-        "report": lambda: openers.make_report(window),
-        "save to a case": lambda: openers.save_to_case(window),
-        "cases": lambda: openers.show_cases(window),
-        "new case": lambda: openers.show_cases(window).ask_new(),
-        "import of a case": lambda: openers.show_cases(window).ask_import(),
+        "report": lambda: report_commands.make_report(window),
+        "save to a case": lambda: case_commands.save_to_case(window),
+        "cases": lambda: case_commands.show_cases(window),
+        "new case": lambda: case_commands.show_cases(window).ask_new(),
+        "import of a case": lambda: case_commands.show_cases(window).ask_import(),
         "second person": lambda: second_person(window),
         "event of a case": lambda: opened(EventDialog(window)),
-        "check of the log": openers.show_cases(window).acts.check_log,
-        "sign a report": lambda: openers.sign_report(window),
-        "verify a report": lambda: openers.verify_report(window),
-        "statement": lambda: openers.check_statement(window),
+        "check of the log": case_commands.show_cases(window).acts.check_log,
+        "sign a report": lambda: report_commands.sign_report(window),
+        "verify a report": lambda: report_commands.verify_report(window),
+        "statement": lambda: report_commands.check_statement(window),
         "open files": asked(window.open_files),
         "bundle": lambda: show_bundle(window, Path("team.purateam")),
-        "folder": lambda: openers.choose_of_folder(window, Path("texts")),
-        "issued payloads": lambda: openers.import_register(window),
-        "keys": lambda: openers.show_keys(window),
+        "folder": lambda: text_commands.choose_of_folder(window, Path("texts")),
+        "issued payloads": lambda: case_commands.import_register(window),
+        "keys": lambda: program_commands.show_keys(window),
         "new key": lambda: key_dialogs().ask(KeyAct.NEW),
         "key to import": lambda: key_dialogs().ask(KeyAct.IMPORT),
         "deployment key": lambda: key_dialogs().ask(KeyAct.DERIVE),
@@ -102,12 +107,14 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "name of a profile": window.setup.ask_profile,
         "folder of a model": window.setup.ask_model,
         "file of a profile": window.setup.ask_profile_file,
-        "models": lambda: openers.show_models(window),
-        "profiles": lambda: openers.show_profiles(window),
+        "models": lambda: program_commands.show_models(window),
+        "profiles": lambda: program_commands.show_profiles(window),
         "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
-        "profile of a mark by others": lambda: openers.show_profiles(window).ask_foreign(),
+        "profile of a mark by others": lambda: program_commands.show_profiles(window).ask_foreign(),
         "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
         "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
         "power tables": lambda: opened(PowerTablesDialog(window.session, "tiny", window)),
-        "closing": lambda: closing_question(window, running=True, installing=True, unkept=0)[0],
+        "closing": lambda: closing_question(
+            window, window.cancel_and_close, running=True, installing=True, unkept=0
+        ),
     }

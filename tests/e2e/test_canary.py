@@ -63,13 +63,13 @@ def steps():
     typed = Secret(bytearray(secret.encode()))
     wrong = Secret(passphrase_bytes("a wrong one, long enough"))
     right = Secret(passphrase_bytes(passphrase))
-    derived = desk.DeriveKey(master="Renamed", label="window", place=Place.FILES)
     for work in (
         lambda _: desk.import_key(
-            at, desk.ImportKey(name="Passing", source=typed, session=True)),
+            at, name="Passing", source=typed, session=True),
         lambda _: desk.unlock_files(at, passphrase=wrong),
         lambda _: desk.unlock_files(at, passphrase=right),
-        lambda _: desk.derive_key(at, derived),
+        lambda _: desk.derive_key(
+            at, master="Renamed", label="window", place=Place.FILES),
     ):
         session.do(work, lambda _: None, window)
         yield

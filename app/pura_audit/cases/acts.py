@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from PySide6.QtCore import QObject, Qt, SignalInstance
+from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from pura.caselog import (
@@ -26,7 +26,7 @@ from pura.caselog import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
-from pura.usecases.cases import ExportCase, export_to_file, open_audits
+from pura.usecases.cases import export_to_file, open_audits
 from pura.usecases.reports import filled_request
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.event import EventDialog
@@ -40,6 +40,7 @@ from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.case_log import Cases
 from pura_audit.session.session import Session
 from pura_audit.widgets.ask_file import ask_target
+from pura_audit.widgets.form_dialog import opened
 
 if TYPE_CHECKING:
     from pura_audit.cases.check import CheckDialog
@@ -298,7 +299,10 @@ class CaseActs(QObject):
             lambda who: self._browser.change(
                 lambda _: export_to_file(
                     self._browser.log.environment,
-                    ExportCase(case=case.id, path=path, auditor=who, replace=True),
+                    case=case.id,
+                    path=path,
+                    auditor=who,
+                    replace=True,
                 ),
                 lambda _: self._browser.say(words),
             )
@@ -309,9 +313,7 @@ class CaseActs(QObject):
         from pura_audit.cases.check import CheckDialog
 
         dialog = CheckDialog(self._browser.log, self._browser.session.settings, self._parent)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
+        return opened(dialog)
 
     # Its audits
 
@@ -321,9 +323,7 @@ class CaseActs(QObject):
         if len(chosen) != 1:
             return None
         dialog = ReviewDialog(self._browser.log, case, chosen[0], self._parent)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
+        return opened(dialog)
 
     def _opened(self, then: Callable[[tuple[Audit, ...]], object]) -> None:
         """Read the chosen audits, with their texts; ask for a passphrase where one is needed."""
@@ -344,10 +344,9 @@ class CaseActs(QObject):
             if isinstance(outcome, Done):
                 then(outcome.result)
 
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.given.connect(lambda secret: self._read(items, secret, ended, dialog))
         dialog.rejected.connect(lambda: self._read(items, None, self._then(then), self._parent))
-        dialog.open()
+        opened(dialog)
 
     def _then(
         self, then: Callable[[tuple[Audit, ...]], object]

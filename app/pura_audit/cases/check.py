@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from PySide6.QtWidgets import (
@@ -14,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from pura.caselog.verify import LogCheck
 from pura.report.check import BAD, GOOD, NOTICE
-from pura.usecases.cases import CheckLog, check_log
+from pura.usecases.cases import check_log
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.platform.i18n import filled, language, translate
@@ -92,14 +93,14 @@ class CheckDialog(PlainDialog):
     def check(self) -> None:
         """Look at everything."""
         who, at = self._settings.current.auditor, self._cases.environment
-        request = CheckLog(head=self.head.text, record=bool(who), auditor=who)
+        work = partial(check_log, at, head=self.head.text, record=bool(who), auditor=who)
         self.checks = None
         self.bar.show()
         self.again.setEnabled(False)
         self.words.setText(translate("Cases", "Checking …"))
         queue = self._cases.change if who else self._cases.ask
         self._asked = queue(
-            lambda context: check_log(at, request, checkpoint=context.checkpoint),
+            lambda context: work(checkpoint=context.checkpoint),
             self._checked,
             self,
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from pura.caselog import Case, CaseItem
-from pura.usecases.cases import ReviewFinding, review_finding
+from pura.usecases.cases import review_finding
 from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.outcome import Failure, Outcome
 from pura_audit.platform.i18n import decimal, filled, language, translate
@@ -122,16 +124,18 @@ class ReviewDialog(FittedDialog):
 
     def sign(self, *, agree: bool) -> None:
         """Write it to the log."""
-        item, who = self._item, self.who.text
-        recomputed, remark = self.recomputed.text, self.remark.text
         self._working = True
         self._check()
-        request = ReviewFinding(
-            item=item, reviewer=who, agree=agree, recomputed=recomputed, words=remark
+        work = partial(
+            review_finding,
+            self._cases.environment,
+            item=self._item,
+            reviewer=self.who.text,
+            agree=agree,
+            recomputed=self.recomputed.text,
+            words=self.remark.text,
         )
-        self._cases.change(
-            lambda _: review_finding(self._cases.environment, request), self._signed, self
-        )
+        self._cases.change(lambda _: work(), self._signed, self)
 
     def _signed(self, outcome: Outcome[None]) -> None:
         self._working = False

@@ -41,6 +41,7 @@ from pura_audit.widgets.form_dialog import (
     cancel_button,
     dialog_column,
     main_button,
+    opened,
 )
 from pura_audit.widgets.scrolled import Scrolled
 
@@ -188,9 +189,8 @@ class SaveDialog(FittedDialog):
             self,
             new=True,
         )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.given.connect(self._save)
-        dialog.open()
+        opened(dialog)
 
     def _save(self, secret: Secret | None) -> None:
         audits = (self._current, *(self._others if self.all.isChecked() else ()))

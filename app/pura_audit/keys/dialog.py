@@ -3,140 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QMessageBox,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from pura.keys import SUFFIX, Place, Secret, State
 from pura.usecases.keys import (
-    DeleteKey,
-    ExportKey,
-    ImportKey,
     KeyDone,
+    delete_key,
+    export_key,
     unlock_files,
     unlock_keyring,
 )
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.jobs.queue import Job, Work
+from pura_audit.jobs.queue import Work
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
-from pura_audit.keys.requests import KeyAct, KeyRequest, carry_out, name_in, needs_files
+from pura_audit.keys.requests import (
+    KeyAct,
+    KeyRequest,
+    comes_again,
+    name_in,
+    needs_files,
+    needs_passphrase,
+)
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
 from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.session.choices import Inventory, KeyChoice
 from pura_audit.session.session import Session
-from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_target
-from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import (
-    PlainDialog,
-    TriedDialog,
-    button_row,
-    close_button,
-    dialog_column,
-)
-from pura_audit.widgets.rows_model import RowsModel
-from pura_audit.widgets.tables import make_table
+from pura_audit.widgets.card import restyle
+from pura_audit.widgets.form_dialog import TriedDialog, ask_first, opened
+from pura_audit.widgets.working_dialog import StoreDialog
 
 T = TypeVar("T")
 
-NOTE = 5  # the last column takes the room that is left
-WIDEST = 176
 EXPOSED = 3  # warnings at a time, so that the table keeps its place
 
 
-class KeysDialog(PlainDialog):
+class KeysDialog(StoreDialog):
     """Table of the keys, with one button for everything that is done to them.
 
     Nothing is done here: requests go to the session, and the thread of the model answers.
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._job: Job | None = None
+        super().__init__(session, parent)
         self._forms: list[TriedDialog] = []
         self._rows: tuple[KeyChoice, ...] = ()
-        self.setWindowTitle(translate("Keys", "Keys"))
-        self.resize(960, 560)
-        self.title = label("", "answer")
-        self.state = label("", "muted", wrap=True)
-        self.exposed = label("", "attention", wrap=True)
-        self.exposed.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.unlock = QPushButton(translate("Keys", "Unlock …"))
-        self.unlock.clicked.connect(self._unlock)
-        self.table = make_table(translate("Keys", "Keys"))
-        self.none = label(translate("Keys", "No keys yet. Create one or import one."), "muted")
-        self.words = label("", "attention", wrap=True)
-        self.buttons = self._make_buttons()
-        self._lay_out()
-        self._say("")
+        self.none.setText(translate("Keys", "No keys yet. Create one or import one."))
+        restyle(self.detail, "role", "attention")
+        self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        words = {
+            KeyAct.NEW: translate("Keys", "New …"),
+            KeyAct.IMPORT: translate("Keys", "Import …"),
+            f"-{KeyAct.DERIVE}": translate("Keys", "Derive …"),
+            KeyAct.EXPORT: translate("Keys", "Export …"),
+            KeyAct.RENAME: translate("Keys", "Rename …"),
+            KeyAct.NOTE: translate("Keys", "Note …"),
+            f"-{KeyAct.DELETE}": translate("Keys", "Delete …"),
+        }
+        acts = {
+            act: (said, partial(self.ask, KeyAct(act.strip("-")))) for act, said in words.items()
+        }
+        self.lay_out(translate("Keys", "Keys"), {"unlock": ("", self._unlock), **acts})
+        self.unlock = self.buttons["unlock"]
         session.chosen.changed.connect(self.refresh)
         self.refresh()
-
-    def _make_buttons(self) -> dict[KeyAct, QPushButton]:
-        made = {
-            KeyAct.NEW: QPushButton(translate("Keys", "New …")),
-            KeyAct.IMPORT: QPushButton(translate("Keys", "Import …")),
-            KeyAct.DERIVE: QPushButton(translate("Keys", "Derive …")),
-            KeyAct.EXPORT: QPushButton(translate("Keys", "Export …")),
-            KeyAct.RENAME: QPushButton(translate("Keys", "Rename …")),
-            KeyAct.NOTE: QPushButton(translate("Keys", "Note …")),
-            KeyAct.DELETE: QPushButton(translate("Keys", "Delete …")),
-        }
-        for act, button in made.items():
-            button.setAutoDefault(False)
-            button.clicked.connect(lambda _=False, a=act: self.ask(a))
-        return made
-
-    def _lay_out(self) -> None:
-        layout = dialog_column(self)
-        top = QHBoxLayout()
-        top.setSpacing(GAP)
-        said = QVBoxLayout()
-        said.setSpacing(GRID // 2)
-        said.addWidget(self.title)
-        said.addWidget(self.state)
-        top.addLayout(said, 1)
-        top.addWidget(self.unlock, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(top)
-        middle = QHBoxLayout()
-        middle.setSpacing(GAP)
-        list_side = QVBoxLayout()
-        list_side.addWidget(self.exposed)
-        list_side.addWidget(self.none)
-        list_side.addWidget(self.table, 1)
-        middle.addLayout(list_side, 1)
-        column = QVBoxLayout()
-        column.setSpacing(GRID)
-        for act, button in self.buttons.items():
-            if act in (KeyAct.DERIVE, KeyAct.DELETE):
-                column.addSpacing(GRID)
-            column.addWidget(button)
-        column.addStretch(1)
-        middle.addLayout(column)
-        layout.addLayout(middle, 1)
-        layout.addWidget(self.words)
-        layout.addLayout(button_row(close_button(self, enter=True)))
 
     # What is shown
 
     def refresh(self) -> None:
         """Show the store's state and the keys."""
-        found = self._session.chosen.catalogue or Inventory()
+        found = self.session.chosen.catalogue or Inventory()
         title, said, way_out = state_words(found)
         self.title.setText(title)
         self.title.setToolTip(found.backend if found.place is Place.KEYRING else "")
@@ -147,14 +93,10 @@ class KeysDialog(PlainDialog):
             else translate("Keys", "Unlock …")
         )
         self.unlock.setVisible(State.LOCKED in (found.keyring, found.files) or self._unset(found))
-        self.exposed.setText("\n".join(failure.words for failure in found.exposed[:EXPOSED]))
-        self.exposed.setVisible(bool(found.exposed))
-        chosen = self.selected
+        self.detail.setText("\n".join(failure.words for failure in found.exposed[:EXPOSED]))
+        self.detail.setVisible(bool(found.exposed))
+        chosen = self.selected.fingerprint if self.selected is not None else ""
         self._rows = found.keys
-        self._fill(chosen.fingerprint if chosen is not None else "")
-        self._refresh_buttons()
-
-    def _fill(self, chosen: str) -> None:
         headers = (
             translate("Keys", "Name"),
             translate("Keys", "Fingerprint"),
@@ -163,63 +105,42 @@ class KeysDialog(PlainDialog):
             translate("Keys", "Kept in"),
             translate("Keys", "Note"),
         )
-        old = self.table.model()
-        self.table.setModel(RowsModel(headers, [_row(key) for key in self._rows], self.table))
-        if old is not None:
-            old.deleteLater()
-        self._fit_columns()
-        self.none.setVisible(not self._rows)
-        self.table.selectionModel().selectionChanged.connect(lambda *_: self._refresh_buttons())
-        places = [p for p, key in enumerate(self._rows) if key.fingerprint == chosen]
-        if self._rows:
-            self.table.selectRow(places[0] if places else 0)
-
-    def _fit_columns(self) -> None:
-        header = self.table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.table.resizeColumnsToContents()
-        for column in range(NOTE):
-            # Room for the edges, and none so wide that the note has no place.
-            header.resizeSection(column, min(header.sectionSize(column) + GRID, WIDEST))
-        header.setSectionResizeMode(NOTE, QHeaderView.ResizeMode.Stretch)
+        shown = [key.fingerprint for key in self._rows]
+        self.fill(
+            headers,
+            [_row(key) for key in self._rows],
+            shown.index(chosen) if chosen in shown else 0,
+        )
 
     @property
     def selected(self) -> KeyChoice | None:
         """The key of the selected row."""
-        model = self.table.selectionModel()
-        rows = model.selectedRows() if model is not None else []
-        return self._rows[rows[0].row()] if rows and rows[0].row() < len(self._rows) else None
+        return self._rows[self.place] if 0 <= self.place < len(self._rows) else None
 
-    def _refresh_buttons(self) -> None:
-        key, busy = self.selected, self._job is not None
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now."""
+        key = self.selected
         stored = key is not None and key.entry is not None
-        able = {
-            KeyAct.NEW: True,
-            KeyAct.IMPORT: True,
+        able: dict[str, bool] = {
             KeyAct.RENAME: key is not None,
             KeyAct.DELETE: key is not None,
             KeyAct.EXPORT: stored,
             KeyAct.NOTE: stored,
             KeyAct.DERIVE: key is not None and key.entry is not None and not key.entry.deployment,
         }
-        for act, button in self.buttons.items():
-            button.setEnabled(able[act] and not busy)
-        self.unlock.setEnabled(not busy)
+        for kind, button in self.buttons.items():
+            button.setEnabled(not self.busy and able.get(kind, True))
 
     @staticmethod
     def _unset(found: Inventory) -> bool:
         return found.place is None
 
-    def _say(self, words: str) -> None:
-        self.words.setText(words)
-        self.words.setVisible(bool(words))
-
     # What is asked
 
     def ask(self, act: KeyAct) -> QDialog | None:
         """Ask what a request needs; returns the dialog that is open then."""
-        self._say("")
-        found, key = self._session.chosen.catalogue or Inventory(), self.selected
+        self.say("")
+        found, key = self.session.chosen.catalogue or Inventory(), self.selected
         if act in (KeyAct.NEW, KeyAct.IMPORT):
             return self._open(KeyForm(act, found, self))
         if key is None:
@@ -233,19 +154,19 @@ class KeysDialog(PlainDialog):
 
     def ask_import(self, source: Path) -> QDialog:
         """Ask what the import of a key file needs."""
-        form = KeyForm(KeyAct.IMPORT, self._session.chosen.catalogue or Inventory(), self)
+        form = KeyForm(KeyAct.IMPORT, self.session.chosen.catalogue or Inventory(), self)
         form.take(source)
         return self._open(form)
 
     def _open(self, form: KeyForm) -> QDialog:
-        form.wanted.connect(self.begin)
+        form.wanted.connect(self.carry_out)
         return self._tried(form)
 
     def _tried(self, form: TriedDialog) -> QDialog:
         """Open a form that stays until what it asks for has worked; others may come above it."""
         self._forms.append(form)
         form.finished.connect(lambda _: self._forms.remove(form))
-        return self._opened(form)
+        return opened(form)
 
     @property
     def _top(self) -> QWidget:
@@ -264,14 +185,14 @@ class KeysDialog(PlainDialog):
         action = translate("Keys", "Choose the file …")
         dialog = PassphraseDialog(title, words, action, self, new=True)
         dialog.given.connect(lambda secret: self._ask_target(key, secret))
-        return self._opened(dialog)
+        return opened(dialog)
 
     def _ask_target(self, key: KeyChoice, secret: Secret) -> None:
         dialog = ask_target(
             self,
             translate("Keys", "Write the encrypted key"),
-            lambda path: self.begin(
-                ExportKey(name=key.label, passphrase=secret, path=path, replace=True)
+            lambda path: self.carry_out(
+                partial(export_key, name=key.label, passphrase=secret, path=path, replace=True)
             ),
             name=f"{key.fingerprint}{SUFFIX}",
             suffix=SUFFIX[1:],
@@ -279,34 +200,27 @@ class KeysDialog(PlainDialog):
         dialog.rejected.connect(secret.wipe)
 
     def _ask_delete(self, key: KeyChoice) -> QDialog:
-        items = self._session.texts.queue.items
+        items = self.session.texts.queue.items
         audits = sum(
             item.audit is not None and item.audit.key.fingerprint == key.fingerprint
             for item in items
         )
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(translate("Keys", "Delete a key"))
-        box.setText(
-            filled(
-                translate("Keys", "Delete {key:text}?"),
-                key=f"{quoted(key.label)} ({key.fingerprint})",
-            )
+        named = f"{quoted(key.label)} ({key.fingerprint})"
+        return ask_first(
+            self,
+            translate("Keys", "Delete a key"),
+            filled(translate("Keys", "Delete {key:text}?"), key=named),
+            lost_words(key, audits),
+            (
+                translate("Keys", "Delete for good"),
+                lambda: self.carry_out(partial(delete_key, name=key.label)),
+            ),
         )
-        box.setInformativeText(lost_words(key, audits))
-        for words in box.findChildren(QLabel):
-            words.setMinimumWidth(0 if words.text() == "" else 440)
-        yes = box.addButton(translate("Keys", "Delete for good"), QMessageBox.ButtonRole.AcceptRole)
-        no = box.addButton(translate("Keys", "Keep it"), QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(no)
-        box.setEscapeButton(no)
-        yes.clicked.connect(lambda: self.begin(DeleteKey(name=key.label)))
-        return self._opened(box)
 
     def _unlock(self) -> None:
-        found = self._session.chosen.catalogue or Inventory()
+        found = self.session.chosen.catalogue or Inventory()
         if found.place is Place.KEYRING and found.keyring is State.LOCKED:
-            self._work(lambda _: unlock_keyring(self._session.environment), self._unlocked)
+            self._work(lambda _: unlock_keyring(self.session.environment), self._unlocked)
         else:
             self.ask_folder(None, new=self._unset(found))
 
@@ -314,65 +228,56 @@ class KeysDialog(PlainDialog):
         """Ask for the passphrase of the folder of key files, then go on with the request."""
         dialog = folder_passphrase(self._top, new=new)
         dialog.given.connect(lambda secret: self._open_folder(secret, request))
-        return self._opened(dialog) if new else self._tried(dialog)
+        return opened(dialog) if new else self._tried(dialog)
 
-    def _ask_file(self, request: ImportKey) -> None:
-        name = request.source.name if isinstance(request.source, Path) else ""
+    def _ask_file(self, request: KeyRequest) -> None:
+        source = request.keywords["source"]
+        name = source.name if isinstance(source, Path) else ""
         title = filled(translate("Keys", "Passphrase of {file:text}"), file=name)
         dialog = PassphraseDialog(title, "", translate("Keys", "Open"), self._top, new=False)
-        dialog.given.connect(lambda secret: self.begin(replace(request, passphrase=secret)))
+        dialog.given.connect(lambda secret: self.carry_out(partial(request, passphrase=secret)))
         self._tried(dialog)
-
-    @staticmethod
-    def _opened(dialog: QDialog) -> QDialog:
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
 
     # What is done
 
-    def begin(self, request: KeyRequest) -> None:
+    def carry_out(self, request: KeyRequest) -> None:
         """Hand a request over; the passphrase of the files is asked for first where needed."""
-        found = self._session.chosen.catalogue or Inventory()
+        found = self.session.chosen.catalogue or Inventory()
         if needs_files(request) and found.files is not State.READY:
             self._rest()
             self.ask_folder(request, new=found.files is State.NO_BACKEND)
             return
         self._work(
-            lambda _: carry_out(self._session.environment, request),
-            lambda outcome: self._ended(request, outcome),
+            lambda _: request(self.session.environment),
+            lambda outcome: self._answered(request, outcome),
         )
 
     def _open_folder(self, secret: Secret, request: KeyRequest | None) -> None:
-        environment = self._session.environment
+        environment = self.session.environment
         if request is None:
             self._work(lambda _: unlock_files(environment, passphrase=secret), self._unlocked)
             return
 
         def work(_: JobContext) -> KeyDone:
             unlock_files(environment, passphrase=secret)
-            return carry_out(environment, request)
+            return request(environment)
 
-        self._work(work, lambda outcome: self._ended(request, outcome))
+        self._work(work, lambda outcome: self._answered(request, outcome))
 
     def _work(self, work: Work[T], then: Callable[[Outcome[T]], None]) -> None:
-        self._say("")
-        self._job = self._session.do(work, then, self)
-        self._refresh_buttons()
+        self.say("")
+        self._job = self.session.do(work, then, self)
+        self.refresh_buttons()
 
     def _unlocked(self, outcome: Outcome[None]) -> None:
         self._over(outcome)
 
-    def _ended(self, request: KeyRequest, outcome: Outcome[KeyDone]) -> None:
+    def _answered(self, request: KeyRequest, outcome: Outcome[KeyDone]) -> None:
         if not isinstance(outcome, Failure):
             self._over(outcome)
             return
-        found = self._session.chosen.catalogue or Inventory()
-        if (
-            outcome.code == "key-file-passphrase"
-            and isinstance(request, ImportKey)
-            and request.passphrase is None
-        ):
+        found = self.session.chosen.catalogue or Inventory()
+        if outcome.code == "key-file-passphrase" and needs_passphrase(request):
             self._rest()
             self._ask_file(request)
         elif (
@@ -381,16 +286,14 @@ class KeysDialog(PlainDialog):
             and (found.place is Place.FILES or self._in_file(request))
         ):
             self._over(outcome)
-            # The passphrase of an export was overwritten when it failed.
-            again = None if isinstance(request, ExportKey) else request
-            self.ask_folder(again, new=False)
+            self.ask_folder(request if comes_again(request) else None, new=False)
         else:
             self._over(outcome)
 
     def _rest(self) -> None:
         """Something else is asked first: nothing runs, and the forms can be used again."""
         self._job = None
-        self._refresh_buttons()
+        self.refresh_buttons()
         for form in self._forms:
             form.rest()
 
@@ -403,7 +306,7 @@ class KeysDialog(PlainDialog):
         elif self._forms:
             self._forms[-1].ended(outcome)
         elif isinstance(outcome, Failure):
-            self._say(outcome.words)
+            self.say(outcome)
 
     def _in_file(self, request: KeyRequest) -> bool:
         name = name_in(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QDate, Qt, Signal
@@ -18,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from pura.keys import MAX_NAME, MAX_NOTE, Place, Secret, State
 from pura.keys.epochs import is_epoch
-from pura.usecases.keys import CreateKey, DeriveKey, ImportKey, NoteKey, RenameKey
+from pura.usecases.keys import create_key, derive_key, import_key, note_key, rename_key
 from pura_audit.jobs.outcome import Failure
 from pura_audit.keys.requests import KeyAct, KeyRequest
 from pura_audit.platform.i18n import filled, translate
@@ -195,18 +196,29 @@ class KeyForm(TriedDialog):
         session = bool(self.places) and place is None
         match self._act:
             case KeyAct.RENAME:
-                return RenameKey(name=self._name, new=text)
+                return partial(rename_key, name=self._name, new=text)
             case KeyAct.NOTE:
-                return NoteKey(name=self._name, note=text)
+                return partial(note_key, name=self._name, note=text)
             case KeyAct.DERIVE:
-                epoch = self.epoch.isChecked()
-                return DeriveKey(master=self._name, label=text, epoch=epoch, note=note, place=place)
+                return partial(
+                    derive_key,
+                    master=self._name,
+                    label=text,
+                    epoch=self.epoch.isChecked(),
+                    note=note,
+                    place=place,
+                )
             case KeyAct.IMPORT:
-                return ImportKey(
-                    source=self._source(), name=text, note=note, place=place, session=session
+                return partial(
+                    import_key,
+                    source=self._source(),
+                    name=text,
+                    note=note,
+                    place=place,
+                    session=session,
                 )
             case _:
-                return CreateKey(name=text, note=note, place=place, session=session)
+                return partial(create_key, name=text, note=note, place=place, session=session)
 
     def _source(self) -> Path | Secret:
         if self._path is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFormLayout,
@@ -130,6 +130,4 @@ def folder_passphrase(parent: QWidget, *, new: bool) -> PassphraseDialog:
         else translate("Keys", "Passphrase of the encrypted key files")
     )
     action = translate("Keys", "Set up") if new else translate("Keys", "Unlock")
-    dialog = PassphraseDialog(title, words if new else "", action, parent, new=new)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    return dialog
+    return PassphraseDialog(title, words if new else "", action, parent, new=new)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -31,7 +30,7 @@ from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.ask_file import ask_file, ask_folder
 from pura_audit.widgets.fields import name_input
-from pura_audit.widgets.form_dialog import ask_first
+from pura_audit.widgets.form_dialog import ask_first, opened
 from pura_audit.widgets.working_dialog import StoreDialog
 
 MAX_LICENCE = 80
@@ -212,8 +211,7 @@ class ModelsDialog(StoreDialog):
             translate("Models", "Remove a model"),
             filled(translate("Models", "Remove “{model:text}”?"), model=model.name),
             words,
-            translate("Models", "Remove"),
-            lambda: self._remove(model.name),
+            (translate("Models", "Remove"), lambda: self._remove(model.name)),
         )
 
     def _remove(self, name: str) -> None:
@@ -226,7 +224,7 @@ class ModelsDialog(StoreDialog):
 
         if self.selected is None:
             return None
-        return _opened(FitnessDialog(self.session, self.selected.name, self))
+        return opened(FitnessDialog(self.session, self.selected.name, self))
 
     def ask_power(self) -> QDialog | None:
         """Open the list of measured tables; more can be measured with the chosen model."""
@@ -234,13 +232,7 @@ class ModelsDialog(StoreDialog):
 
         if self.selected is None:
             return None
-        return _opened(PowerTablesDialog(self.session, self.selected.name, self))
-
-
-def _opened(dialog: QDialog) -> QDialog:
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()
-    return dialog
+        return opened(PowerTablesDialog(self.session, self.selected.name, self))
 
 
 def _installed(model: InstalledModel) -> str:

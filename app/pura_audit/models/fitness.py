@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtWidgets import (
@@ -15,7 +16,7 @@ from PySide6.QtWidgets import (
 from pura.measure.fitness.measure import ProxyFitness
 from pura.measure.fitness.statistics import LEAST, Estimate
 from pura.measure.usual import PROXY_TEXTS, TOKENS
-from pura.usecases.models import MeasureFitness, measure_fitness
+from pura.usecases.models import measure_fitness
 from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
@@ -142,7 +143,9 @@ class FitnessDialog(WorkingDialog):
             widget.hide()
         key = self._keys[self.key.currentIndex()]
         source = str(self.source.currentData()) or None
-        request = MeasureFitness(
+        work = partial(
+            measure_fitness,
+            self.session.environment,
             model=self._model,
             profile=self._profiles[self.profile.currentIndex()].profile,
             key=key.ref,
@@ -151,11 +154,8 @@ class FitnessDialog(WorkingDialog):
             texts=self.texts.value(),
             tokens=self.tokens.value(),
         )
-        environment = self.session.environment
         self.begin(
-            lambda context: measure_fitness(
-                environment, request, progress=context.progress, checkpoint=context.checkpoint
-            ),
+            lambda context: work(progress=context.progress, checkpoint=context.checkpoint),
             then=self.show_result,
             at="model",
         )

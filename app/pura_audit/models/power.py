@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
@@ -16,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
-from pura.usecases.power import MeasurePower, estimate_power, measure_power
+from pura.usecases.power import estimate_power, measure_power, plan_power
 from pura.verdict.power_file import MAX_NAME
 from pura_audit.jobs.outcome import Progress
 from pura_audit.platform.i18n import duration, filled, translate
@@ -34,6 +37,9 @@ from pura_audit.widgets.form_dialog import (
 )
 from pura_audit.widgets.scrolled import Scrolled
 from pura_audit.widgets.working_dialog import WorkingDialog
+
+if TYPE_CHECKING:
+    from pura.measure.power.plan import PowerPlan
 
 
 class PowerDialog(WorkingDialog):
@@ -141,8 +147,8 @@ class PowerDialog(WorkingDialog):
         words = filled(translate("Power", "Prompts of “{file:text}” (change …)"), file=path.name)
         self.prompts.setText(words)
 
-    def request(self) -> MeasurePower | None:
-        """Return what the form asks for; None, and why in words, where it cannot be read."""
+    def plan(self) -> Callable[[], PowerPlan] | None:
+        """Return what makes the plan of the form; None, and why in words, where it cannot be."""
         lengths = [_parts(self.passages.text()), _parts(self.documents.text())]
         if not all(part.isdecimal() for parts in lengths for part in parts):
             self.say(
@@ -151,11 +157,10 @@ class PowerDialog(WorkingDialog):
             )
             return None
         passages, documents = (tuple(int(part) for part in parts) for parts in lengths)
-        return MeasurePower(
+        return partial(
+            plan_power,
             name=self.name.text().strip() or self.profile.currentText(),
             profile=self._profiles[self.profile.currentIndex()].profile,
-            model=self._model,
-            reader=str(self.reader.currentData()) or None,
             prompts=self._path if self._path.name else None,
             chat=self.chat.isChecked(),
             texts=self.texts.value(),
@@ -167,10 +172,12 @@ class PowerDialog(WorkingDialog):
         )
 
     def _estimate(self) -> None:
-        request, environment = self.request(), self.session.environment
-        if request is not None:
+        plan, environment, model = self.plan(), self.session.environment, self._model
+        if plan is not None:
             self.begin(
-                lambda context: estimate_power(environment, request, checkpoint=context.checkpoint),
+                lambda context: estimate_power(
+                    environment, plan=plan(), model=model, checkpoint=context.checkpoint
+                ),
                 then=self._say_time,
                 at="model",
             )
@@ -180,12 +187,18 @@ class PowerDialog(WorkingDialog):
         self.say(filled(words, time=duration(seconds)))
 
     def _measure(self) -> None:
-        request, environment = self.request(), self.session.environment
-        if request is None:
+        plan, environment, model = self.plan(), self.session.environment, self._model
+        if plan is None:
             return
+        reader = str(self.reader.currentData()) or None
         self.begin(
             lambda context: measure_power(
-                environment, request, progress=context.progress, checkpoint=context.checkpoint
+                environment,
+                plan=plan(),
+                model=model,
+                reader=reader,
+                progress=context.progress,
+                checkpoint=context.checkpoint,
             ),
             then=self.measured.emit,
             at="model",

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from pura.keys import Secret
@@ -31,7 +30,7 @@ from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.form_dialog import ask_first
+from pura_audit.widgets.form_dialog import ask_first, opened
 from pura_audit.widgets.tables import fill_table, make_table
 from pura_audit.widgets.working_dialog import StoreDialog
 
@@ -147,9 +146,8 @@ class PowerTablesDialog(StoreDialog):
     def ask_measure(self) -> PowerDialog:
         """Open the form that measures a table."""
         dialog = PowerDialog(self.session, self._model, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.measured.connect(lambda made: self._take(dialog, made))
-        dialog.open()
+        opened(dialog)
         return dialog
 
     def _take(self, dialog: PowerDialog, made: PowerFile) -> None:
@@ -220,9 +218,7 @@ class PowerTablesDialog(StoreDialog):
             )
 
         dialog.given.connect(sign)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
+        return opened(dialog)
 
     def ask_export(self) -> QDialog | None:
         """Ask where the chosen table shall be written."""
@@ -258,13 +254,16 @@ class PowerTablesDialog(StoreDialog):
             return None
         table, environment = self.selected.sealed.table, self.session.environment
         fingerprint = self.selected.sealed.fingerprint
+
+        def remove() -> None:
+            self._do(lambda: remove_power(environment, fingerprint), lambda _: _removed())
+
         return ask_first(
             self,
             translate("Power", "Remove a table"),
             filled(translate("Power", "Remove “{table:text}”?"), table=table.name),
             translate("Power", "It can be measured again, or added again from a file."),
-            translate("Power", "Remove"),
-            lambda: self._do(lambda: remove_power(environment, fingerprint), lambda _: _removed()),
+            (translate("Power", "Remove"), remove),
         )
 
 

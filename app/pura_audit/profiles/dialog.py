@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QWidget
 
 from pura.audit.fitness import mismatches
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
+from pura.usecases.environment import Environment
 from pura.usecases.profiles import (
-    CreateForeign,
     ProfileDone,
-    SaveProfile,
-    create_foreign,
     export_profile,
     import_profile,
     remove_profile,
@@ -26,7 +24,7 @@ from pura_audit.profiles.words import code_names
 from pura_audit.session.choices import Inventory, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.form_dialog import ask_first
+from pura_audit.widgets.form_dialog import ask_first, opened
 from pura_audit.widgets.working_dialog import StoreDialog
 
 
@@ -123,9 +121,7 @@ class ProfilesDialog(StoreDialog):
 
         editor = ProfileEditor(self.session, choice, self)
         editor.wanted.connect(self.save)
-        editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        editor.open()
-        return editor
+        return opened(editor)
 
     def ask_foreign(self) -> QDialog:
         """Open the form for a mark by others; it stays until the profile is made."""
@@ -133,15 +129,11 @@ class ProfilesDialog(StoreDialog):
 
         form, environment = ForeignForm(self.session, self), self.session.environment
 
-        def make(request: CreateForeign) -> None:
-            self.session.do(
-                lambda _: create_foreign(environment, request), form.ended, form, words=_saved
-            )
+        def make(create: Callable[[Environment], ProfileDone]) -> None:
+            self.session.do(lambda _: create(environment), form.ended, form, words=_saved)
 
         form.wanted.connect(make)
-        form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        form.open()
-        return form
+        return opened(form)
 
     def ask_import(self) -> QDialog:
         """Ask for a profile file."""
@@ -180,17 +172,16 @@ class ProfilesDialog(StoreDialog):
                 "Texts that were marked with it cannot be read without it. "
                 "Export it first if there may be such texts.",
             ),
-            translate("Profiles", "Delete"),
-            lambda: self.remove(one.name),
+            (translate("Profiles", "Delete"), lambda: self.remove(one.name)),
         )
 
     # What is done
 
-    def save(self, request: SaveProfile) -> None:
+    def save(self, name: str, profile: Profile, replace: bool) -> None:
         """Store a profile that was made in the editor."""
         environment = self.session.environment
         self.begin(
-            lambda _: save_profile(environment, request),
+            lambda _: save_profile(environment, name=name, profile=profile, replace=replace),
             words=_saved,
         )
 

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from pura.base.errors import ProfileError, PuraError
 from pura.profiles.store import clean_name
 from pura.scheme import Profile, default_blocks
-from pura.usecases.profiles import SaveProfile
 from pura_audit.platform.i18n import error_words, filled, short, translate
 from pura_audit.profiles.fields import FieldsTable
 from pura_audit.profiles.words import (
@@ -52,10 +51,10 @@ class ProfileEditor(PlainDialog):
     """Edits a profile; whatever is typed is checked at once.
 
     Signals:
-        wanted: The request to save it.
+        wanted: To save it: its name, the profile, whether it replaces the one of that name.
     """
 
-    wanted = Signal(object)
+    wanted = Signal(str, object, bool)
 
     def __init__(
         self, session: Session, choice: ProfileChoice | None, parent: QWidget | None = None
@@ -249,7 +248,7 @@ class ProfileEditor(PlainDialog):
         profile = self.profile()
         same = self._choice is not None and self._text("name") == self._choice.title
         name = self._choice.name if same and self._choice is not None else self._text("name")
-        self.wanted.emit(SaveProfile(name=name, profile=profile, replace=same))
+        self.wanted.emit(name, profile, same)
         self.accept()
 
     def _text(self, setting: str) -> str:

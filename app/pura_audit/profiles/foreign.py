@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QFormLayout, QLineEdit, QW
 
 from pura.keys.foreign import ForeignSettings
 from pura.scheme.foreign import FOREIGN_NAMES, LEFT_HASH, MAX_WIDTH, SELF_HASH
-from pura.usecases.profiles import CreateForeign, read_foreign
+from pura.usecases.environment import Environment
+from pura.usecases.profiles import ProfileDone, create_foreign, read_foreign
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import short, translate
 from pura_audit.session.choices import Inventory
@@ -41,7 +42,7 @@ class ForeignForm(TriedDialog):
     """Asks for scheme, secret and settings; a settings file fills them in.
 
     Signals:
-        wanted: The request.
+        wanted: What makes the profile, given the environment.
     """
 
     wanted = Signal(object)
@@ -197,15 +198,17 @@ class ForeignForm(TriedDialog):
 
     def _want(self) -> None:
         key = self._keys[self._box("key").currentIndex()]
-        request = CreateForeign(
-            settings=self._settings(),
-            key=key.ref,
-            name=self._line("name").text().strip(),
-            model=self._models[self._box("model").currentIndex()].name,
-            width=_whole(self._line("width").text()) if self._line("width").text() else None,
-        )
+        settings, name = self._settings(), self._line("name").text().strip()
+        model = self._models[self._box("model").currentIndex()].name
+        width = _whole(self._line("width").text()) if self._line("width").text() else None
+
+        def create(environment: Environment) -> ProfileDone:  # a partial would show the secret
+            return create_foreign(
+                environment, settings=settings, key=key.ref, name=name, model=model, width=width
+            )
+
         self.begin()
-        self.wanted.emit(request)
+        self.wanted.emit(create)
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings as the other program has them."""

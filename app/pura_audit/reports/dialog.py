@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,9 @@ from PySide6.QtWidgets import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
+from pura.usecases.reports import Built
 from pura_audit.jobs.outcome import Failure
+from pura_audit.jobs.queue import Work
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import translate
 from pura_audit.reports.form import ReportForm
@@ -32,7 +35,7 @@ from pura_audit.session.drafts import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import PlainDialog, ask_first, main_button, plain_button
+from pura_audit.widgets.form_dialog import PlainDialog, ask_first, main_button, opened, plain_button
 
 FORM: Final = 380
 
@@ -77,7 +80,7 @@ class ReportDialog(PlainDialog):
         draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
-        queue, maker = session.jobs.reports, ReportMaker(session.cases.environment.paths.caselog)
+        queue, self._maker = session.jobs.reports, ReportMaker(session.cases.environment)
         # Parents first: a widget that moves into another takes all that is in it along, and each
         # of them is dressed anew.
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)
@@ -92,8 +95,8 @@ class ReportDialog(PlainDialog):
         )
         self.files = FilesGroup()
         self.form.extra.addWidget(self.files)
-        self.preview = ReportPreview(queue, maker, self.parts)
-        self.line = SaveLine(queue, maker)
+        self.preview = ReportPreview(queue, self.parts)
+        self.line = SaveLine(queue)
         words = translate("Report", "Save report …")
         self.save_button = main_button(words, self.ask_where, enter=False)
         self.save_button.setShortcut(QKeySequence.StandardKey.Save)
@@ -163,8 +166,13 @@ class ReportDialog(PlainDialog):
         self._refresh()
 
     def _note(self) -> None:
-        told = self.form.request()
-        self._draft.note([audit.id for audit in told.audits], told.request)
+        chosen = self.form.audits.chosen()
+        self._draft.note([audit.id for audit in chosen], self.form.request())
+
+    def _work(self) -> Work[Built]:
+        """Return what makes the report that is filled in."""
+        form = self.form
+        return partial(self._maker.build, form.audits.chosen(), form.request(), form.layout_.logo)
 
     def _forget(self) -> None:
         self._noting.stop()
@@ -173,7 +181,7 @@ class ReportDialog(PlainDialog):
     def _renew(self, *, now: bool = False) -> None:
         self.files.follow(self.form.audits.chosen())
         self.form.clear_failures()
-        self.preview.want(self.form.request() if self.form.check() else None, now=now)
+        self.preview.want(self._work() if self.form.check() else None, now=now)
 
     def _made(self) -> None:
         failure, built = self.preview.failure, self.preview.built
@@ -212,13 +220,12 @@ class ReportDialog(PlainDialog):
             self,
             new=True,
         )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.given.connect(lambda secret: self._write(path, secret))
-        dialog.open()
+        opened(dialog)
 
     def _write(self, path: Path, secret: Secret | None) -> None:
         self._path, self._where = None, path.parent
-        self.line.save(self.files.request(self.form.request(), path, secret))
+        self.line.save(self.files.request(self._work(), path, secret))
 
     def _saved(self, saved: Saved) -> None:
         self._dirty = False
@@ -252,8 +259,7 @@ class ReportDialog(PlainDialog):
                 translate("Report", "Close the report"),
                 translate("Report", "Close without saving?"),
                 translate("Report", "What was filled in is lost."),
-                translate("Report", "Close"),
-                self._leave,
+                (translate("Report", "Close"), self._leave),
             )
 
     def _leave(self) -> None:

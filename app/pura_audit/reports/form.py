@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 
 from pura.record.audit import Audit
 from pura.report import ReportRequest
-from pura.usecases.reports import BuildReport
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.settings import WindowSettings
@@ -124,12 +123,12 @@ class ReportForm(QScrollArea):
             group.open()
         return not bad
 
-    def request(self) -> BuildReport:
-        """Return what is to be made."""
+    def request(self) -> ReportRequest:
+        """Return what the report is told; its logo is a file still."""
         request = self.base
         for group in self.groups:
             request = group.into(request)
-        return BuildReport(audits=self.audits.chosen(), request=request, logo=self.layout_.logo)
+        return request
 
     def place_failure(self, failure: Failure) -> bool:
         """Say a failure where it belongs; return whether there is such a place."""

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from PySide6.QtGui import QImage
 
 from pura.keys import Secret
-from pura.report import render_pages
+from pura.record.audit import Audit
+from pura.report import ReportRequest, render_pages
+from pura.usecases.environment import Environment
 from pura.usecases.reports import (
-    BuildReport,
     Built,
     FilesTakenError,
-    WriteReport,
     WrittenReport,
     build_report,
     with_logo,
     write_report,
 )
 from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.queue import Work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,7 @@ class SaveReport:
     """A report to be made and written.
 
     Attributes:
-        build: The report.
+        build: Makes the report.
         path: The PDF; the other files stand beside it.
         record: Also the embedded record.
         tables: Also bits and tokens.
@@ -38,7 +39,7 @@ class SaveReport:
         replace: The person has agreed that files are replaced.
     """
 
-    build: BuildReport
+    build: Work[Built]
     path: Path
     record: bool = False
     tables: bool = False
@@ -47,11 +48,11 @@ class SaveReport:
     passphrase: Secret | None = field(default=None, repr=False)
     replace: bool = False
 
-    def files(self, built: Built) -> WriteReport:
-        """Return where each file goes."""
+    def write(self, built: Built, context: JobContext) -> WrittenReport:
+        """Write each file where it goes."""
         path = self.path
-        return WriteReport(
-            built=built,
+        return write_report(
+            built,
             pdf=path,
             record=path.with_name(f"{path.stem}.json") if self.record else None,
             html=path.with_name(f"{path.stem}.html") if self.html else None,
@@ -60,6 +61,8 @@ class SaveReport:
             annex=path.with_name(f"{path.stem}-sealed.pdf") if self.annex else None,
             annex_passphrase=self.passphrase,
             replace=self.replace,
+            progress=context.progress,
+            checkpoint=context.checkpoint,
         )
 
 
@@ -84,44 +87,50 @@ class ReportMaker:
     """Makes the reports of one dialog, in the queue's thread; keeps the last one.
 
     Args:
-        caselog: The case log, which says what was reviewed.
+        environment: Its case log says what was reviewed.
     """
 
-    def __init__(self, caselog: Path) -> None:
-        self._caselog = caselog
-        self._last: tuple[BuildReport, Built] | None = None
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._last: Built | None = None
 
-    def build(self, request: BuildReport, context: JobContext) -> Built:
+    def build(
+        self,
+        audits: Sequence[Audit],
+        request: ReportRequest,
+        logo: Path | None,
+        context: JobContext,
+    ) -> Built:
         """Make a report, unless it is the one that was made last."""
-        request = replace(with_logo(request), caselog=self._caselog)
-        if self._last is not None and _same(self._last[0], request):
-            return self._last[1]
-        built = build_report(
-            request, apart=True, progress=context.progress, checkpoint=context.checkpoint
-        )
-        self._last = (request, built)
-        return built
-
-    def save(self, request: SaveReport, context: JobContext) -> Saved | InTheWay:
-        """Make a report, and write it with what goes beside it."""
-        built = self.build(request.build, context)
-        try:
-            written = write_report(
-                request.files(built), progress=context.progress, checkpoint=context.checkpoint
-            )
-        except FilesTakenError as taken:
-            return InTheWay(request=request, paths=taken.paths)
-        if request.passphrase is not None:
-            request.passphrase.wipe()
-        return Saved(path=request.path, built=built, written=written)
-
-
-def _same(before: BuildReport, now: BuildReport) -> bool:
-    """Whether two requests, their logos read, give the same report."""
-    return before.request == now.request and (
+        request, last = with_logo(request, logo), self._last
         # The same objects: to compare what they hold would take long.
-        [id(audit) for audit in before.audits] == [id(audit) for audit in now.audits]
-    )
+        if (
+            last is not None
+            and last.request == request
+            and [*map(id, last.audits)] == [*map(id, audits)]
+        ):
+            return last
+        self._last = build_report(
+            self._environment,
+            audits,
+            request=request,
+            apart=True,
+            progress=context.progress,
+            checkpoint=context.checkpoint,
+        )
+        return self._last
+
+
+def save(request: SaveReport, context: JobContext) -> Saved | InTheWay:
+    """Make a report, and write it with what goes beside it."""
+    built = request.build(context)
+    try:
+        written = request.write(built, context)
+    except FilesTakenError as taken:
+        return InTheWay(request=request, paths=taken.paths)
+    if request.passphrase is not None:
+        request.passphrase.wipe()
+    return Saved(path=request.path, built=built, written=written)
 
 
 def draw_pages(

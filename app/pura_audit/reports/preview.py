@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.usecases.reports import BuildReport, Built
+from pura.usecases.reports import Built
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Stopped
-from pura_audit.jobs.queue import Job, JobQueue
+from pura_audit.jobs.queue import Job, JobQueue, Work
 from pura_audit.platform.i18n import translate
-from pura_audit.reports.making import ReportMaker, draw_pages
+from pura_audit.reports.making import draw_pages
 from pura_audit.reports.pages_view import ACTUAL, PAGE, WIDTH, PagesView
 from pura_audit.theme.icons import icon
 from pura_audit.theme.theme import GRID
@@ -36,7 +36,6 @@ class ReportPreview(QWidget):
 
     Args:
         queue: Where they are made.
-        maker: Makes them.
 
     Attributes:
         built: The report on screen, or None.
@@ -48,10 +47,10 @@ class ReportPreview(QWidget):
 
     made = Signal()
 
-    def __init__(self, queue: JobQueue, maker: ReportMaker, parent: QWidget | None = None) -> None:
+    def __init__(self, queue: JobQueue, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._queue, self._maker = queue, maker
-        self._wanted: BuildReport | None = None
+        self._queue = queue
+        self._wanted: Work[Built] | None = None
         self._making: Job | None = None
         self._drawing: Job | None = None
         self._drawn_dpi = 0
@@ -129,7 +128,7 @@ class ReportPreview(QWidget):
         """Whether what is on screen is about to be replaced."""
         return self._timer.isActive() or self._making is not None
 
-    def want(self, job: BuildReport | None, *, now: bool = False) -> None:
+    def want(self, job: Work[Built] | None, *, now: bool = False) -> None:
         """Renew the preview a moment from now; None when there is nothing to be made."""
         self._stop()
         self._wanted = job
@@ -147,9 +146,7 @@ class ReportPreview(QWidget):
         self._stop()
         wanted = self._wanted
         if wanted is not None:
-            self._making = self._queue.do(
-                lambda context: self._maker.build(wanted, context), self._made_one, self
-            )
+            self._making = self._queue.do(wanted, self._made_one, self)
         self._say(None)
 
     def _stop(self) -> None:

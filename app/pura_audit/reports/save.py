@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.hiding import names
-from pura.usecases.reports import BuildReport
+from pura.usecases.reports import Built
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
-from pura_audit.jobs.queue import Job, JobQueue
+from pura_audit.jobs.queue import Job, JobQueue, Work
 from pura_audit.platform.i18n import filled, quoted, translate
-from pura_audit.reports.making import InTheWay, ReportMaker, Saved, SaveReport
+from pura_audit.reports.making import InTheWay, Saved, SaveReport, save
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_target
 from pura_audit.widgets.card import label
@@ -83,7 +83,7 @@ class FilesGroup(Fold):
         return self._there and self.annex.isChecked() and self.lock.isChecked()
 
     def request(
-        self, build: BuildReport, path: Path, passphrase: Secret | None = None
+        self, build: Work[Built], path: Path, passphrase: Secret | None = None
     ) -> SaveReport:
         """Return what is to be written."""
         return SaveReport(
@@ -102,7 +102,6 @@ class SaveLine(QWidget):
 
     Args:
         queue: Where it is done.
-        maker: Makes the report.
 
     Signals:
         saved: The report is written.
@@ -114,9 +113,9 @@ class SaveLine(QWidget):
     failed = Signal(object)
     busy_changed = Signal()
 
-    def __init__(self, queue: JobQueue, maker: ReportMaker, parent: QWidget | None = None) -> None:
+    def __init__(self, queue: JobQueue, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._queue, self._maker = queue, maker
+        self._queue = queue
         self._saving: Job | None = None
         self.question: QMessageBox | None = None
         self.words = Remark()
@@ -152,7 +151,7 @@ class SaveLine(QWidget):
         self.say(translate("Report", "Saving the report …"))
         self.bar.setRange(0, 0)
         self._saving = self._queue.do(
-            lambda context: self._maker.save(request, context),
+            lambda context: save(request, context),
             self._ended,
             self,
             progressed=self._progressed,
@@ -213,8 +212,10 @@ class SaveLine(QWidget):
             translate("Report", "Save the report"),
             question,
             translate("Report", "What stands in them now is lost."),
-            translate("Report", "Replace"),
-            lambda: self.save(replace(taken.request, replace=True)),
+            (
+                translate("Report", "Replace"),
+                lambda: self.save(replace(taken.request, replace=True)),
+            ),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtWidgets import (
@@ -16,7 +17,7 @@ from PySide6.QtWidgets import (
 from pura.base import numerals
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
-from pura.usecases.reports import SignedReport, SignReport, is_draft, sign_report
+from pura.usecases.reports import SignedReport, is_draft, sign_report
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
@@ -163,7 +164,9 @@ class ReportSignDialog(WorkingDialog):
             )
             return
         secret = Secret(passphrase_bytes(self.passphrase.text()))
-        request = SignReport(
+        work = partial(
+            sign_report,
+            self.session.environment,
             path=self.report,
             to=to,
             certificate=self.certificate,
@@ -179,11 +182,8 @@ class ReportSignDialog(WorkingDialog):
             auditor=self.session.settings.current.auditor,
             replace=True,  # the file dialog has asked about a file that is there
         )
-        environment = self.session.environment
         self.begin(
-            lambda context: sign_report(
-                environment, request, progress=context.progress, checkpoint=context.checkpoint
-            ),
+            lambda context: work(progress=context.progress, checkpoint=context.checkpoint),
             words=_signed,
         )
 

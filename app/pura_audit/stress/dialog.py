@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -26,7 +27,7 @@ from pura.base.files import write_or_refuse
 from pura.keys import KeyRef
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile
-from pura.usecases.stress import AttackTools, StressText, Try, list_attacks, stress_text
+from pura.usecases.stress import Try, list_attacks, stress_text
 from pura_audit.jobs.outcome import Progress
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.spreadsheet import csv_text
@@ -43,6 +44,7 @@ from pura_audit.widgets.form_dialog import (
     close_button,
     dialog_column,
     main_button,
+    opened,
     plain_button,
 )
 from pura_audit.widgets.table_dialog import TableDialog
@@ -248,8 +250,10 @@ class StressDialog(WorkingDialog):
         self._try(SWEEP)
 
     def _try(self, strengths: tuple[float | None, ...]) -> None:
-        of, environment = self._stressed, self.session.environment
-        request = StressText(
+        of = self._stressed
+        work = partial(
+            stress_text,
+            self.session.environment,
             text=of.text,
             payload=of.payload,
             key=of.key,
@@ -257,12 +261,10 @@ class StressDialog(WorkingDialog):
             attack=self.attack.currentData().name,
             strengths=strengths,
             seed=self.seed.value(),
-            tools=AttackTools(model=of.model),
+            model=of.model,
         )
         self.begin(
-            lambda context: stress_text(
-                environment, request, progress=context.progress, checkpoint=context.checkpoint
-            ),
+            lambda context: work(progress=context.progress, checkpoint=context.checkpoint),
             then=self.show_tries,
             at="model",
         )
@@ -318,8 +320,7 @@ class StressDialog(WorkingDialog):
 
     def _show_table(self, card: PositionsCard | SweepCard) -> None:
         dialog = TableDialog(card.title.text(), *card.table(), card.summary(), self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        opened(dialog)
 
     def ask_file(self) -> QDialog:
         """Ask where the table is to be written."""

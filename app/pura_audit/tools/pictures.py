@@ -331,45 +331,45 @@ class Pictures:
         return item
 
     def _settings(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.dialogs import openers
+        from pura_audit.workbench.frame import program_commands
 
         self._until(lambda: window.session.chosen.catalogue is not None)
-        return openers.show_settings(window)
+        return program_commands.show_settings(window)
 
     def _report(self, window: MainWindow) -> QWidget:
         """Show the report of the sample and of a text without a mark."""
-        from pura_audit.workbench.dialogs import openers
+        from pura_audit.workbench.frame import report_commands
 
         self._plain(window)
         window.session.texts.show(window.session.texts.queue.items[0])
-        dialog = openers.make_report(window, base=_request(), every=True)
+        dialog = report_commands.make_report(window, base=_request(), every=True)
         assert dialog is not None  # there are audits
         preview = dialog.preview
         self._until(lambda: preview.built is not None and not preview.view.missing())
         return dialog
 
     def _check(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.dialogs import openers
+        from pura_audit.workbench.frame import report_commands
 
         self._audited(window)
         assert self._marked is not None
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "R-2026-117.pdf"
             path.write_bytes(build_report([self._marked], ReportRequest()).pdf)
-            dialog = openers.verify_report(window, path)
+            dialog = report_commands.verify_report(window, path)
             self._until(lambda: dialog.checked is not None)
         return dialog
 
     def _sign(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.dialogs import openers
+        from pura_audit.workbench.frame import report_commands
 
         self._audited(window)
-        return openers.sign_report(window, Path("R-2026-117.pdf"))
+        return report_commands.sign_report(window, Path("R-2026-117.pdf"))
 
     def _cases(self, window: MainWindow) -> CasesDialog:
         """Show a log with three cases; one audit has been looked at by a second person."""
         from pura.caselog import CaseLog, open_case, save_audit, sign_off
-        from pura_audit.workbench.dialogs import openers
+        from pura_audit.workbench.frame import case_commands
 
         self._plain(window)
         marked, plain = (item.audit for item in window.session.texts.queue.items)
@@ -390,15 +390,15 @@ class Pictures:
             save_audit(log, case.id, plain, who)
             sign_off(log, item, second, agree=True, recomputed="The evidence, from the record.")
         window.session.settings.update(auditor="A. Example")
-        dialog = openers.show_cases(window)
+        dialog = case_commands.show_cases(window)
         self._until(lambda: dialog.pane.shown is not None)
         return dialog
 
     def _save(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.dialogs import openers
+        from pura_audit.workbench.frame import case_commands
 
         self._cases(window).accept()
-        dialog = openers.save_to_case(window)
+        dialog = case_commands.save_to_case(window)
         assert dialog is not None  # there is an audit
         self._until(lambda: dialog.case.count() > 0)
         return dialog
@@ -416,7 +416,7 @@ class Pictures:
         return dialog
 
     def _side_by_side(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.dialogs import openers
+        from pura_audit.workbench.frame import case_commands
 
         self._audited(window)
         audited = _shown(window.session)
@@ -426,7 +426,7 @@ class Pictures:
         del words[50:52]
         window.session.texts.add_text("As has been written: " + " ".join(words), "letter")
         window.session.texts.show(audited)
-        dialog = openers.show_side_by_side(window)
+        dialog = case_commands.show_side_by_side(window)
         assert dialog is not None  # there are two texts
         self._until(dialog.next.isEnabled)
         dialog.go_on()

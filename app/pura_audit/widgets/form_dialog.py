@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
@@ -25,6 +25,8 @@ from pura_audit.theme.theme import GAP, PADDING
 from pura_audit.widgets.card import label, restyle
 
 TITLE: Final = 36  # pixels of a window's title
+
+Shown = TypeVar("Shown", bound=QDialog)
 
 
 class PlainDialog(QDialog):
@@ -248,19 +250,42 @@ def button_row(*right: QWidget, left: Sequence[QWidget] = ()) -> QHBoxLayout:
     return row
 
 
+def opened(dialog: Shown) -> Shown:
+    """Open a dialog; nothing stands still behind it, and it goes when it is closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog
+
+
 def ask_first(
-    parent: QWidget, title: str, question: str, words: str, action: str, act: Callable[[], object]
+    parent: QWidget,
+    title: str,
+    question: str,
+    words: str,
+    *acts: tuple[str, Callable[[], object]],
+    keep: str = "",
+    safe: bool = True,
 ) -> QMessageBox:
-    """Ask before something is lost; the safe answer is the default."""
+    """Ask before something is done.
+
+    Args:
+        parent: Over which it opens.
+        title: Of the box.
+        question: What is asked.
+        words: What follows.
+        acts: What can be done, and what does it.
+        keep: What the button says that does nothing; empty: “Keep it”.
+        safe: That button is the default, since something is lost; else the first of the others.
+    """
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setWindowTitle(title)
     box.setText(question)
     box.setInformativeText(words)
-    yes = box.addButton(action, QMessageBox.ButtonRole.AcceptRole)
-    no = box.addButton(translate("Stores", "Keep it"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(no)
+    buttons = [box.addButton(name, QMessageBox.ButtonRole.AcceptRole) for name, _ in acts]
+    for button, (_, act) in zip(buttons, acts, strict=True):
+        button.clicked.connect(lambda _checked=False, do=act: do())
+    no = box.addButton(keep or translate("Stores", "Keep it"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(no if safe else buttons[0])
     box.setEscapeButton(no)
-    yes.clicked.connect(lambda _checked=False: act())
-    box.open()
-    return box
+    return opened(box)

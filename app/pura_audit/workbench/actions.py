@@ -12,28 +12,25 @@ from pura_audit.platform.i18n import translate
 
 
 @dataclass(frozen=True)
-class MenuCommand:
+class Command:
     """One thing that can be done.
 
     Attributes:
         name: For programs.
         words: For people.
         act: What it does.
-        keys: Shortcuts, as Qt writes them.
-        checkable: It is on or off.
+        keys: Shortcuts, as Qt writes them, spaces between them.
+        apart: A line stands above it in the menu.
     """
 
     name: str
     words: str
     act: Callable[[], object]
-    keys: tuple[str, ...] = ()
-    checkable: bool = False
+    keys: str = ""
     apart: bool = False
 
 
-def build(
-    parent: QWidget, commands: dict[str, list[MenuCommand]]
-) -> tuple[dict[str, QAction], QMenu]:
+def build(parent: QWidget, commands: dict[str, list[Command]]) -> tuple[dict[str, QAction], QMenu]:
     """Make actions of commands and a menu with the submenus that they stand in."""
     actions: dict[str, QAction] = {}
     menu = QMenu(parent)
@@ -43,8 +40,7 @@ def build(
         for command in listed:
             action = QAction(command.words, parent)
             action.setObjectName(command.name)
-            action.setShortcuts([QKeySequence(k) for k in command.keys])
-            action.setCheckable(command.checkable)
+            action.setShortcuts([QKeySequence(k) for k in command.keys.split()])
             action.triggered.connect(lambda _checked=False, act=command.act: act())
             parent.addAction(action)
             actions[command.name] = action

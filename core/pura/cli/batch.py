@@ -100,7 +100,7 @@ def run(
     from pura.batch.inputs import Inputs
     from pura.batch.tables import Columns
     from pura.documents import ReadOptions
-    from pura.usecases.batch import ENGINES, RunBatch, run_batch
+    from pura.usecases.batch import ENGINES, run_batch
 
     options.refuse()
     if engine not in ENGINES:
@@ -124,7 +124,8 @@ def run(
                 parts=tuple(options.part or ()),
                 shard=part_of,
             )
-            request = RunBatch(
+            done = run_batch(
+                at,
                 inputs=inputs,
                 setup=options.setup(at),
                 output=output,
@@ -134,9 +135,9 @@ def run(
                 engine=engine,
                 jobs=jobs,
                 journal=journal,
-                replace=force,
+                anew=force,
+                tell=tell,
             )
-            done = run_batch(at, request, tell=tell)
     finally:
         at.session_keys.wipe()
     _end(done, by_outcome=by_outcome, as_json=as_json)

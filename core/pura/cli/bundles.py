@@ -33,13 +33,18 @@ def create(
 ) -> None:
     """Put profile, key, policy, power tables and register into one encrypted file."""
     from pura.keys import Secret
-    from pura.usecases.bundles import CreateBundle, create_bundle
+    from pura.usecases.bundles import create_bundle
 
     secret = Secret(passphrase(passphrase_file, say("bundle.new-passphrase"), new=True))
-    request = CreateBundle(
-        key=key, profile=profile, passphrase=secret, path=output, register=register
+    made = create_bundle(
+        environment(),
+        key=key,
+        profile=profile,
+        passphrase=secret,
+        path=output,
+        register=register,
     )
-    _show(create_bundle(environment(), request))
+    _show(made)
     err.print(say("bundle.written", file=output.name))
 
 
@@ -57,15 +62,13 @@ def import_(
 ) -> None:
     """Show what a bundle holds, and take it in."""
     from pura.keys import Secret
-    from pura.usecases.bundles import TakeBundle, open_bundle, take_bundle
+    from pura.usecases.bundles import open_bundle, take_bundle
 
     secret = Secret(passphrase_for(file, file=passphrase_file, prompt=say("bundle.passphrase")))
     _show(open_bundle(file, secret))
     if not yes:
         confirm(say("bundle.confirm"))
-    take_bundle(
-        environment(), TakeBundle(path=file, passphrase=secret, replace_policy=replace_policy)
-    )
+    take_bundle(environment(), path=file, passphrase=secret, replace_policy=replace_policy)
     err.print(say("bundle.taken"))
 
 

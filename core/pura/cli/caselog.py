@@ -149,9 +149,10 @@ def verify(
 
     Exit codes: 0 nothing is at fault, 1 something is.
     """
-    from pura.usecases.cases import CheckLog, check_log
+    from pura.usecases.cases import check_log
 
-    request = CheckLog(
+    checks = check_log(
+        environment(),
         head=head or "",
         trust=tuple(trust or ()),
         log=file,
@@ -159,7 +160,6 @@ def verify(
         record=record,
         auditor=auditor,
     )
-    checks = check_log(environment(), request)
     width = max(len(say(f"check.{state}")) for state in _STYLES)
     for check in checks:
         if as_json:
@@ -189,10 +189,11 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
-    from pura.usecases.cases import ExportCase, export_to_file
+    from pura.usecases.cases import export_to_file
 
-    request = ExportCase(case=case, path=to, auditor=auditor, purpose=purpose, replace=force)
-    size = export_to_file(environment(), request)
+    size = export_to_file(
+        environment(), case=case, path=to, auditor=auditor, purpose=purpose, replace=force
+    )
     out.print(say("file.written", path=str(to), count=size))
 
 

@@ -103,14 +103,13 @@ def review(
     auditor: Auditor = None,
 ) -> None:
     """Confirm or dispute a finding as a second person (four eyes)."""
-    from pura.usecases.cases import ReviewFinding, items_of, review_finding
+    from pura.usecases.cases import items_of, review_finding
 
     at = environment()
     _, [found] = items_of(at, case, [item])
-    request = ReviewFinding(
-        item=found, reviewer=auditor, agree=agree, recomputed=recomputed, words=words
+    review_finding(
+        at, item=found, reviewer=auditor, agree=agree, recomputed=recomputed, words=words
     )
-    review_finding(at, request)
     out.print(say("case.confirmed" if agree else "case.disputed"))
 
 

@@ -43,9 +43,9 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 @app.command("new")
 def new(name: Name, note: Note = "", in_file: InFile = False) -> None:
     """Make a fresh key and store it."""
-    from pura.usecases.keys import CreateKey, create_key
+    from pura.usecases.keys import create_key
 
-    _told(create_key(environment(), CreateKey(name=name, note=note, place=_place(in_file))))
+    _told(create_key(environment(), name=name, note=note, place=_place(in_file)))
 
 
 @app.command("import")
@@ -65,16 +65,20 @@ def import_(
 
     Its form is seen by itself: 64 hex digits, base64 of 32 bytes, or an encrypted key file.
     """
-    from pura.usecases.keys import ImportKey, import_key
+    from pura.usecases.keys import import_key
 
     at = environment()
     source = _source(file, passphrase_file)
 
     def take_in(secret: Secret | None) -> KeyDone:
-        request = ImportKey(
-            source=source, passphrase=secret, name=name or "", note=note, place=_place(in_file)
+        return import_key(
+            at,
+            source=source,
+            passphrase=secret,
+            name=name or "",
+            note=note,
+            place=_place(in_file),
         )
-        return import_key(at, request)
 
     _told(with_passphrase(take_in, passphrase_file, say("ask.key-file")))
 
@@ -90,7 +94,7 @@ def export(
 ) -> None:
     """Write an encrypted copy of a key, under a passphrase."""
     from pura.keys import Secret
-    from pura.usecases.keys import ExportKey, export_key
+    from pura.usecases.keys import export_key
 
     at = environment()
     entry = at.keys.entry(name)
@@ -103,7 +107,7 @@ def export(
         )
         confirm(say("key.write"))
     words = Secret(passphrase(passphrase_file, say("ask.file"), new=True))
-    done = export_key(at, ExportKey(name=name, passphrase=words, path=path))
+    done = export_key(at, name=name, passphrase=words, path=path)
     if path is None:
         sys.stdout.write(done.data.decode("ascii"))
     else:
@@ -115,9 +119,9 @@ def rename(
     name: Name, new_name: Annotated[str, typer.Argument(metavar="NEW", help="The new name.")]
 ) -> None:
     """Give a key another name; its fingerprint stays."""
-    from pura.usecases.keys import RenameKey, rename_key
+    from pura.usecases.keys import rename_key
 
-    key = rename_key(environment(), RenameKey(name=name, new=new_name)).key
+    key = rename_key(environment(), name=name, new=new_name).key
     out.print(f"{key.label}  {key.fingerprint}")
 
 
@@ -126,9 +130,9 @@ def note_(
     name: Name, text: Annotated[str, typer.Argument(help="The note; empty takes it off.")]
 ) -> None:
     """Write a note to a key."""
-    from pura.usecases.keys import NoteKey, note_key
+    from pura.usecases.keys import note_key
 
-    done = note_key(environment(), NoteKey(name=name, note=text))
+    done = note_key(environment(), name=name, note=text)
     stored = done.entry.note if done.entry is not None else ""
     out.print(f"{done.key.label}  {done.key.fingerprint}  {stored}")
 
@@ -148,11 +152,12 @@ def derive(
     in_file: InFile = False,
 ) -> None:
     """Derive the key of a deployment or an epoch from a master key (HKDF-SHA256), and store it."""
-    from pura.usecases.keys import DeriveKey, derive_key
+    from pura.usecases.keys import derive_key
 
     if bool(label) == bool(epoch):
         raise typer.BadParameter(say("choose.label"), param_hint="LABEL, --epoch")
-    request = DeriveKey(
+    done = derive_key(
+        environment(),
         master=master,
         label=label or epoch,
         epoch=bool(epoch),
@@ -160,14 +165,14 @@ def derive(
         note=note,
         place=_place(in_file),
     )
-    _told(derive_key(environment(), request))
+    _told(done)
 
 
 @app.command("delete")
 def delete(name: Name, yes: Yes = False) -> None:
     """Delete a key for good: texts marked with it can no longer be verified here."""
     from pura.register.key_usage import sentences
-    from pura.usecases.keys import DeleteKey, delete_key, key_usage
+    from pura.usecases.keys import delete_key, key_usage
 
     at = environment()
     usage = key_usage(at, name)
@@ -175,7 +180,7 @@ def delete(name: Name, yes: Yes = False) -> None:
         for sentence in sentences(usage, language()):
             err.print(sentence)
         confirm(say("key.delete", name=usage.entry.name))
-    delete_key(at, DeleteKey(name=name))
+    delete_key(at, name=name)
     err.print(say("key.deleted", name=name))
 
 

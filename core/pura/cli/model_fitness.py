@@ -48,26 +48,27 @@ def fitness(
 ) -> None:
     """Measure how well a model reads the marks of a profile, on texts with known payloads."""
     from pura.cli.progress import bars
-    from pura.usecases.models import MeasureFitness, measure_fitness
+    from pura.usecases.models import measure_fitness
 
     at = environment(device, dtype)
     shared, one = (
         load_profile(at, profile),
         find_key(at, key, key_file, "command.one-key"),
     )
-    request = MeasureFitness(
-        model=name,
-        profile=shared,
-        key=one,
-        source=source,
-        samples=samples,
-        texts=texts,
-        tokens=tokens,
-        seed=seed,
-    )
     try:
         with bars({"texts": "bar.texts", "fitness": "bar.fitness"}) as tell:
-            found = measure_fitness(at, request, progress=tell)
+            found = measure_fitness(
+                at,
+                model=name,
+                profile=shared,
+                key=one,
+                source=source,
+                samples=samples,
+                texts=texts,
+                tokens=tokens,
+                seed=seed,
+                progress=tell,
+            )
     finally:
         at.session_keys.wipe()
     if as_json:

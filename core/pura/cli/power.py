@@ -91,21 +91,19 @@ def measure(
     """Measure a table; called again after a stop, it goes on where it was."""
     from pura.cli.progress import bars
     from pura.usecases.power import (
-        MeasurePower,
         estimate_power,
         export_power,
         measure_power,
+        plan_power,
         show_power,
     )
 
     if output is not None:
         refuse_taken(output, PolicyError)  # before the work, not after it
     at = environment(device, dtype)
-    request = MeasurePower(
+    plan = plan_power(
         name=name,
         profile=load_profile(at, profile),
-        model=model,
-        reader=reader,
         prompts=prompts,
         chat=chat,
         texts=texts,
@@ -115,14 +113,15 @@ def measure(
         documents=_numbers(documents),
         edits=tuple(edits or ()),
         seed=seed,
-        folder=folder,
     )
     if estimate:
-        minutes = max(1, round(estimate_power(at, request) / 60))
+        minutes = max(1, round(estimate_power(at, plan=plan, model=model) / 60))
         out.print(say("power.estimate", minutes=minutes))
         return
     with bars(_BARS) as tell:
-        sealed = measure_power(at, request, progress=tell)
+        sealed = measure_power(
+            at, plan=plan, model=model, reader=reader, folder=folder, progress=tell
+        )
     if output is not None:
         export_power(at, sealed.fingerprint, output)
     if use:

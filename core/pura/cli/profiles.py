@@ -122,19 +122,19 @@ def foreign(
 
     The key in the settings is sealed under a key of yours. Delete the settings file afterwards.
     """
-    from pura.usecases.profiles import CreateForeign, create_foreign
+    from pura.usecases.profiles import create_foreign
 
     at = environment()
     try:
-        request = CreateForeign(
+        profile = create_foreign(
+            at,
             settings=settings,
             key=find_key(at, key, key_file, "command.one-key"),
             name=name,
             output=output,
             model=model,
             width=width,
-        )
-        profile = create_foreign(at, request).profile
+        ).profile
     finally:
         at.session_keys.wipe()
     if name is None and output is None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
     from pura.report import ReportRequest
-    from pura.usecases.reports import WriteReport
+    from pura.usecases.reports import Built, WrittenReport
 
 MAX_RECORD_BYTES: Final = 512 << 20
 MAX_REQUEST_BYTES: Final = 4 << 20
@@ -75,11 +75,10 @@ def build(
     from pura.keys import Secret
     from pura.usecases.cases import items_of, open_audits
     from pura.usecases.reports import (
-        BuildReport,
-        WriteReport,
         build_report,
         filled_request,
         note_built,
+        write_report,
     )
 
     audits = [audit for path in records or [] for audit in read_records(path)]
@@ -96,14 +95,12 @@ def build(
         wanted = replace(wanted, final=True)
     if saved is not None:
         wanted = filled_request(at, *saved, wanted)
-    built = build_report(
-        BuildReport(audits=tuple(audits), request=wanted, logo=logo, caselog=at.paths.caselog)
-    )
+    built = build_report(at, audits, request=wanted, logo=logo)
     secret = None
     if annex_passphrase_file is not None and built.report.annex is not None:
         secret = Secret(read_passphrase(annex_passphrase_file))
-    files = WriteReport(
-        built=built,
+    written = write_report(
+        built,
         pdf=pdf,
         record=json_file,
         html=html,
@@ -112,19 +109,16 @@ def build(
         annex_passphrase=secret,
         replace=force,
     )
-    write_files(files)
+    show_files(built, written)
     if saved is not None:
         note_built(at, saved[0], built, auditor=auditor, recipient=recipient)
 
 
-def write_files(request: WriteReport) -> None:
-    """Write the files of a report, and say which."""
-    from pura.usecases.reports import write_report
-
-    written = write_report(request)
+def show_files(built: Built, written: WrittenReport) -> None:
+    """Say which files of a report were written."""
     for file in written.files:
         out.print(say("file.written", path=str(file.path), count=file.size))
-    if request.built.report.annex is not None and request.annex is None:
+    if built.report.annex is not None and written.annex is None:
         out.print(say("report.names"))
 
 

@@ -46,7 +46,7 @@ def sign(
     """Sign the PDF of a report with the organisation's certificate (PAdES)."""
     from pura.keys import Secret
     from pura.report.sign import SignOptions
-    from pura.usecases.reports import SignReport, sign_report
+    from pura.usecases.reports import sign_report
 
     refuse_taken(to, SigningError)  # before the question, not after it
     asked = say("ask.of", name=certificate.name)
@@ -54,15 +54,13 @@ def sign(
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
     signed = sign_report(
         environment(),
-        SignReport(
-            path=file,
-            to=to,
-            certificate=certificate,
-            passphrase=secret,
-            options=options,
-            note=note,
-            auditor=auditor,
-        ),
+        path=file,
+        to=to,
+        certificate=certificate,
+        passphrase=secret,
+        options=options,
+        note=note,
+        auditor=auditor,
     )
     facts = signed.certificate
     out.print(

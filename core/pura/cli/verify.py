@@ -233,13 +233,12 @@ def _write_report(
     *,
     force: bool,
 ) -> None:
-    from pura.cli.report_build import read_request, write_files
+    from pura.cli.report_build import read_request, show_files
     from pura.usecases.reports import (
-        BuildReport,
-        WriteReport,
         build_report,
         filled_for_audits,
         note_built,
+        write_report,
     )
 
     wanted = read_request(request)
@@ -247,10 +246,9 @@ def _write_report(
         wanted = replace(wanted, language=language)
     if run.saver is not None:
         wanted = filled_for_audits(at, run.saver.case, run.audits, wanted)
-    built = build_report(
-        BuildReport(audits=tuple(run.audits), request=wanted, caselog=at.paths.caselog)
-    )
-    write_files(WriteReport(built=built, pdf=pdf, record=json_file, replace=force))
+    built = build_report(at, run.audits, request=wanted)
+    written = write_report(built, pdf=pdf, record=json_file, replace=force)
+    show_files(built, written)
     if run.saver is not None and pdf is not None:
         note_built(at, run.saver.case, built, auditor=run.saver.actor.name)
 

@@ -45,7 +45,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, kw_only=True)
 class Setup(Choices):
-    """With what texts are audited, and how.
+    """With what texts are audited, and how; kept by who reads, and sent to workers.
 
     Attributes:
         keys: All are tried in one pass of the model; the evidence is the mean over them.

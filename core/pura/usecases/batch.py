@@ -44,35 +44,6 @@ ENGINES: Final = ("local", "ray")
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunBatch:
-    """Audit every text of some inputs into one file of rows.
-
-    Attributes:
-        inputs: What is read.
-        setup: With what.
-        output: Path or address of the result; what is there is brought up to date.
-        form: ``jsonl`` or ``parquet``; None goes by the name.
-        records: Folder for whole records, by the digest of their text; None keeps none.
-        fdr: Choose from the batch with this false discovery rate; None chooses none.
-        engine: One of :data:`ENGINES`.
-        jobs: How many processes, or actors of a cluster; one local job is this process.
-        journal: Where it is noted what is done; None: beside the result.
-        replace: Begin anew, whatever was done before.
-    """
-
-    inputs: Inputs
-    setup: Setup
-    output: str
-    form: str | None = None
-    records: Path | None = None
-    fdr: float | None = None
-    engine: str = "local"
-    jobs: int = 1
-    journal: Path | None = None
-    replace: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class BatchDone:
     """What became of a batch.
 
@@ -104,38 +75,75 @@ class BatchDone:
 
 def run_batch(
     environment: Environment,
-    request: RunBatch,
     *,
+    inputs: Inputs,
+    setup: Setup,
+    output: str,
+    form: str | None = None,
+    records: Path | None = None,
+    fdr: float | None = None,
+    engine: str = ENGINES[0],
+    jobs: int = 1,
+    journal: Path | None = None,
+    anew: bool = False,
     tell: Tell = lambda _: None,
     checkpoint: Checkpoint = unstopped,
 ) -> BatchDone:
-    """Audit every text that no finding is there of, then write the result.
+    """Audit every text that no finding is there of, into one file of rows.
 
     Killed at any moment and called again it goes on, and gives the same bytes as in one go.
+
+    Args:
+        environment: Where keys, models and stores are.
+        inputs: What is read.
+        setup: With what.
+        output: Path or address of the result; what is there is brought up to date.
+        form: ``jsonl`` or ``parquet``; None goes by the name.
+        records: Folder for whole records, by the digest of their text; None keeps none.
+        fdr: Choose from the batch with this false discovery rate; None chooses none.
+        engine: One of :data:`ENGINES`.
+        jobs: How many processes, or actors of a cluster; one local job is this process.
+        journal: Where it is noted what is done; None: beside the result.
+        anew: Begin anew, whatever was done before.
+        tell: Told how far it is.
+        checkpoint: Called often; may raise.
 
     Raises:
         PuraError: Key, model, policy or register cannot be used, or the disk takes no more. What
             is wrong with an input is a row.
         Cancelled: The checkpoint said so.
     """
-    form = format_of(request.output, request.form)
-    place = request.journal or journal_of(environment, request.output)
-    _make_room(request, place)
-    request = replace(request, setup=resolved(environment, request.setup))
-    with BatchJournal(place, _settings(environment, request.setup)) as journal:
-        request = replace(request, setup=replace(request.setup, day=journal.day))
-        with _engine(environment, request) as engine:
+    form = format_of(output, form)
+    for named in (journal, records):
+        if named is not None:
+            refuse_no_folder(named)
+    place = journal or journal_of(environment, output)
+    if "://" not in output:
+        refuse_no_folder(Path(output))
+    elif journal is None:
+        make_private(place.parent)
+    _make_room(output, place, anew=anew)
+    setup = resolved(environment, setup)
+    with BatchJournal(place, _settings(environment, setup)) as noted:
+        plan = BatchPlan(
+            paths=environment.paths,
+            device=environment.device,
+            dtype=environment.dtype,
+            setup=replace(setup, day=noted.day),
+            records=records is not None,
+        )
+        with _engine(environment, plan, engine, jobs) as reads:
             standing = work_off(
-                request.inputs,
-                journal,
-                engine,
-                total=sum(map(weight_of, files(request.inputs))),
-                keep=_keeper(request.records),
+                inputs,
+                noted,
+                reads,
+                total=sum(map(weight_of, files(inputs))),
+                keep=_keeper(records),
                 tell=tell,
                 checkpoint=checkpoint,
             )
-        chosen = None if request.fdr is None else _chosen(journal.strengths(), request.fdr)
-        done = _written(request.output, journal.rows(chosen), form, request.fdr)
+        chosen = None if fdr is None else _chosen(noted.strengths(), fdr)
+        done = _written(output, noted.rows(chosen), form, fdr)
     return replace(
         done,
         found=standing.found,
@@ -212,18 +220,11 @@ def journal_of(environment: Environment, output: str) -> Path:
     return environment.paths.state / "batches" / f"{name}.journal"
 
 
-def _make_room(request: RunBatch, place: Path) -> None:
+def _make_room(output: str, place: Path, *, anew: bool) -> None:
     """Refuse what cannot be written, before hours of work; begin anew where that is wanted."""
-    for named in (request.journal, request.records):
-        if named is not None:
-            refuse_no_folder(named)
-    if "://" not in request.output:
-        refuse_no_folder(Path(request.output))
-    elif request.journal is None:
-        make_private(place.parent)
-    if not request.replace:
-        if "://" not in request.output and not place.exists():
-            refuse_taken(Path(request.output))
+    if not anew:
+        if "://" not in output and not place.exists():
+            refuse_taken(Path(output))
         return
     for ending in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
@@ -306,46 +307,37 @@ def _counted(rows: Iterator[Row], done: BatchDone) -> Iterator[Row]:
 
 
 @contextmanager
-def _engine(environment: Environment, request: RunBatch) -> Iterator[Engine]:
+def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -> Iterator[Engine]:
     """Lend who reads: this process, which loads its model when the first text comes, or others."""
-    if request.engine not in ENGINES:
-        raise InputError(
-            "choice.unknown", known=", ".join(ENGINES), name=request.engine, code="usage"
-        )
-    records = request.records is not None
+    if engine not in ENGINES:
+        known = ", ".join(ENGINES)
+        raise InputError("choice.unknown", known=known, name=engine, code="usage")
     with ExitStack() as opened:
-        if request.engine == "local" and request.jobs == 1:
-            ready = opened.enter_context(prepared(environment, request.setup, late=True))
-            yield HereEngine(reading(ready, records=records))
+        if engine == "local" and jobs == 1:
+            ready = opened.enter_context(prepared(environment, plan.setup, late=True))
+            yield HereEngine(reading(ready, records=plan.records))
             return
         # Here, where somebody can be asked for a passphrase; workers get copies.
-        keys = opened.enter_context(environment.opened_keys(request.setup.needed_keys))
-        plan = BatchPlan(
-            paths=environment.paths,
-            device=environment.device,
-            dtype=environment.dtype,
-            setup=request.setup,
-            records=records,
-        )
+        keys = opened.enter_context(environment.opened_keys(plan.setup.needed_keys))
 
         def lend() -> list[bytearray]:
             return [key.copy_secret() for key, _ in keys]
 
-        if request.engine == "local":
+        if engine == "local":
             from pura.batch.local import local
 
-            yield local(plan, lend, request.jobs)
+            yield local(plan, lend, jobs)
             return
         from pura.batch.cluster import actors
 
         gpus = int(environment.device == "cuda")
         start = opened.enter_context(actors(plan, lend, gpus=gpus))
-        yield Workers(start, request.jobs)
+        yield Workers(start, jobs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchPlan(AuditPlan):
-    """What a worker of a batch does.
+    """What a worker of a batch does; other processes get it.
 
     Attributes:
         records: Whole records are wanted.
@@ -395,4 +387,4 @@ def _finding(found: Audited, seconds: float, *, records: bool) -> Finding:
     )
 
 
-__all__ = ["BatchDone", "BatchStanding", "RunBatch", "merge_batch", "run_batch", "summary_of"]
+__all__ = ["BatchDone", "BatchStanding", "merge_batch", "run_batch", "summary_of"]

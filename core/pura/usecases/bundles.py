@@ -28,7 +28,7 @@ from pura.register.store import Register
 from pura.scheme import Profile
 from pura.scheme.keys import wipe_buffer
 from pura.usecases.environment import Environment
-from pura.usecases.keys import ImportKey, KeyDone, import_key
+from pura.usecases.keys import KeyDone, import_key
 from pura.usecases.register import import_register
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power_file import PowerFile, parse_power_file
@@ -37,44 +37,6 @@ SUFFIX: Final = ".purateam"
 SCHEMA: Final = "pura-team-bundle/1"
 MAX_BYTES: Final = 256 << 20
 _PARTS: Final = ("profile_name", "profile", "key", "policy", "power", "register")
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreateBundle:
-    """Put together what a colleague needs to audit as one does here.
-
-    Attributes:
-        key: Name of the key.
-        profile: Name of the profile.
-        passphrase: Of the bundle; overwritten afterwards.
-        path: The file.
-        register: The register of issued payloads goes along, where there is one.
-        replace: A file that is there may be replaced.
-    """
-
-    key: str
-    profile: str
-    passphrase: Secret
-    path: Path
-    register: bool = True
-    replace: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class TakeBundle:
-    """Take in what a bundle holds.
-
-    Attributes:
-        path: The file.
-        passphrase: Of the bundle; overwritten afterwards.
-        place: Where the key is kept, as for :class:`pura.usecases.keys.CreateKey`.
-        replace_policy: Another policy that is here may be replaced.
-    """
-
-    path: Path
-    passphrase: Secret
-    place: Place | None = None
-    replace_policy: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +74,28 @@ class _Content:
     register: str
 
 
-def create_bundle(environment: Environment, request: CreateBundle) -> Bundle:
-    """Write a bundle; its policy is this environment's, with the power tables that it names.
+def create_bundle(
+    environment: Environment,
+    *,
+    key: str,
+    profile: str,
+    passphrase: Secret,
+    path: Path,
+    register: bool = True,
+    replace: bool = False,
+) -> Bundle:
+    """Write what a colleague needs to audit as one does here.
+
+    Its policy is this environment's, with the power tables that it names.
+
+    Args:
+        environment: Where keys, profiles, policy and register are.
+        key: Name of the key.
+        profile: Name of the profile.
+        passphrase: Of the bundle; overwritten afterwards.
+        path: The file.
+        register: The register of issued payloads goes along, where there is one.
+        replace: A file that is there may be replaced.
 
     Raises:
         InputError: The file is there already, or cannot be written.
@@ -122,24 +104,24 @@ def create_bundle(environment: Environment, request: CreateBundle) -> Bundle:
         ProfileError: There is no such profile.
         PolicyError: The policy or one of its tables cannot be read.
     """
-    with request.passphrase.used() as passphrase:
-        check_passphrase(passphrase)
-        refuse_taken(request.path, InputError, replace=request.replace)
+    with passphrase.used() as words:
+        check_passphrase(words)
+        refuse_taken(path, InputError, replace=replace)
         own = environment.paths.policy.exists()
         policy = load_policy(environment.paths.policy) if own else None
         content = _Content(
-            name=request.profile,
-            profile=environment.profiles.get(request.profile),
-            key=environment.keys.export(request.key, passphrase),
+            name=profile,
+            profile=environment.profiles.get(profile),
+            key=environment.keys.export(key, words),
             policy=policy,
             power=tuple(environment.power.get(name) for name in policy.power_tables)
             if policy is not None
             else (),
-            register=_register_of(environment) if request.register else "",
+            register=_register_of(environment) if register else "",
         )
-        data = _sealed(content, passphrase)
-        shown = _shown(content, passphrase)
-    write_or_refuse(request.path, data, InputError, private=True)
+        data = _sealed(content, words)
+        shown = _shown(content, words)
+    write_or_refuse(path, data, InputError, private=True)
     return shown
 
 
@@ -158,8 +140,22 @@ def open_bundle(path: Path, passphrase: Secret) -> Bundle:
         wipe_buffer(lent)
 
 
-def take_bundle(environment: Environment, request: TakeBundle) -> Bundle:
+def take_bundle(
+    environment: Environment,
+    *,
+    path: Path,
+    passphrase: Secret,
+    place: Place | None = None,
+    replace_policy: bool = False,
+) -> Bundle:
     """Take in what a bundle holds; what is here already, unchanged, stays as it is.
+
+    Args:
+        environment: Where it goes.
+        path: The file.
+        passphrase: Of the bundle; overwritten afterwards.
+        place: Where the key is kept, as for :func:`pura.usecases.keys.create_key`.
+        replace_policy: Another policy that is here may be replaced.
 
     Raises:
         InputError: It is no bundle, damaged, or another policy is here (``policy-here``).
@@ -168,16 +164,16 @@ def take_bundle(environment: Environment, request: TakeBundle) -> Bundle:
         ProfileError: Another profile has that name.
         RegisterError: A payload was issued to somebody else here.
     """
-    with request.passphrase.used() as passphrase:
-        with naming(request.path.name):
-            content = _opened(request.path, passphrase)
-        shown = _shown(content, passphrase)
-        _check_policy(environment, content, replace=request.replace_policy)
+    with passphrase.used() as words:
+        with naming(path.name):
+            content = _opened(path, words)
+        shown = _shown(content, words)
+        _check_policy(environment, content, replace=replace_policy)
         names = environment.profiles.names()
         here = shown.profile in names and environment.profiles.get(shown.profile) == content.profile
         if not here:
             environment.profiles.save(shown.profile, content.profile)
-        _take_key(environment, content.key, shown, passphrase, request.place)
+        _take_key(environment, content.key, shown, words, place)
     for table in content.power:
         environment.power.put(table)
     if content.policy is not None:
@@ -192,10 +188,12 @@ def _take_key(
 ) -> KeyDone | None:
     if any(entry.fingerprint == shown.key_fingerprint for entry in environment.keys.list()):
         return None
-    request = ImportKey(
-        source=Secret(bytearray(key)), passphrase=Secret(bytearray(passphrase)), place=place
+    return import_key(
+        environment,
+        source=Secret(bytearray(key)),
+        passphrase=Secret(bytearray(passphrase)),
+        place=place,
     )
-    return import_key(environment, request)
 
 
 def _check_policy(environment: Environment, content: _Content, *, replace: bool) -> None:

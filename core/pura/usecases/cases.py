@@ -202,7 +202,7 @@ class Deposited:
 
 @dataclass(frozen=True, kw_only=True)
 class SaveTo:
-    """Where audits are saved, by whom, and what becomes of their texts.
+    """Where audits are saved, by whom, and what becomes of their texts; a run keeps it.
 
     Attributes:
         case: Name or identifier of the case; one that is not there is opened.
@@ -232,65 +232,6 @@ class SavedAudits:
     case: Case
     count: int
     opened: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReviewFinding:
-    """Confirm or dispute a finding as a second person (four eyes).
-
-    Attributes:
-        item: The saved audit.
-        reviewer: Who looks; None: whoever works here.
-        agree: Confirm it.
-        recomputed: What was recomputed, and with what result.
-        words: What else there is to say.
-    """
-
-    item: CaseItem
-    reviewer: str | None
-    agree: bool
-    recomputed: str
-    words: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportCase:
-    """Write a case as one file.
-
-    Attributes:
-        case: Name or identifier.
-        path: The file.
-        auditor: Who does it; None: whoever works here.
-        purpose: What for; the log keeps it.
-        replace: A file that is there may be replaced.
-    """
-
-    case: str
-    path: Path
-    auditor: str | None = None
-    purpose: str = ""
-    replace: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckLog:
-    """Check the log: the first altered, missing or reordered entry is named.
-
-    Attributes:
-        head: A head that a report printed; shows a cut-off end. Empty for none.
-        trust: Files with trusted certificates (PEM or DER), for signed heads.
-        log: Another log than the user's own.
-        deposits: A folder with deposited heads; None takes the one that is kept, if there is one.
-        record: Also say in the log that it was checked.
-        auditor: Who checks; None: whoever works here.
-    """
-
-    head: str = ""
-    trust: tuple[Path, ...] = ()
-    log: Path | None = None
-    deposits: Path | None = None
-    record: bool = False
-    auditor: str | None = None
 
 
 class SavingRun:
@@ -517,8 +458,24 @@ def _find_or_open(log: CaseLog, name: str, actor: Person) -> tuple[Case, bool]:
     return (open_case(log, name, actor), True) if found is None else (found, False)
 
 
-def review_finding(environment: Environment, request: ReviewFinding) -> None:
-    """Confirm or dispute a finding.
+def review_finding(
+    environment: Environment,
+    *,
+    item: CaseItem,
+    reviewer: str | None,
+    agree: bool,
+    recomputed: str,
+    words: str = "",
+) -> None:
+    """Confirm or dispute a finding as a second person (four eyes).
+
+    Args:
+        environment: Whose log.
+        item: The saved audit.
+        reviewer: Who looks; None: whoever works here.
+        agree: Confirm it.
+        recomputed: What was recomputed, and with what result.
+        words: What else there is to say.
 
     Raises:
         CaseLogError: The reviewer examined or filed it, it is not said what was recomputed, or
@@ -526,30 +483,46 @@ def review_finding(environment: Environment, request: ReviewFinding) -> None:
     """
     with open_log(environment) as log:
         worker = worker_of(environment)
-        if not worker.name and worker.id in (request.item.examined_by, request.item.entry.actor):
+        if not worker.name and worker.id in (item.examined_by, item.entry.actor):
             # Under whatever name the reviewer comes, it could be the same person.
             raise CaseLogError("caselog.examiner-unnamed", code="four-eyes-unnamed")
         sign_off(
             log,
-            request.item,
-            acting(log, request.reviewer),
-            agree=request.agree,
-            recomputed=request.recomputed,
-            words=request.words,
+            item,
+            acting(log, reviewer),
+            agree=agree,
+            recomputed=recomputed,
+            words=words,
         )
 
 
-def export_to_file(environment: Environment, request: ExportCase) -> int:
+def export_to_file(
+    environment: Environment,
+    *,
+    case: str,
+    path: Path,
+    auditor: str | None = None,
+    purpose: str = "",
+    replace: bool = False,
+) -> int:
     """Write a case as one file; returns its size in bytes.
+
+    Args:
+        environment: Whose log.
+        case: Name or identifier.
+        path: The file.
+        auditor: Who does it; None: whoever works here.
+        purpose: What for; the log keeps it.
+        replace: A file that is there may be replaced.
 
     Raises:
         CaseLogError: There is no such case, or the file is there or cannot be written.
     """
-    refuse_taken(request.path, CaseLogError, replace=request.replace)
+    refuse_taken(path, CaseLogError, replace=replace)
     with open_log(environment) as log:
-        case = case_named(log, request.case)
-        data = export_case(log, case.id, acting(log, request.auditor), purpose=request.purpose)
-    write_or_refuse(request.path, data, CaseLogError, private=True)
+        found = case_named(log, case)
+        data = export_case(log, found.id, acting(log, auditor), purpose=purpose)
+    write_or_refuse(path, data, CaseLogError, private=True)
     return len(data)
 
 
@@ -621,9 +594,27 @@ def open_audits(
 
 
 def check_log(
-    environment: Environment, request: CheckLog, *, checkpoint: Checkpoint = unstopped
+    environment: Environment,
+    *,
+    head: str = "",
+    trust: tuple[Path, ...] = (),
+    log: Path | None = None,
+    deposits: Path | None = None,
+    record: bool = False,
+    auditor: str | None = None,
+    checkpoint: Checkpoint = unstopped,
 ) -> tuple[LogCheck, ...]:
-    """Check the log, or another one that is named.
+    """Check the log: the first altered, missing or reordered entry is named.
+
+    Args:
+        environment: Whose log.
+        head: A head that a report printed; shows a cut-off end. Empty for none.
+        trust: Files with trusted certificates (PEM or DER), for signed heads.
+        log: Another log than the user's own.
+        deposits: A folder with deposited heads; None takes the one that is kept, if there is one.
+        record: Also say in the log that it was checked.
+        auditor: Who checks; None: whoever works here.
+        checkpoint: Called often; may raise.
 
     Raises:
         CaseLogError: There is none, or the head cannot be read.
@@ -635,20 +626,25 @@ def check_log(
 
     roots = [
         der
-        for path in request.trust
+        for path in trust
         for der in load_trust(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
     ]
-    other = request.log
-    log = open_log(environment, read_only=True) if other is None else CaseLog(other, read_only=True)
-    with log:
-        head = parse_head(request.head, log.id) if request.head else None
-        kept = kept_deposit(environment) if request.deposits is None and other is None else None
-        folder = request.deposits or (kept.folder if kept else None)
-        deposits = None if folder is None else deposits_in(folder, log.id)
-        checks = verify_log(log, head=head, trust=roots, deposits=deposits, checkpoint=checkpoint)
-    if request.record and other is None:
-        with open_log(environment) as log:
-            record_check(log, checks, acting(log, request.auditor))
+    own = log is None
+    checked = open_log(environment, read_only=True) if log is None else CaseLog(log, read_only=True)
+    with checked as found:
+        stated = parse_head(head, found.id) if head else None
+        kept = kept_deposit(environment) if own and deposits is None else None
+        folder = deposits or (kept.folder if kept else None)
+        checks = verify_log(
+            found,
+            head=stated,
+            trust=roots,
+            deposits=None if folder is None else deposits_in(folder, found.id),
+            checkpoint=checkpoint,
+        )
+    if record and own:
+        with open_log(environment) as opened:
+            record_check(opened, checks, acting(opened, auditor))
     return checks
 
 

@@ -22,107 +22,6 @@ AS_GIVEN: Final = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CreateKey:
-    """Make a fresh key.
-
-    Attributes:
-        name: Its name.
-        note: For people.
-        place: Where it is kept; None takes the keyring, or encrypted files where there is none.
-        session: It is not stored at all, and lives for this run only.
-    """
-
-    name: str
-    note: str = ""
-    place: Place | None = None
-    session: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ImportKey:
-    """Take a key in that exists already.
-
-    Attributes:
-        source: A file, or what was typed: hex, base64, or an encrypted key file. What was typed
-            is overwritten, unless its passphrase is missing or wrong (``key-file-passphrase``):
-            then it can come again with another.
-        passphrase: Of an encrypted one.
-        name: Its name; empty takes the one that an encrypted file brings.
-        note: For people; empty takes the file's.
-        place: As for :class:`CreateKey`.
-        session: As for :class:`CreateKey`.
-    """
-
-    source: Path | Secret
-    passphrase: Secret | None = None
-    name: str = ""
-    note: str = ""
-    place: Place | None = None
-    session: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeriveKey:
-    """Derive the key of a deployment or of an epoch from a master key, and store it.
-
-    Attributes:
-        master: Name of the master key.
-        label: Name of the deployment; or a day, an ISO week or a month.
-        epoch: The label is one of those.
-        name: Of the new key; empty takes the master's and the label.
-        note: For people.
-        place: As for :class:`CreateKey`.
-    """
-
-    master: str
-    label: str
-    epoch: bool = False
-    name: str = ""
-    note: str = ""
-    place: Place | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportKey:
-    """Make an encrypted copy of a key.
-
-    Attributes:
-        name: Of the key.
-        passphrase: Of the copy.
-        path: The file; None writes none.
-        replace: A file that is there may be replaced.
-    """
-
-    name: str
-    passphrase: Secret
-    path: Path | None = None
-    replace: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class RenameKey:
-    """Give a key another name; its fingerprint stays."""
-
-    name: str
-    new: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoteKey:
-    """Write a note to a stored key; an empty one takes it off."""
-
-    name: str
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeleteKey:
-    """Delete a key for good: texts marked with it can no longer be verified here."""
-
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class KeyDone:
     """A key, and where it is now.
 
@@ -139,50 +38,87 @@ class KeyDone:
     data: bytes = b""
 
 
-def create_key(environment: Environment, request: CreateKey) -> KeyDone:
+def create_key(
+    environment: Environment,
+    *,
+    name: str,
+    note: str = "",
+    place: Place | None = None,
+    session: bool = False,
+) -> KeyDone:
     """Make a fresh key and store it.
+
+    Args:
+        environment: Where the keys are.
+        name: Its name.
+        note: For people.
+        place: Where it is kept; None takes the keyring, or encrypted files where there is none.
+        session: It is not stored at all, and lives for this run only.
 
     Raises:
         KeyStoreError: The name is taken or unusable, or the store refuses.
     """
     made = KeyFile(key=SecretKey.generate())
-    return _keep(
-        environment, made, request.name, request.note, place=request.place, session=request.session
-    )
+    return _keep(environment, made, name, note, place=place, session=session)
 
 
-def import_key(environment: Environment, request: ImportKey) -> KeyDone:
+def import_key(
+    environment: Environment,
+    *,
+    source: Path | Secret,
+    passphrase: Secret | None = None,
+    name: str = "",
+    note: str = "",
+    place: Place | None = None,
+    session: bool = False,
+) -> KeyDone:
     """Store a key that exists already.
+
+    Args:
+        environment: Where the keys are.
+        source: A file, or what was typed: hex, base64, or an encrypted key file. What was typed
+            is overwritten, unless its passphrase is missing or wrong (``key-file-passphrase``):
+            then it can come again with another.
+        passphrase: Of an encrypted one.
+        name: Its name; empty takes the one that an encrypted file brings.
+        note: For people; empty takes the file's.
+        place: As for :func:`create_key`.
+        session: As for :func:`create_key`.
 
     Raises:
         KeyFormatError: It is no key, damaged, or its passphrase is wrong or missing.
         KeyStoreError: The name is missing, taken or unusable, or the store refuses.
     """
-    return _keep(
-        environment,
-        _read(request),
-        request.name,
-        request.note,
-        place=request.place,
-        session=request.session,
-    )
+    found = _read(source, passphrase)
+    return _keep(environment, found, name, note, place=place, session=session)
 
 
-def derive_key(environment: Environment, request: DeriveKey) -> KeyDone:
-    """Derive the key of a deployment or of an epoch.
+def derive_key(
+    environment: Environment,
+    *,
+    master: str,
+    label: str,
+    epoch: bool = False,
+    name: str = "",
+    note: str = "",
+    place: Place | None = None,
+) -> KeyDone:
+    """Derive the key of a deployment or of an epoch from a master key, and store it.
+
+    Args:
+        environment: Where the keys are.
+        master: Name of the master key.
+        label: Name of the deployment; or a day, an ISO week or a month.
+        epoch: The label is one of those.
+        name: Of the new key; empty takes the master's and the label.
+        note: For people.
+        place: As for :func:`create_key`.
 
     Raises:
         KeyStoreError: The master cannot be read, or the new key cannot be stored.
         KeyFormatError: The label is unusable.
     """
-    entry = environment.keys.derive(
-        request.master,
-        request.label,
-        request.name,
-        request.note,
-        request.place,
-        epoch=request.epoch,
-    )
+    entry = environment.keys.derive(master, label, name, note, place, epoch=epoch)
     return _stored(environment, entry)
 
 
@@ -249,56 +185,72 @@ def refuse_kind(profile: Profile, span: str) -> None:
         raise KeyFormatError("key.epoch-kind", kind=str(profile.key_epochs), code="key-epoch")
 
 
-def export_key(environment: Environment, request: ExportKey) -> KeyDone:
+def export_key(
+    environment: Environment,
+    *,
+    name: str,
+    passphrase: Secret,
+    path: Path | None = None,
+    replace: bool = False,
+) -> KeyDone:
     """Make an encrypted copy of a key, and write it where a file is named.
+
+    Args:
+        environment: Where the keys are.
+        name: Of the key.
+        passphrase: Of the copy; overwritten when it has been used.
+        path: The file; None writes none.
+        replace: A file that is there may be replaced.
 
     Raises:
         KeyStoreError: The key cannot be read, or the file is there or cannot be written.
         KeyFormatError: The passphrase is too short.
     """
-    with request.passphrase.used() as passphrase:
-        entry = environment.keys.entry(request.name)
-        if request.path is not None:
-            refuse_taken(request.path, KeyStoreError, replace=request.replace)
-        data = environment.keys.export(request.name, passphrase)
-    if request.path is not None:
-        write_or_refuse(request.path, data, KeyStoreError, private=True)
+    with passphrase.used() as words:
+        entry = environment.keys.entry(name)
+        if path is not None:
+            refuse_taken(path, KeyStoreError, replace=replace)
+        data = environment.keys.export(name, words)
+    if path is not None:
+        write_or_refuse(path, data, KeyStoreError, private=True)
     return _stored(environment, entry, data)
 
 
-def rename_key(environment: Environment, request: RenameKey) -> KeyDone:
-    """Give a key another name, one of this run too.
+def rename_key(environment: Environment, *, name: str, new: str) -> KeyDone:
+    """Give a key another name, one of this run too; its fingerprint stays.
 
     Raises:
         KeyStoreError: There is no such key, or the new name is taken or unusable.
     """
     here = environment.session_keys
-    if here.named(request.name) is not None:
-        return KeyDone(key=here.rename(request.name, _free(environment, request.new)))
-    if here.named(request.new.strip()) is not None:
-        raise _taken(request.new)
-    return _stored(environment, environment.keys.rename(request.name, request.new))
+    if here.named(name) is not None:
+        return KeyDone(key=here.rename(name, _free(environment, new)))
+    if here.named(new.strip()) is not None:
+        raise _taken(new)
+    return _stored(environment, environment.keys.rename(name, new))
 
 
-def note_key(environment: Environment, request: NoteKey) -> KeyDone:
-    """Write a note to a stored key.
+def note_key(environment: Environment, *, name: str, note: str) -> KeyDone:
+    """Write a note to a stored key; an empty one takes it off.
 
     Raises:
         KeyStoreError: There is no such key, or the note is too long.
     """
-    return _stored(environment, environment.keys.set_note(request.name, request.note))
+    return _stored(environment, environment.keys.set_note(name, note))
 
 
-def delete_key(environment: Environment, request: DeleteKey) -> KeyDone:
-    """Delete a key; returns what is known of it.
+def delete_key(environment: Environment, *, name: str) -> KeyDone:
+    """Delete a key for good, and return what is known of it.
+
+    Texts marked with it can no longer be verified here.
 
     Raises:
         KeyStoreError: There is no such key, or the store refuses.
     """
-    if environment.session_keys.named(request.name) is not None:
-        return KeyDone(key=environment.session_keys.remove(request.name))
-    entry = environment.keys.entry(request.name)
-    environment.keys.delete(request.name)
+    if environment.session_keys.named(name) is not None:
+        return KeyDone(key=environment.session_keys.remove(name))
+    entry = environment.keys.entry(name)
+    environment.keys.delete(name)
     return _stored(environment, entry)
 
 
@@ -347,7 +299,7 @@ def open_key_file(environment: Environment, path: Path, passphrase: Secret | Non
     Raises:
         KeyFormatError: It is no key, damaged, or its passphrase is wrong or missing.
     """
-    found = _read(ImportKey(source=path, passphrase=passphrase))
+    found = _read(path, passphrase)
     return environment.session_keys.add(found.key, found.name or None)
 
 
@@ -397,8 +349,7 @@ def _taken(name: str) -> KeyStoreError:
     return KeyStoreError("name.taken", name=name, code="key-exists")
 
 
-def _read(request: ImportKey) -> KeyFile:
-    source, passphrase = request.source, request.passphrase
+def _read(source: Path | Secret, passphrase: Secret | None) -> KeyFile:
     ask = None if passphrase is None else passphrase.copy
     try:
         if isinstance(source, Path):

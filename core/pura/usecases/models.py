@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,32 +15,6 @@ from pura.usecases.environment import Environment
 
 if TYPE_CHECKING:
     from pura.measure.fitness.measure import ProxyFitness
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasureFitness:
-    """Measure how well a model reads the marks of a profile, on texts with known payloads.
-
-    Attributes:
-        model: Name of the model, or the path of a local one.
-        profile: What the texts are marked with.
-        key: The key that marks them.
-        source: Name of the generating model, where it is here; it makes the texts, and the
-            divergence from it is measured.
-        samples: JSON Lines with text and payload; None lets texts be made.
-        texts: How many are made.
-        tokens: Of each.
-        seed: Of the made texts.
-    """
-
-    model: str
-    profile: Profile
-    key: KeyRef
-    source: str | None = None
-    samples: Path | None = None
-    texts: int = PROXY_TEXTS.usual
-    tokens: int = TOKENS.usual
-    seed: int = 1
 
 
 def install_model(
@@ -140,15 +113,36 @@ def _let_go(environment: Environment, name: str) -> None:
 
 def measure_fitness(
     environment: Environment,
-    request: MeasureFitness,
     *,
+    model: str,
+    profile: Profile,
+    key: KeyRef,
+    source: str | None = None,
+    samples: Path | None = None,
+    texts: int = PROXY_TEXTS.usual,
+    tokens: int = TOKENS.usual,
+    seed: int = 1,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> ProxyFitness:
-    """Measure a model; the texts are made first, where none were given.
+    """Measure how well a model reads the marks of a profile, on texts with known payloads.
 
     Only one model is held, so the source goes before the model comes, unless the divergence needs
     both.
+
+    Args:
+        environment: Whose keys and models.
+        model: Name of the model, or the path of a local one.
+        profile: What the texts are marked with.
+        key: The key that marks them.
+        source: Name of the generating model, where it is here; it makes the texts, and the
+            divergence from it is measured.
+        samples: JSON Lines with text and payload; None lets texts be made.
+        texts: How many are made.
+        tokens: Of each.
+        seed: Of the made texts.
+        progress: Told of every step.
+        checkpoint: Called often; may raise.
 
     Raises:
         PuraError: Key, model or samples cannot be read, or do not belong together.
@@ -156,30 +150,29 @@ def measure_fitness(
     from pura.measure.fitness.measure import measure
     from pura.measure.fitness.samples import make_samples, read_samples
 
-    profile = request.profile
-    with environment.opened_keys([request.key]) as [(key, _)]:
+    with environment.opened_keys([key]) as [(secret, _)]:
         progress(Stage(name="model"))
-        source = environment.model(request.source) if request.source else None
-        if request.samples is not None:
-            samples = read_samples(request.samples)
+        writer = environment.model(source) if source else None
+        if samples is not None:
+            known = read_samples(samples)
         else:
-            samples = make_samples(
-                source or environment.model(request.model),
+            known = make_samples(
+                writer or environment.model(model),
                 profile,
-                key,
-                texts=request.texts,
-                tokens=request.tokens,
-                seed=request.seed,
+                secret,
+                texts=texts,
+                tokens=tokens,
+                seed=seed,
                 progress=counted(progress, "texts"),
                 checkpoint=checkpoint,
             )
         return measure(
-            environment.model(request.model),
-            samples,
+            environment.model(model),
+            known,
             profile,
-            key,
-            source=source,
-            made_here=request.samples is None,
+            secret,
+            source=writer,
+            made_here=samples is None,
             progress=counted(progress, "fitness"),
             checkpoint=checkpoint,
         )

@@ -31,44 +31,6 @@ SHARES: Final = (0.8, 0.95)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasurePower:
-    """Measure how often marked texts of an organisation's own kind are found.
-
-    Attributes:
-        name: What the table is called.
-        profile: What the texts are marked with; its key does not matter, each text has its own.
-        model: Name of the model that writes, or the path of a local one; None takes the only one.
-        reader: Name of the model that reads; None takes the one that writes.
-        prompts: Text file with a prompt a line; None takes those of the study.
-        chat: Put the prompts into the model's chat template.
-        texts: How many marked texts.
-        learn: How many more, of which a likelihood table of one's own is learnt first; 0: none.
-        tokens: Length of each, at most.
-        passages: Lengths of passages that are looked for in longer texts, in tokens.
-        documents: Lengths of those texts, in tokens; empty measures whole texts only.
-        edits: Edits measured too, such as ``substitute:0.1``; see :mod:`pura.measure.attacks`.
-        seed: Of everything that is drawn.
-        folder: Where half-done work is kept; None takes a folder of the user's, which is removed
-            when the table is there.
-    """
-
-    name: str
-    profile: Profile
-    model: str | None = None
-    reader: str | None = None
-    prompts: Path | None = None
-    chat: bool = False
-    texts: int = TEXTS.usual
-    learn: int = LEARNT.usual
-    tokens: int = TOKENS.usual
-    passages: tuple[int, ...] = PASSAGES
-    documents: tuple[int, ...] = DOCUMENTS
-    edits: tuple[str, ...] = ()
-    seed: int = 1
-    folder: Path | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class PowerFound:
     """A table, as people are told of it.
 
@@ -124,10 +86,64 @@ def power_lines(table: PowerTable, threshold: float) -> tuple[PowerLine, ...]:
     )
 
 
+def plan_power(
+    *,
+    name: str,
+    profile: Profile,
+    prompts: Path | None = None,
+    chat: bool = False,
+    texts: int = TEXTS.usual,
+    learn: int = LEARNT.usual,
+    tokens: int = TOKENS.usual,
+    passages: tuple[int, ...] = PASSAGES,
+    documents: tuple[int, ...] = DOCUMENTS,
+    edits: tuple[str, ...] = (),
+    seed: int = 1,
+) -> PowerPlan:
+    """Return what is to be measured: how often marked texts of an organisation's kind are found.
+
+    Args:
+        name: What the table is called.
+        profile: What the texts are marked with; its key does not matter, each text has its own.
+        prompts: Text file with a prompt a line; None takes those of the study.
+        chat: Put the prompts into the model's chat template.
+        texts: How many marked texts.
+        learn: How many more, of which a likelihood table of one's own is learnt first; 0: none.
+        tokens: Length of each, at most.
+        passages: Lengths of passages that are looked for in longer texts, in tokens.
+        documents: Lengths of those texts, in tokens; empty measures whole texts only.
+        edits: Edits measured too, such as ``substitute:0.1``; see :mod:`pura.measure.attacks`.
+        seed: Of everything that is drawn.
+
+    Raises:
+        PolicyError: Numbers out of range, or an unknown edit.
+        InputError: The prompts cannot be read.
+    """
+    from pura.measure.power.plan import PowerPlan, parse_edit
+
+    own = {} if prompts is None else {"prompts": _prompts(prompts)}
+    return PowerPlan(
+        name=visible(name.strip()),
+        profile=profile.with_(key=None),
+        chat=chat,
+        texts=texts,
+        learn=learn,
+        tokens=tokens,
+        passages=tuple(p for p in passages if p <= tokens),
+        documents=documents,
+        edits=tuple(parse_edit(edit) for edit in edits),
+        seed=seed,
+        **own,
+    )
+
+
 def measure_power(
     environment: Environment,
-    request: MeasurePower,
     *,
+    plan: PowerPlan,
+    model: str | None = None,
+    reader: str | None = None,
+    folder: Path | None = None,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> PowerFile:
@@ -135,31 +151,44 @@ def measure_power(
 
     Only one model is held, so the writing one goes before another reading one comes.
 
+    Args:
+        environment: Whose models and tables.
+        plan: What is measured, see :func:`plan_power`.
+        model: Name of the model that writes, or the path of a local one; None takes the only one.
+        reader: Name of the model that reads; None takes the one that writes.
+        folder: Where half-done work is kept; None takes a folder of the user's, which is removed
+            when the table is there.
+        progress: Told of every step.
+        checkpoint: Called often; may raise.
+
     Raises:
-        PuraError: Model, profile or prompts cannot be used, or do not belong together.
+        PuraError: Model or profile cannot be used, or do not belong together.
         Cancelled: The checkpoint said so; what was done is kept for the next call.
     """
     from pura.measure.cache import Cache
     from pura.measure.power.measure import read_texts, write_texts
     from pura.measure.power.table import make_table
 
-    plan = plan_of(request)
     progress(Stage(name="model"))
-    source = environment.model(request.model, profile=request.profile)
-    folder = request.folder or environment.paths.measuring / plan.digest(source)[:SHORT]
-    cache = Cache(folder)
+    source = environment.model(model, profile=plan.profile)
+    kept = folder or environment.paths.measuring / plan.digest(source)[:SHORT]
+    cache = Cache(kept)
     wrote = write_texts(source, plan, cache, progress, checkpoint)
-    reader = environment.model(request.reader) if request.reader else source
-    found, likelihood = read_texts(reader, plan, wrote, cache, progress, checkpoint)
-    sealed = seal(make_table(plan, wrote, reader, found, likelihood))
+    reads = environment.model(reader) if reader else source
+    found, likelihood = read_texts(reads, plan, wrote, cache, progress, checkpoint)
+    sealed = seal(make_table(plan, wrote, reads, found, likelihood))
     environment.power.put(sealed)
-    if request.folder is None:
-        shutil.rmtree(folder, ignore_errors=True)
+    if folder is None:
+        shutil.rmtree(kept, ignore_errors=True)
     return sealed
 
 
 def estimate_power(
-    environment: Environment, request: MeasurePower, *, checkpoint: Checkpoint = unstopped
+    environment: Environment,
+    *,
+    plan: PowerPlan,
+    model: str | None = None,
+    checkpoint: Checkpoint = unstopped,
 ) -> float:
     """Return about how many seconds a measurement takes here, from a short trial of each part.
 
@@ -168,34 +197,7 @@ def estimate_power(
     """
     from pura.measure.power.measure import trial_seconds
 
-    plan = plan_of(request)
-    source = environment.model(request.model, profile=request.profile)
-    return trial_seconds(source, plan, checkpoint)
-
-
-def plan_of(request: MeasurePower) -> PowerPlan:
-    """Return what a request asks to be measured.
-
-    Raises:
-        PolicyError: Numbers out of range, or an unknown edit.
-        InputError: The prompts cannot be read.
-    """
-    from pura.measure.power.plan import PowerPlan, parse_edit
-
-    own = {} if request.prompts is None else {"prompts": _prompts(request.prompts)}
-    return PowerPlan(
-        name=visible(request.name.strip()),
-        profile=request.profile.with_(key=None),
-        chat=request.chat,
-        texts=request.texts,
-        learn=request.learn,
-        tokens=request.tokens,
-        passages=tuple(p for p in request.passages if p <= request.tokens),
-        documents=request.documents,
-        edits=tuple(parse_edit(edit) for edit in request.edits),
-        seed=request.seed,
-        **own,
-    )
+    return trial_seconds(environment.model(model, profile=plan.profile), plan, checkpoint)
 
 
 def _prompts(path: Path) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,44 +21,6 @@ from pura.usecases.environment import Environment
 
 MAX_LAYOUT: Final = 1 << 20
 MAX_SETTINGS: Final = 64 << 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class CreateForeign:
-    """Make a profile of a mark by others from the settings of the program that writes it.
-
-    Attributes:
-        settings: As vLLM takes them (``--watermark-config``) or transformers writes them
-            (``SynthIDTextWatermarkingConfig``, ``WatermarkingConfig``), the secret included; a
-            file of JSON, or what stands in one.
-        key: The key that the secret is sealed under.
-        name: Of the profile, and of its file where it is stored; None leaves it without.
-        output: A file that it is also written to.
-        model: Whose tokenizer it is for; None takes the only one that is installed.
-        width: Rows of the generating model's output, for KGW; None takes the tokenizer's size.
-    """
-
-    settings: Path | Mapping[str, Any] = field(repr=False)
-    key: KeyRef
-    name: str | None = None
-    output: Path | None = None
-    model: str | None = None
-    width: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SaveProfile:
-    """Store a profile that was made elsewhere.
-
-    Attributes:
-        name: For people; what cannot stand in a file's name becomes a dash.
-        profile: The profile.
-        replace: It may take the place of one of that name.
-    """
-
-    name: str
-    profile: Profile
-    replace: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,42 +117,60 @@ def limit_profile(
     return ProfileDone(profile=profile, name=stored)
 
 
-def create_foreign(environment: Environment, request: CreateForeign) -> ProfileDone:
-    """Make a profile of a mark by others, and store it where that is wanted.
+def create_foreign(
+    environment: Environment,
+    *,
+    settings: Path | Mapping[str, Any],
+    key: KeyRef,
+    name: str | None = None,
+    output: Path | None = None,
+    model: str | None = None,
+    width: int | None = None,
+) -> ProfileDone:
+    """Make a profile of a mark by others from the settings of the program that writes it.
+
+    Args:
+        environment: Whose keys, models and profiles.
+        settings: As vLLM takes them (``--watermark-config``) or transformers writes them
+            (``SynthIDTextWatermarkingConfig``, ``WatermarkingConfig``), the secret included; a
+            file of JSON, or what stands in one.
+        key: The key that the secret is sealed under.
+        name: Of the profile, and of its file where it is stored; None leaves it without.
+        output: A file that it is also written to.
+        model: Whose tokenizer it is for; None takes the only one that is installed.
+        width: Rows of the generating model's output, for KGW; None takes the tokenizer's size.
 
     Raises:
         ProfileError: The settings are of no known scheme or out of range, the name is taken, or
             the file cannot be written.
         KeyStoreError: The key is not here or cannot be read.
     """
-    refuse_path(request.name)
-    if request.output is not None:
-        refuse_taken(request.output, ProfileError)
-    model = _model(environment, request.model)
-    width = request.width or model.vocab_size
-    if isinstance(request.settings, Path):
-        read = read_foreign(request.settings, width)
-    elif (typed := foreign_settings(request.settings, width)) is not None:
+    refuse_path(name)
+    if output is not None:
+        refuse_taken(output, ProfileError)
+    installed = _model(environment, model)
+    width = width or installed.vocab_size
+    if isinstance(settings, Path):
+        read = read_foreign(settings, width)
+    elif (typed := foreign_settings(settings, width)) is not None:
         read = typed
     else:
         raise ProfileError("profile.foreign-typed")
-    with environment.opened_keys([request.key]) as [(key, _)]:
-        sealed = seal_secret(key, read.scheme, read.secret)
+    with environment.opened_keys([key]) as [(opened, _)]:
+        sealed = seal_secret(opened, read.scheme, read.secret)
     profile = Profile(
         payload_bits=0,
         scheme=read.scheme,
-        vocab_size=model.vocab_size,
-        tokenizer=model.tokenizer_fingerprint,
-        key=request.key.fingerprint,
-        name=request.name,
+        vocab_size=installed.vocab_size,
+        tokenizer=installed.tokenizer_fingerprint,
+        key=key.fingerprint,
+        name=name,
         foreign=FOREIGN[read.scheme](sealed=sealed, **read.settings),
     )
-    name = None
-    if request.name is not None:
-        name = environment.profiles.save(request.name, profile)
-    if request.output is not None:
-        write_or_refuse(request.output, profile.to_json().encode(), ProfileError)
-    return ProfileDone(profile=profile, name=name)
+    stored = None if name is None else environment.profiles.save(name, profile)
+    if output is not None:
+        write_or_refuse(output, profile.to_json().encode(), ProfileError)
+    return ProfileDone(profile=profile, name=stored)
 
 
 def read_foreign(path: Path, width: int | None = None) -> ForeignSettings:
@@ -213,15 +193,23 @@ def read_foreign(path: Path, width: int | None = None) -> ForeignSettings:
     return read
 
 
-def save_profile(environment: Environment, request: SaveProfile) -> ProfileDone:
-    """Store a profile.
+def save_profile(
+    environment: Environment, *, name: str, profile: Profile, replace: bool = False
+) -> ProfileDone:
+    """Store a profile that was made elsewhere.
+
+    Args:
+        environment: Whose.
+        name: For people; what cannot stand in a file's name becomes a dash.
+        profile: The profile.
+        replace: It may take the place of one of that name.
 
     Raises:
         ProfileError: The name is taken or empty, or the folder cannot be written.
     """
-    refuse_path(request.name)
-    name = environment.profiles.save(request.name, request.profile, replace=request.replace)
-    return ProfileDone(profile=request.profile, name=name)
+    refuse_path(name)
+    name = environment.profiles.save(name, profile, replace=replace)
+    return ProfileDone(profile=profile, name=name)
 
 
 def import_profile(environment: Environment, *, path: Path, name: str | None = None) -> ProfileDone:

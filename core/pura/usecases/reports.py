@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -39,24 +39,6 @@ _DRAFT: Final = b"pura-draft"  # a keyword of the document, which PDF/A keeps re
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuildReport:
-    """Make a report.
-
-    Attributes:
-        audits: What it is made of.
-        request: What it is told beside them.
-        logo: File of the logo; None leaves the one in the request.
-        caselog: The case log that holds the reviews; None where none is kept, then the report
-            cannot be final.
-    """
-
-    audits: tuple[Audit, ...]
-    request: ReportRequest
-    logo: Path | None = None
-    caselog: Path | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Built:
     """A report that is made.
 
@@ -71,33 +53,6 @@ class Built:
     audits: tuple[Audit, ...]
     request: ReportRequest
     pages: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class WriteReport:
-    """Write the files of a report; those without a place are not written.
-
-    Attributes:
-        built: The report.
-        pdf: The report itself.
-        record: The record that is inside it, as JSON.
-        html: The report as one HTML file.
-        tables: Folder for bits and tokens as CSV.
-        tables_prefix: Before the names of the tables.
-        annex: The sealed annex with the names, if there is one; readable by this user only.
-        annex_passphrase: Encrypts the annex; whoever made it wipes it.
-        replace: Files that are there may be replaced.
-    """
-
-    built: Built
-    pdf: Path | None = None
-    record: Path | None = None
-    html: Path | None = None
-    tables: Path | None = None
-    tables_prefix: str = ""
-    annex: Path | None = None
-    annex_passphrase: Secret | None = field(default=None, repr=False)
-    replace: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,31 +96,6 @@ class FilesTakenError(InputError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SignReport:
-    """Sign the PDF of a report with the organisation's certificate (PAdES).
-
-    Attributes:
-        path: The PDF.
-        to: The signed PDF.
-        certificate: Certificate and key, PKCS#12.
-        passphrase: Its passphrase; overwritten when it has been used.
-        options: Reason, place, seal, time-stamp authority.
-        note: Note it in the case log, and sign its head too.
-        auditor: Who does it, for the log; None: whoever works here.
-        replace: A file that is there may be replaced.
-    """
-
-    path: Path
-    to: Path
-    certificate: Path
-    passphrase: Secret = field(repr=False)
-    options: SignOptions = field(default_factory=SignOptions)
-    note: bool = False
-    auditor: str | None = None
-    replace: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class SignedReport:
     """A signed report, and with which certificate."""
 
@@ -174,8 +104,11 @@ class SignedReport:
 
 
 def build_report(
-    request: BuildReport,
+    environment: Environment,
+    audits: Sequence[Audit],
     *,
+    request: ReportRequest,
+    logo: Path | None = None,
     apart: bool = False,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
@@ -183,7 +116,10 @@ def build_report(
     """Make a report: the same bytes for the same audits and request.
 
     Args:
-        request: What is wanted.
+        environment: Its case log holds the reviews; without one no report can be final.
+        audits: What it is made of.
+        request: What it is told beside them.
+        logo: File of the logo; None leaves the one in the request.
         apart: Typeset in a process of its own: this one stands still for nobody.
         progress: Told of the one step.
         checkpoint: Called before it, and while it is typeset apart.
@@ -195,46 +131,82 @@ def build_report(
     """
     progress(Stage(name="report"))
     checkpoint()
-    wanted = with_logo(request).request
+    request, caselog = with_logo(request, logo), environment.paths.caselog
     confirmed: list[Confirmation] = []
-    if wanted.final and request.caselog is not None and request.caselog.exists():
-        with CaseLog(request.caselog, read_only=True) as log:
-            confirmed = confirmations(log, [audit.id for audit in request.audits])
+    if request.final and caselog.exists():
+        with CaseLog(caselog, read_only=True) as log:
+            confirmed = confirmations(log, [audit.id for audit in audits])
     typesetting = typesetter.apart(checkpoint) if apart else typeset
-    report = make_report(request.audits, wanted, confirmed=confirmed, typeset=typesetting)
-    return Built(report=report, audits=request.audits, request=wanted, pages=page_count(report.pdf))
+    report = make_report(audits, request, confirmed=confirmed, typeset=typesetting)
+    return Built(report=report, audits=tuple(audits), request=request, pages=page_count(report.pdf))
 
 
-def with_logo(request: BuildReport) -> BuildReport:
-    """Return what is wanted with the logo read from its file.
+def with_logo(request: ReportRequest, logo: Path | None) -> ReportRequest:
+    """Return a request with the logo read from its file.
 
     Raises:
         InputError: The file cannot be read, or is too large.
     """
-    if request.logo is None:
-        return request
-    logo = read_bounded(request.logo, MAX_LOGO)
-    return replace(request, request=replace(request.request, logo=logo), logo=None)
+    return request if logo is None else replace(request, logo=read_bounded(logo, MAX_LOGO))
 
 
 def write_report(
-    request: WriteReport, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped
+    built: Built,
+    *,
+    pdf: Path | None = None,
+    record: Path | None = None,
+    html: Path | None = None,
+    tables: Path | None = None,
+    tables_prefix: str = "",
+    annex: Path | None = None,
+    annex_passphrase: Secret | None = None,
+    replace: bool = False,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
 ) -> WrittenReport:
-    """Write the files of a report.
+    """Write the files of a report; those without a place are not written.
+
+    Args:
+        built: The report.
+        pdf: The report itself.
+        record: The record that is inside it, as JSON.
+        html: The report as one HTML file.
+        tables: Folder for bits and tokens as CSV.
+        tables_prefix: Before the names of the tables.
+        annex: The sealed annex with the names, if there is one; readable by this user only.
+        annex_passphrase: Encrypts the annex; whoever made it wipes it.
+        replace: Files that are there may be replaced.
+        progress: Told of every file.
+        checkpoint: Called before the first.
 
     Raises:
         FilesTakenError: Some are there; nothing was written.
         InputError: One cannot be written; those before it are named.
     """
-    files = _files(request)
-    paths = [path for path, _, _ in files]
-    refuse_replacing(paths, replace=request.replace, made=request.tables)
+    report = built.report
+    files: list[tuple[Path, bytes, bool]] = []  # path, content, whether for this user only
+    if pdf is not None:
+        files.append((pdf, report.pdf, False))
+    if record is not None:
+        files.append((record, report.json, False))
+    if html is not None:
+        files.append((html, html_page(report.content).encode(), False))
+    if report.annex is None:
+        annex = None
+    elif annex is not None:
+        files.append((annex, _annex(report.annex, annex_passphrase), True))
+    if tables is not None:
+        files += [
+            (tables / f"{tables_prefix}{name}", data, False)
+            for name, data in table_files(built.audits, built.request)
+        ]
+    refuse_replacing([path for path, _, _ in files], replace=replace, made=tables)
     checkpoint()  # from here on all of them are written: half a set of files helps nobody
     written: list[WrittenFile] = []
     for path, data, private in files:
         progress(Stage(name="files", done=len(written), total=len(files)))
         try:
-            write_or_refuse(path, data, private=private, own=path.parent == request.tables)
+            write_or_refuse(path, data, private=private, own=path.parent == tables)
         except InputError as error:
             if not written:
                 raise
@@ -243,7 +215,6 @@ def write_report(
                 "file.write-after", code=error.code, there=there, **error.values
             ) from None
         written.append(WrittenFile(path=path, size=len(data)))
-    annex = request.annex if request.built.report.annex is not None else None
     return WrittenReport(files=tuple(written), annex=annex)
 
 
@@ -269,26 +240,6 @@ def refuse_replacing(
         raise FilesTakenError.of(taken)
 
 
-def _files(request: WriteReport) -> list[tuple[Path, bytes, bool]]:
-    """Return path, content and whether it is for this user only."""
-    report, built = request.built.report, request.built
-    files: list[tuple[Path, bytes, bool]] = []
-    if request.pdf is not None:
-        files.append((request.pdf, report.pdf, False))
-    if request.record is not None:
-        files.append((request.record, report.json, False))
-    if request.html is not None:
-        files.append((request.html, html_page(report.content).encode(), False))
-    if request.annex is not None and report.annex is not None:
-        files.append((request.annex, _annex(report.annex, request.annex_passphrase), True))
-    if request.tables is not None:
-        files += [
-            (request.tables / f"{request.tables_prefix}{name}", data, False)
-            for name, data in table_files(built.audits, built.request)
-        ]
-    return files
-
-
 def _annex(pdf: bytes, passphrase: Secret | None) -> bytes:
     if passphrase is None:
         return pdf
@@ -303,12 +254,32 @@ def _annex(pdf: bytes, passphrase: Secret | None) -> bytes:
 
 def sign_report(
     environment: Environment,
-    request: SignReport,
     *,
+    path: Path,
+    to: Path,
+    certificate: Path,
+    passphrase: Secret,
+    options: SignOptions | None = None,
+    note: bool = False,
+    auditor: str | None = None,
+    replace: bool = False,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> SignedReport:
-    """Sign a report, and note it in the case log where that is wanted.
+    """Sign the PDF of a report with the organisation's certificate (PAdES).
+
+    Args:
+        environment: Whose case log.
+        path: The PDF.
+        to: The signed PDF.
+        certificate: Certificate and key, PKCS#12.
+        passphrase: Its passphrase; overwritten when it has been used.
+        options: Reason, place, seal, time-stamp authority.
+        note: Note it in the case log, and sign its head too.
+        auditor: Who does it, for the log; None: whoever works here.
+        replace: A file that is there may be replaced.
+        progress: Told of the one step.
+        checkpoint: Called before it.
 
     Raises:
         SigningError: Certificate or report do not fit, or the file is there or cannot be written.
@@ -317,18 +288,19 @@ def sign_report(
     """
     progress(Stage(name="sign"))
     checkpoint()
-    with request.passphrase.used() as words:
-        refuse_taken(request.to, SigningError, replace=request.replace)
-        before = read_bounded(request.path, MAX_READ, ReportFileError)
+    with passphrase.used() as words:
+        refuse_taken(to, SigningError, replace=replace)
+        before = read_bounded(path, MAX_READ, ReportFileError)
         now = datetime.now(UTC)
-        certificate = read_bounded(request.certificate, MAX_READ, ReportFileError)
-        identity = load_identity(certificate, words, now=now)
-    after = put_signature(before, identity, request.options, now=now)
-    write_or_refuse(request.to, after, SigningError)
-    if request.note:
+        identity = load_identity(
+            read_bounded(certificate, MAX_READ, ReportFileError), words, now=now
+        )
+    after = put_signature(before, identity, options or SignOptions(), now=now)
+    write_or_refuse(to, after, SigningError)
+    if note:
         with open_log(environment) as log:
-            note_signed(log, before, after, identity, acting(log, request.auditor))
-    return SignedReport(path=request.to, certificate=identity.certificate)
+            note_signed(log, before, after, identity, acting(log, auditor))
+    return SignedReport(path=to, certificate=identity.certificate)
 
 
 def check_report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,46 +21,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackTools:
-    """What attacks may use.
-
-    Attributes:
-        model: The local model; None takes the usual one.
-        foreign: A text by somebody else, for what mixes texts; None takes one that Python brings.
-        thesaurus: A file of MyThes; None takes the system's.
-        dipper: Folder of DIPPER's model.
-        translators: Folders of models that translate, there and back.
-    """
-
-    model: str | None = None
-    foreign: Path | None = None
-    thesaurus: Path | None = None
-    dipper: Path | None = None
-    translators: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttackText:
-    """Attack one text.
-
-    Attributes:
-        attack: Its name.
-        text: The text.
-        seed: Of all randomness.
-        strength: How hard it hits; None takes its default.
-        params: Its further parameters.
-        tools: What it may use.
-    """
-
-    attack: str
-    text: str
-    seed: int = 1
-    strength: float | None = None
-    params: Mapping[str, float] = field(default_factory=dict)
-    tools: AttackTools = field(default_factory=AttackTools)
-
-
-@dataclass(frozen=True, kw_only=True)
 class AttackLine:
     """One line of the list of attacks.
 
@@ -75,27 +35,6 @@ class AttackLine:
     params: Mapping[str, float]
     strength: str
     rewrites: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class DecomposeText:
-    """Say what an edit did to the evidence of a text whose payload is known.
-
-    Attributes:
-        original: The marked text.
-        edited: What became of it.
-        payload: What it carries.
-        key: What it was marked with.
-        profile: How.
-        model: The verifier's model; None takes the profile's.
-    """
-
-    original: str
-    edited: str
-    payload: Payload
-    key: KeyRef
-    profile: Profile
-    model: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +58,28 @@ class Decomposed:
     outcome: MeasuredText
 
 
-def decompose_text(environment: Environment, request: DecomposeText) -> Decomposed:
-    """Read an edited text and decompose its evidence; docs/lab.md says what the numbers are.
+def decompose_text(
+    environment: Environment,
+    *,
+    original: str,
+    edited: str,
+    payload: Payload,
+    key: KeyRef,
+    profile: Profile,
+    model: str | None = None,
+) -> Decomposed:
+    """Say what an edit did to the evidence of a text whose payload is known.
+
+    docs/lab.md says what the numbers are.
+
+    Args:
+        environment: Whose keys and models.
+        original: The marked text.
+        edited: What became of it.
+        payload: What it carries.
+        key: What it was marked with.
+        profile: How.
+        model: The verifier's model; None takes the profile's.
 
     Raises:
         PuraError: Key, payload, profile or model cannot be used.
@@ -141,15 +100,15 @@ def decompose_text(environment: Environment, request: DecomposeText) -> Decompos
     from pura.model.tokenise import tokenise
     from pura.scheme import encode, schedule
 
-    profile, code = request.profile, encode(request.payload, request.profile)
-    model = environment.model(request.model, profile=profile)
-    before = np.asarray(tokenise(model.tokenizer, request.original).ids)
-    after = np.asarray(tokenise(model.tokenizer, request.edited).ids)
+    code = encode(payload, profile)
+    reader = environment.model(model, profile=profile)
+    before = np.asarray(tokenise(reader.tokenizer, original).ids)
+    after = np.asarray(tokenise(reader.tokenizer, edited).ids)
     kept = survived(align(before, after), profile.context_window)
-    with environment.opened_keys([request.key]) as [(key, _)]:
-        reading = read_as(model, after, key, profile, unstopped)
-        steps = schedule(after, reading.entropy_bits, key, profile)
-        outcome = evaluate(reading, key, request.payload, profile, prompt_known=False)
+    with environment.opened_keys([key]) as [(secret, _)]:
+        reading = read_as(reader, after, secret, profile, unstopped)
+        steps = schedule(after, reading.entropy_bits, secret, profile)
+        outcome = evaluate(reading, secret, payload, profile, prompt_known=False)
     paper = bit_readings(steps, *paper_llrs(reading, steps, profile), code, kept)
     sharp = exact_llrs(reading, steps, profile, prompt_known=False)
     exact = bit_readings(steps, *sharp, code, kept)
@@ -162,31 +121,6 @@ def decompose_text(environment: Environment, request: DecomposeText) -> Decompos
         exact_bits=bits_of(exact),
         outcome=outcome,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class StressText:
-    """Attack a text whose payload is known, and say what each attack did to its mark.
-
-    Attributes:
-        text: The marked text.
-        payload: What it carries.
-        key: What it was marked with.
-        profile: How.
-        attack: The attack's name.
-        strengths: How hard it hits, one try each; None is its usual strength.
-        seed: Of all randomness; every strength begins with it.
-        tools: What the attack may use; its model also reads the texts.
-    """
-
-    text: str
-    payload: Payload
-    key: KeyRef
-    profile: Profile
-    attack: str
-    strengths: tuple[float | None, ...] = (None,)
-    seed: int = 1
-    tools: AttackTools = field(default_factory=AttackTools)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,12 +142,35 @@ class Try:
 
 def stress_text(
     environment: Environment,
-    request: StressText,
     *,
+    text: str,
+    payload: Payload,
+    key: KeyRef,
+    profile: Profile,
+    attack: str,
+    strengths: tuple[float | None, ...] = (None,),
+    seed: int = 1,
+    model: str | None = None,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> tuple[Try, ...]:
-    """Read a text as it is and after each attack; the first of the tries is the text as it is.
+    """Attack a text whose payload is known, and say what each attack did to its mark.
+
+    Args:
+        environment: Whose keys and models.
+        text: The marked text.
+        payload: What it carries.
+        key: What it was marked with.
+        profile: How.
+        attack: The attack's name.
+        strengths: How hard it hits, one try each; None is its usual strength.
+        seed: Of all randomness; every strength begins with it.
+        model: What attacks and reads; None takes the usual one.
+        progress: Told before each try.
+        checkpoint: Asked before each.
+
+    Returns:
+        The tries; the first is the text as it is.
 
     Raises:
         PuraError: Key, payload, profile, model or attack cannot be used, or one lacks something.
@@ -222,39 +179,29 @@ def stress_text(
     def found(edited: str) -> Decomposed:
         return decompose_text(
             environment,
-            DecomposeText(
-                original=request.text,
-                edited=edited,
-                payload=request.payload,
-                key=request.key,
-                profile=request.profile,
-                model=request.tools.model,
-            ),
+            original=text,
+            edited=edited,
+            payload=payload,
+            key=key,
+            profile=profile,
+            model=model,
         )
 
     def told(number: int) -> None:
         checkpoint()
-        progress(Stage(name="tries", done=number, total=len(request.strengths) + 1))
+        progress(Stage(name="tries", done=number, total=len(strengths) + 1))
 
     told(0)
-    tries = [Try(strength=None, text=request.text, damage=None, found=found(request.text))]
-    for number, strength in enumerate(request.strengths, start=1):
+    tries = [Try(strength=None, text=text, damage=None, found=found(text))]
+    tools = attack_tools(environment, model=model)
+    for number, strength in enumerate(strengths, start=1):
         told(number)
-        hit = attack_text(
-            environment,
-            AttackText(
-                attack=request.attack,
-                text=request.text,
-                seed=request.seed,
-                strength=strength,
-                tools=request.tools,
-            ),
-        )
+        hit = attack_text(tools, attack=attack, text=text, seed=seed, strength=strength)
         checkpoint()
         tries.append(
             Try(strength=strength, text=hit.text, damage=hit.damage, found=found(hit.text))
         )
-    told(len(request.strengths) + 1)
+    told(len(strengths) + 1)
     return tuple(tries)
 
 
@@ -268,28 +215,52 @@ def list_attacks() -> tuple[AttackLine, ...]:
     )
 
 
-def attack_text(environment: Environment, request: AttackText) -> Stressed:
+def attack_text(
+    tools: Tools,
+    *,
+    attack: str,
+    text: str,
+    seed: int = 1,
+    strength: float | None = None,
+    params: Mapping[str, float] | None = None,
+) -> Stressed:
     """Attack a text and measure what that did to it.
 
+    Args:
+        tools: What the attack may use, see :func:`attack_tools`.
+        attack: Its name.
+        text: The text.
+        seed: Of all randomness.
+        strength: How hard it hits; None takes its default.
+        params: Its further parameters.
+
     Raises:
-        PuraError: There is no such attack, it lacks something, or no model is there.
+        PuraError: There is no such attack, or it lacks something.
     """
     from pura.measure.attacks import stress
 
-    tools = attack_tools(environment, request.tools)
-    params = {k: int(v) if float(v).is_integer() else v for k, v in request.params.items()}
-    return stress(
-        request.attack,
-        request.text,
-        tools,
-        seed=request.seed,
-        strength=request.strength,
-        **params,
-    )
+    given = {k: int(v) if float(v).is_integer() else v for k, v in (params or {}).items()}
+    return stress(attack, text, tools, seed=seed, strength=strength, **given)
 
 
-def attack_tools(environment: Environment, request: AttackTools) -> Tools:
-    """Return the tools of attacks, with the model loaded.
+def attack_tools(
+    environment: Environment,
+    *,
+    model: str | None = None,
+    foreign: Path | None = None,
+    thesaurus: Path | None = None,
+    dipper: Path | None = None,
+    translators: tuple[Path, ...] = (),
+) -> Tools:
+    """Return what attacks may use, with the model loaded.
+
+    Args:
+        environment: Whose models.
+        model: The local model; None takes the usual one.
+        foreign: A text by somebody else, for what mixes texts; None takes one that Python brings.
+        thesaurus: A file of MyThes; None takes the system's.
+        dipper: Folder of DIPPER's model.
+        translators: Folders of models that translate, there and back.
 
     Raises:
         PuraError: The model or a file is not there.
@@ -297,14 +268,14 @@ def attack_tools(environment: Environment, request: AttackTools) -> Tools:
     from pura.measure.attacks.local import model_tools
     from pura.measure.corpora import corpus, sentences_of
 
-    model = environment.model(request.model)
-    texts = corpus("manual" if request.foreign is None else str(request.foreign))
-    if request.thesaurus is not None and not request.thesaurus.is_file():
-        raise InputError("lab.thesaurus", name=request.thesaurus.name)
+    loaded = environment.model(model)
+    texts = corpus("manual" if foreign is None else str(foreign))
+    if thesaurus is not None and not thesaurus.is_file():
+        raise InputError("lab.thesaurus", name=thesaurus.name)
     return model_tools(
-        model,
+        loaded,
         foreign=sentences_of(texts),
-        thesaurus=request.thesaurus,
-        dipper=request.dipper,
-        translators=request.translators,
+        thesaurus=thesaurus,
+        dipper=dipper,
+        translators=translators,
     )

@@ -88,25 +88,20 @@ def attack(
     dtype: DtypeOption = "float32",
 ) -> None:
     """Attack a text, and say how hard it was hit."""
-    from pura.usecases.stress import AttackText, AttackTools, attack_text
+    from pura.usecases.stress import attack_text, attack_tools
 
     if output is not None:
         refuse_taken(output)
-    request = AttackText(
-        attack=name,
-        text=read_text(file),
-        seed=seed,
-        strength=strength,
-        params=_settings(setting or []),
-        tools=AttackTools(
-            model=model,
-            foreign=foreign,
-            thesaurus=thesaurus,
-            dipper=dipper,
-            translators=tuple(translator or ()),
-        ),
+    text, params = read_text(file), _settings(setting or [])
+    tools = attack_tools(
+        environment(device, dtype),
+        model=model,
+        foreign=foreign,
+        thesaurus=thesaurus,
+        dipper=dipper,
+        translators=tuple(translator or ()),
     )
-    done = attack_text(environment(device, dtype), request)
+    done = attack_text(tools, attack=name, text=text, seed=seed, strength=strength, params=params)
     hit = done.damage
     if as_json:
         row = {"text": done.text, "ids": done.ids.tolist(), "by": done.by, **vars(hit)}
@@ -151,20 +146,25 @@ def decompose(
 ) -> None:
     """Say what an edit did to a mark: what survived, how strong it is, what the bound says."""
     from pura.cli.generate import payload_of
-    from pura.usecases.stress import DecomposeText, decompose_text
+    from pura.usecases.stress import decompose_text
 
     at = environment(device, dtype)
     shared = load_profile(at, profile)
-    request = DecomposeText(
-        original=read_text(original),
-        edited=read_text(edited),
-        payload=payload_of(shared, payload, None),
-        key=find_key(at, key, key_file, "command.one-key"),
-        profile=shared,
-        model=model,
+    before, after, carried = (
+        read_text(original),
+        read_text(edited),
+        payload_of(shared, payload, None),
     )
     try:
-        done = decompose_text(at, request)
+        done = decompose_text(
+            at,
+            original=before,
+            edited=after,
+            payload=carried,
+            key=find_key(at, key, key_file, "command.one-key"),
+            profile=shared,
+            model=model,
+        )
     finally:
         at.session_keys.wipe()
     if as_json:
@@ -250,12 +250,13 @@ def run(
 ) -> None:
     """Run experiments; called again after a stop, they go on where they were."""
     from pura.cli.progress import bars
-    from pura_lab.usecases.experiments import RunExperiment, list_experiments, run_experiments
+    from pura_lab.usecases.experiments import list_experiments, run_experiments
 
     wanted = [line.name for line in list_experiments()] if names == ["all"] else names
-    requests = [
-        RunExperiment(
-            name=n,
+    with bars({"experiment": "bar.experiment"}) as tell:
+        for table, path in run_experiments(
+            environment(device, dtype),
+            wanted,
             output=output,
             texts=texts,
             full=full,
@@ -263,11 +264,8 @@ def run(
             cache=cache,
             judge=judge,
             attacker=attacker,
-        )
-        for n in wanted
-    ]
-    with bars({"experiment": "bar.experiment"}) as tell:
-        for table, path in run_experiments(environment(device, dtype), requests, progress=tell):
+            progress=tell,
+        ):
             err.print(say("lab.written", name=str(path)))
             sys.stdout.write(table + "\n")
 

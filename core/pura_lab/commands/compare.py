@@ -51,23 +51,23 @@ def compare(
     dtype: DtypeOption = "float32",
 ) -> None:
     """Compare PURA with the schemes of others on one bench (docs/rivals.md)."""
-    from pura_lab.usecases.compare import CompareSchemes
     from pura_lab.usecases.compare import compare as run
 
-    request = CompareSchemes(
-        folder=folder,
-        texts=texts,
-        bits=tuple(bits or (12, 24, 36)),
-        methods=tuple(method or ()),
-        conditions=tuple(condition or ("none",)),
-        tokens=tokens,
-        model=model,
-        recorded=recorded,
-        keys=keys,
-        seed=seed,
-    )
     with Resting("compare") as shown:
-        done = run(environment(device, dtype), request, shown)
+        done = run(
+            environment(device, dtype),
+            folder=folder,
+            texts=texts,
+            bits=tuple(bits or (12, 24, 36)),
+            methods=tuple(method or ()),
+            conditions=tuple(condition or ("none",)),
+            tokens=tokens,
+            model=model,
+            recorded=recorded,
+            keys=keys,
+            seed=seed,
+            progress=shown,
+        )
     if as_json:
         cells = [vars(cell) for cell in done.cells]
         plain = [vars(line) for line in done.calibration]

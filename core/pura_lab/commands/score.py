@@ -35,17 +35,16 @@ def score(
     _rows: RowsInto = None,
 ) -> None:
     """Score summaries or translations against references: ROUGE-1, BLEU, BERTScore."""
-    from pura_lab.usecases.experiments import ScoreTexts, score_texts
+    from pura_lab.usecases.experiments import score_texts
 
-    request = ScoreTexts(
-        file=file,
+    found = score_texts(
+        file,
         reference=reference,
         systems=tuple(system or ("marked", "plain")),
         bert=bert,
         layer=layer,
         seed=seed,
     )
-    found = score_texts(request)
     if as_json:
         for line in found:
             write_row(vars(line), "score")

@@ -15,62 +15,31 @@ if TYPE_CHECKING:
     from pura_lab.scores import Score
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreTexts:
+def score_texts(
+    file: Path,
+    *,
+    reference: str = "reference",
+    systems: tuple[str, ...] = ("marked", "plain"),
+    bert: Path | None = None,
+    layer: int | None = None,
+    seed: int = 1,
+) -> tuple[Score, ...]:
     """Score summaries or translations against references.
 
-    Attributes:
+    Args:
         file: JSON lines.
         reference: The field of the reference.
-        systems: The fields of the systems; the others are compared with the last.
+        systems: The fields of the systems; each but the last is also compared with the last.
         bert: Folder of the model of BERTScore; None leaves that out.
         layer: Which of its layers; None takes the one that bert-score knows.
         seed: Of the bootstrap.
-    """
-
-    file: Path
-    reference: str = "reference"
-    systems: tuple[str, ...] = ("marked", "plain")
-    bert: Path | None = None
-    layer: int | None = None
-    seed: int = 1
-
-
-def score_texts(request: ScoreTexts) -> tuple[Score, ...]:
-    """Score every system, and each but the last against the last.
 
     Raises:
         PuraError: File or model cannot be used, or a package is not installed.
     """
     from pura_lab.scores import read_texts, score
 
-    texts = read_texts(request.file, request.reference, request.systems)
-    return score(texts, bert=request.bert, layer=request.layer, seed=request.seed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunExperiment:
-    """Run one experiment of the lab.
-
-    Attributes:
-        name: Its name.
-        output: Folder of rows, table, Parquet and figure; what is there already is not done again.
-        texts: Texts a cell; None takes the small number, or the large one with ``full``.
-        full: Every cell.
-        model: The source; None takes the usual one.
-        cache: Folder of texts and readings, which experiments share.
-        judge: Another model, which judges how good texts are; None takes one of letters.
-        attacker: Another model, which attacks texts; None takes the source.
-    """
-
-    name: str
-    output: Path
-    texts: int | None = None
-    full: bool = False
-    model: str | None = None
-    cache: Path | None = None
-    judge: str | None = None
-    attacker: str | None = None
+    return score(read_texts(file, reference, systems), bert=bert, layer=layer, seed=seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,12 +81,32 @@ def list_experiments() -> tuple[ExperimentLine, ...]:
 
 def run_experiments(
     environment: Environment,
-    requests: Sequence[RunExperiment],
+    names: Sequence[str],
     *,
+    output: Path,
+    texts: int | None = None,
+    full: bool = False,
+    model: str | None = None,
+    cache: Path | None = None,
+    judge: str | None = None,
+    attacker: str | None = None,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> Iterator[tuple[str, Path]]:
     """Run experiments one after the other; called again after a stop, they go on where they were.
+
+    Args:
+        environment: Whose models.
+        names: Of the experiments.
+        output: Folder of rows, table, Parquet and figure; what is there already is not done again.
+        texts: Texts a cell; None takes the small number, or the large one with ``full``.
+        full: Every cell.
+        model: The source; None takes the usual one.
+        cache: Folder of texts and readings, which experiments share.
+        judge: Another model, which judges how good texts are; None takes one of letters.
+        attacker: Another model, which attacks texts; None takes the source.
+        progress: Told of every step.
+        checkpoint: Called often; may raise.
 
     Yields:
         The table of each in Markdown, and its path; Parquet and figure lie beside it.
@@ -132,33 +121,21 @@ def run_experiments(
     from pura_lab.experiments.run import run, write_results
     from pura_lab.experiments.table import EXPERIMENTS
 
-    for request in requests:
-        if request.name not in EXPERIMENTS:
-            raise InputError("choice.unknown", name=request.name, known=", ".join(EXPERIMENTS))
-    benches: dict[Path, ExperimentBench] = {}
-    for request in requests:
-        cache = request.cache or environment.paths.measuring / "lab"
-        if cache not in benches:
-            # Fetched first: a environment keeps the last one, which all experiments share.
-            judge = environment.model(request.judge) if request.judge else None
-            attacker = environment.model(request.attacker) if request.attacker else None
-            model = environment.model(request.model)
-            benches[cache] = ExperimentBench(model, Cache(cache), checkpoint, judge, attacker)
-        experiment = EXPERIMENTS[request.name]
-        texts = request.texts or (LARGE if request.full else SMALL)
-        scale = Scale(
-            texts=texts,
-            full=request.full,
-            judge=request.judge or "",
-            attacker=request.attacker or "",
-        )
-        results = run(
-            experiment,
-            benches[cache],
-            scale,
-            request.output,
-            progress=progress,
-            checkpoint=checkpoint,
-        )
-        _, table, _ = write_results(experiment, results, request.output)
+    for name in names:
+        if name not in EXPERIMENTS:
+            raise InputError("choice.unknown", name=name, known=", ".join(EXPERIMENTS))
+    # Fetched first: an environment keeps the last one, which all experiments share.
+    others = [environment.model(one) if one else None for one in (judge, attacker)]
+    kept = Cache(cache or environment.paths.measuring / "lab")
+    bench = ExperimentBench(environment.model(model), kept, checkpoint, *others)
+    scale = Scale(
+        texts=texts or (LARGE if full else SMALL),
+        full=full,
+        judge=judge or "",
+        attacker=attacker or "",
+    )
+    for name in names:
+        experiment = EXPERIMENTS[name]
+        results = run(experiment, bench, scale, output, progress=progress, checkpoint=checkpoint)
+        _, table, _ = write_results(experiment, results, output)
         yield table.read_text(encoding="utf-8"), table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pura.keys import KeyFile, KeyStore, Place, Secret, State, passphrase_bytes,
 from pura.keys.sealed import Cost
 from pura.model.device import Device
 from pura.scheme import Profile, SecretKey
-from pura.usecases.keys import CreateKey, ExportKey, NoteKey
+from pura.usecases.keys import create_key, export_key, note_key
 from pura_audit import application
 from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
@@ -25,7 +26,7 @@ from pura_audit.keys.requests import KeyAct
 from pura_audit.keys.words import state_words, strength_words
 from pura_audit.session.choices import Inventory
 from pura_audit.session.engine import PuraEngine
-from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.frame import program_commands
 
 WORDS = "four words in a row"
 
@@ -49,7 +50,7 @@ def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
 
 @pytest.fixture
 def keys(bench: Any) -> KeysDialog:
-    dialog = openers.show_keys(bench)
+    dialog = program_commands.show_keys(bench)
     assert isinstance(dialog, KeysDialog)
     return dialog
 
@@ -80,7 +81,7 @@ def make(qtbot: Any, dialog: KeysDialog, name: str) -> None:
     assert isinstance(form, KeyForm)
     form.line.setText(name)
     form.ok.click()
-    catalogue = dialog._session.chosen.catalogue
+    catalogue = dialog.session.chosen.catalogue
     assert catalogue is not None
     if catalogue.files is not State.READY:
         give(dialog)
@@ -117,13 +118,13 @@ def test_a_key_through_its_whole_life(
     assert bench.session.chosen.key.label == "House"
     first = keys.selected
     assert first is not None
-    assert not keys.exposed.isVisible()
+    assert not keys.detail.isVisible()
     (paths.config / "keys").chmod(0o755)  # others may look into the folder
-    keys.begin(NoteKey(name="House", note="kept in the safe"))
+    keys.carry_out(partial(note_key, name="House", note="kept in the safe"))
     qtbot.waitUntil(lambda: keys._rows[0].entry.note == "kept in the safe")
     settle(qtbot, keys)
-    assert "chmod 700" in keys.exposed.text()
-    assert keys.exposed.isVisible()
+    assert "chmod 700" in keys.detail.text()
+    assert keys.detail.isVisible()
     form = keys.ask(KeyAct.RENAME)
     assert isinstance(form, KeyForm)
     form.line.setText("Haus")
@@ -138,8 +139,8 @@ def test_a_key_through_its_whole_life(
     assert not form.ok.isEnabled()
     form.line.setText("2026-W47")
     assert form.ok.isEnabled()
-    wanted = form._request()
-    assert (wanted.epoch, wanted.label) == (True, "2026-W47")
+    wanted = form._request().keywords
+    assert (wanted["epoch"], wanted["label"]) == (True, "2026-W47")
     form.epoch.setChecked(False)
     form.line.setText("desk")
     form.ok.click()
@@ -147,7 +148,7 @@ def test_a_key_through_its_whole_life(
     settle(qtbot, keys)
     target = tmp_path / "copy.purakey"
     secret = Secret(passphrase_bytes("another set of words"))
-    keys.begin(ExportKey(name="Haus", path=target, passphrase=secret))
+    keys.carry_out(partial(export_key, name="Haus", path=target, passphrase=secret))
     settle(qtbot, keys)
     qtbot.waitUntil(target.exists)
     profile = Profile(
@@ -282,7 +283,7 @@ def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app: Any, qt
 
 def test_several_keys_are_ticked_in_the_chip(bench: Any, keys: KeysDialog, qtbot: Any) -> None:
     for name in ("House", "Desk"):
-        keys.begin(CreateKey(name=name, session=True))
+        keys.carry_out(partial(create_key, name=name, session=True))
         qtbot.waitUntil(lambda n=name: n in labels(keys))
         settle(qtbot, keys)
     session, chip = bench.session, bench.header.key

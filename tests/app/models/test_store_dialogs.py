@@ -16,6 +16,7 @@ from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.keys.foreign import foreign_settings
 from pura.measure.fitness.measure import ProxyFitness, TextResult
 from pura.measure.fitness.statistics import RULE, mean, share
+from pura.measure.prompts import STUDY
 from pura.model.memory import room_for
 from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
@@ -23,7 +24,6 @@ from pura.scheme.profile_versions import NOTES
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import (
     ProfileDone,
-    SaveProfile,
     read_foreign,
 )
 from pura.verdict.power_file import PowerFile, read_power_file, seal
@@ -35,14 +35,14 @@ from pura_audit.models.fitness import FitnessDialog
 from pura_audit.models.power import PowerDialog
 from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.platform.version_words import imported_words, stored_words
-from pura_audit.profiles import dialog as profile_dialog
+from pura_audit.profiles import foreign
 from pura_audit.profiles.dialog import ProfilesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.profiles.foreign import ForeignForm
 from pura_audit.session.choices import Inventory, KeyChoice, ProfileChoice
 from pura_audit.session.engine import PuraEngine
 from pura_audit.session.picking import pick_profiles
-from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.frame import program_commands
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def models(stocked: Any) -> Iterator[Any]:
-    dialog = openers.show_models(stocked)
+    dialog = program_commands.show_models(stocked)
     QApplication.processEvents()
     yield dialog
     dialog.close()
@@ -91,10 +91,9 @@ class Noted:
         self.requests: list[Any] = []
         self.error: PuraError | None = None
 
-    def __call__(self, _environment: Environment, *request: Any, **asked: Any) -> object:
+    def __call__(self, _environment: Environment, **asked: Any) -> object:
         told = ("progress", "checkpoint")
-        named = {k: v for k, v in asked.items() if k not in told}
-        self.requests.append(request[0] if request else named)
+        self.requests.append({k: v for k, v in asked.items() if k not in told})
         if self.error is not None:
             raise self.error
         return self.answer
@@ -267,10 +266,12 @@ def test_power_is_asked_for_as_the_form_says(
     dialog.measure.click()
     qtbot.waitUntil(lambda: bool(tables._rows) and not tables.busy)
     [request] = measured.requests
-    assert timed.requests == [request]
-    assert (request.model, request.reader, request.texts, request.learn) == ("tiny", None, 9, 7)
-    assert (request.documents, request.passages, request.chat) == ((500, 1000), (50,), True)
-    assert (request.edits, request.prompts) == (("substitute:0.1", "delete:0.2"), None)
+    plan = request["plan"]
+    assert timed.requests == [{"plan": plan, "model": "tiny"}]
+    assert (request["model"], request["reader"], plan.texts, plan.learn) == ("tiny", None, 9, 7)
+    assert (plan.documents, plan.passages, plan.chat) == ((500, 1000), (50,), True)
+    assert [edit.name for edit in plan.edits] == ["substitute:0.1", "delete:0.2"]
+    assert plan.prompts == STUDY
     assert sealed.fingerprint[:16] in tables.words.text()
     tables.close()
 
@@ -340,7 +341,7 @@ def test_fitness_is_asked_for_and_shown(
     dialog.measure.click()
     qtbot.waitUntil(lambda: not dialog.busy)
     [request] = measured.requests
-    assert (request.model, request.texts, request.samples) == ("tiny", 9, None)
+    assert (request["model"], request["texts"], request["samples"]) == ("tiny", 9, None)
     assert "12 reached the evidence of a mark" in dialog.sentence.text()
     assert cells(dialog.table) == ["Texts that reach evidence of 6 (log₁₀)", "100 %", "76 to 100 %"]
     assert cells(dialog.table, 5)[0] == "Divergence from “large” (bits a token)"
@@ -350,7 +351,7 @@ def test_fitness_is_asked_for_and_shown(
 
 @pytest.fixture
 def editor(stocked: Any) -> Iterator[ProfileEditor]:
-    profiles = openers.show_profiles(stocked)
+    profiles = program_commands.show_profiles(stocked)
     dialog = profiles.edit(profiles.selected)
     QApplication.processEvents()
     yield dialog
@@ -405,19 +406,20 @@ def test_fields_are_laid_out_and_must_add_up(editor: ProfileEditor) -> None:
 def test_saving_under_the_same_name_replaces_and_under_another_does_not(
     editor: ProfileEditor, qtbot: Any
 ) -> None:
-    requests: list[SaveProfile] = []
+    saved: list[tuple[str, Profile, bool]] = []
     editor.wanted.disconnect()
-    editor.wanted.connect(requests.append)
+    editor.wanted.connect(lambda *asked: saved.append(asked))
     editor.inputs["note"].setText("A note")
     daily = editor.inputs["key_epochs"]
     assert (daily.currentData(), daily.findData("day")) == (None, 1)
     daily.setCurrentIndex(1)
     editor.save.click()
-    assert (requests[0].name, requests[0].replace) == ("internal", True)
-    assert (requests[0].profile.note, requests[0].profile.key_epochs) == ("A note", "day")
+    [(name, profile, replaces)] = saved
+    assert (name, replaces) == ("internal", True)
+    assert (profile.note, profile.key_epochs) == ("A note", "day")
     editor.inputs["name"].setText("Another")
     editor.save.click()
-    assert (requests[1].name, requests[1].replace) == ("Another", False)
+    assert (saved[1][0], saved[1][2]) == ("Another", False)
 
 
 VLLM = {"algorithm": "dual_key_gumbel", "key": 2**63 + 11, "context_width": 3, "alpha": 0.2}
@@ -430,13 +432,14 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
 ) -> None:
     profile = stocked.session.chosen.profile.profile
     made = Noted(ProfileDone(profile=profile, name="vllm"))
-    monkeypatch.setattr(profile_dialog, "create_foreign", made)
-    profiles = openers.show_profiles(stocked)
-    path = tmp_path / "vllm.json"
+    monkeypatch.setattr(foreign, "create_foreign", made)
+    profiles = program_commands.show_profiles(stocked)
+    path, wanted = tmp_path / "vllm.json", list[object]()
     for settings in (VLLM, SYNTHID, KGW):
         path.write_text(json.dumps(settings))
         form = profiles.ask_foreign()
         assert isinstance(form, ForeignForm)
+        form.wanted.connect(wanted.append)
         assert not form.ok.isEnabled()
         form.take(path)
         qtbot.waitUntil(lambda form=form: form.ok.isEnabled())
@@ -452,16 +455,17 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
         qtbot.waitUntil(lambda form=form: not (isValid(form) and form.isVisible()))
         assert not (isValid(secret) and secret.text())
         # What was shown says the same as the file.
-        request = made.requests[-1]
-        assert foreign_settings(request.settings, None) == read_foreign(path)
-        assert (request.name, request.model, request.key.label) == ("vllm", "tiny", "Newsroom 2026")
-        assert str(settings) not in repr(request)
+        asked = made.requests[-1]
+        assert foreign_settings(asked["settings"], None) == read_foreign(path)
+        assert (asked["name"], asked["model"]) == ("vllm", "tiny")
+        assert asked["key"].label == "Newsroom 2026"
+        assert str(settings) not in repr(wanted[-1])
     form = profiles.ask_foreign()
     form.inputs["name"].setText("by hand")
     form.inputs["secret"].setText("42")
     form.ok.click()
-    qtbot.waitUntil(lambda: made.requests[-1].name == "by hand")
-    assert made.requests[-1].settings == {"algorithm": "gumbel", "key": 42, "context_width": 4}
+    qtbot.waitUntil(lambda: made.requests[-1]["name"] == "by hand")
+    assert made.requests[-1]["settings"] == {"algorithm": "gumbel", "key": 42, "context_width": 4}
     profiles.close()
 
 
@@ -504,14 +508,14 @@ def test_several_profiles_are_tried_at_once_one_of_them_our_own(
 def test_profiles_are_saved_exported_deleted_and_taken_in(
     stocked: Any, qtbot: Any, paths: Any, tbcc: Profile, tmp_path: Path
 ) -> None:
-    dialog = openers.show_profiles(stocked)
+    dialog = program_commands.show_profiles(stocked)
     assert isinstance(dialog, ProfilesDialog)
 
     def settle(words: str) -> None:
         qtbot.waitUntil(lambda: not dialog.busy)
         assert dialog.words.text().startswith(words)
 
-    dialog.save(SaveProfile(name="One", profile=tbcc))
+    dialog.save("One", tbcc, False)
     settle("The profile “One” was saved.")
     dialog.hand_out("One", tmp_path / "out.json")
     settle("The profile “One” was exported.")
@@ -529,7 +533,7 @@ def test_a_profile_of_an_older_version_says_so(
 ) -> None:
     old = tmp_path / "old.json"
     old.write_text(json.dumps(tbcc.to_dict()))
-    dialog = openers.show_profiles(stocked)
+    dialog = program_commands.show_profiles(stocked)
     assert isinstance(dialog, ProfilesDialog)
     dialog.take_in(old)
     qtbot.waitUntil(lambda: not dialog.busy)

@@ -22,11 +22,11 @@ from pura.record.naming import RegisterFacts, RegisterMatch
 from pura.report import ItemNotes, ReportRequest, typesetter
 from pura.report.compile import page_count, typeset
 from pura.report.logo import MAX_LOGO
-from pura.usecases.reports import BuildReport, Built
+from pura.usecases.reports import Built
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import making, preview
-from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.frame import report_commands
 
 
 def words_of(pdf: Path | bytes) -> str:
@@ -58,7 +58,7 @@ def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 def opened(window: Any, audit: Audit, qtbot: Any) -> Callable[..., Any]:
     def make(*audits: Audit, base: ReportRequest | None = None, every: bool = False) -> Any:
         rows = [(one.input.name, one) for one in audits or (audit,)]
-        dialog: Any = openers.make_report(window, rows, base, every=every)
+        dialog: Any = report_commands.make_report(window, rows, base, every=every)
         qtbot.waitUntil(lambda: settled(dialog))
         return dialog
 
@@ -159,9 +159,9 @@ def test_many_quick_changes_make_one_report(
     made: list[str] = []
     real = making.build_report
 
-    def counted(request: BuildReport, **told: Any) -> Built:
-        made.append(request.request.case)
-        return real(request, **told)
+    def counted(*given: Any, request: ReportRequest, **told: Any) -> Built:
+        made.append(request.case)
+        return real(*given, request=request, **told)
 
     monkeypatch.setattr(making, "build_report", counted)
     for end in range(1, 8):
@@ -231,7 +231,7 @@ def test_the_command_takes_the_audits_of_the_list(window: Any, audit: Audit, sec
     assert "needs a finished audit" in window.status.words.text()
     window.session.texts.add_audit(second)
     window.session.texts.add_audit(audit)
-    dialog: Any = openers.make_report(window)
+    dialog: Any = report_commands.make_report(window)
     rows = dialog.form.audits.list
     assert [rows.item(i).text().partition(" · ")[0] for i in range(2)] == ["memo.txt", "letter.txt"]
     assert dialog.form.audits.chosen() == (audit,)
@@ -297,7 +297,7 @@ def test_black_stretches_follow_characters_and_can_be_taken_back(
     view.select(0, 3)
     qtbot.keyClick(view.view, Qt.Key.Key_Delete)
     assert view.ranges[0] == (0, 3)
-    assert dialog.form.request().request.redactions == view.ranges
+    assert dialog.form.request().redactions == view.ranges
 
 
 # What is wrong
@@ -598,13 +598,13 @@ def test_each_of_several_texts_is_blacked_out_for_itself(
     group.redaction.select(5, 9)
     group.redaction.black.click()
     assert group.caution.isHidden()
-    request = dialog.form.request().request
+    request = dialog.form.request()
     assert (request.redactions, request.further) == (((0, 3),), (((5, 9),),))
     dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Unchecked)
     assert group.which_field.isHidden()
     assert group.redaction.text == other.text
-    assert dialog.form.request().request.redactions == ((5, 9),)
+    assert dialog.form.request().redactions == ((5, 9),)
     dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Checked)
-    assert dialog.form.request().request.redactions == ((0, 3),)
+    assert dialog.form.request().redactions == ((0, 3),)
     group.mode.setCurrentIndex(group.mode.findData("full"))
-    assert dialog.form.request().request.redactions == ()
+    assert dialog.form.request().redactions == ()

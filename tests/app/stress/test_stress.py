@@ -12,7 +12,7 @@ from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
 from pura_audit.stress.dialog import SWEEP, StressDialog, StressedText, row
 from pura_audit.stress.words import attack_title, marked_difference
-from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.frame import text_commands
 
 pytestmark = pytest.mark.model
 
@@ -97,7 +97,7 @@ def test_an_attack_shows_what_it_changed_and_what_became_of_the_mark(
 def test_only_a_text_with_a_mark_can_be_stressed(
     window: Any, audit: Any, audit_factory: Any, sample_key: Any
 ) -> None:
-    assert openers.stress_text(window) is None
+    assert text_commands.stress_text(window) is None
     stressed = StressedText.of(audit, None)
     assert stressed is not None
     assert (stressed.text, stressed.key.label) == (audit.text, audit.key.label)

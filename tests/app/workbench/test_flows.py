@@ -27,10 +27,10 @@ from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases.audits import Setup, UnreadFile, prepared
-from pura.usecases.bundles import CreateBundle, create_bundle
+from pura.usecases.bundles import create_bundle
 from pura.usecases.environment import Environment
-from pura.usecases.keys import CreateKey, create_key
-from pura.usecases.profiles import SaveProfile, save_profile
+from pura.usecases.keys import create_key
+from pura.usecases.profiles import save_profile
 from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.jobs.outcome import Progress
@@ -241,7 +241,7 @@ def test_esc_cancels_the_row_on_screen_and_brings_up_what_runs_where_it_is_anoth
     for name in ("running", "waiting"):
         window.session.texts.add_text(text, name)
     window.audit()
-    qtbot.waitUntil(engine.entered.is_set)
+    qtbot.waitUntil(lambda: states(window) == ["running", "waiting"])
     window.actions_by_name["cancel"].trigger()  # the last one added is on screen
     assert states(window) == ["running", "cancelled"]
     window.actions_by_name["cancel"].trigger()  # nothing of that row is left to cancel
@@ -620,7 +620,7 @@ def test_bar_row_and_time_agree_and_a_pause_is_a_button(
     engine.gate.clear()
     window.session.texts.add_text(text, "memo")
     window.audit()
-    qtbot.waitUntil(engine.entered.is_set)
+    qtbot.waitUntil(lambda: states(window) == ["running"])
     item = window.session.texts.current
     shares = []
     for step, done in ((4, 0), (5, 0), (5, 50), (5, 100), (6, 0), (8, 0), (9, 0), (12, 0)):
@@ -718,13 +718,11 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
         paths=user_paths(tmp_path / "there"), ask_folder=lambda _new: bytearray(words.encode())
     )
     tbcc = tbcc.with_(model=None)
-    save_profile(there, SaveProfile(name="House", profile=tbcc))
-    create_key(there, CreateKey(name="Newsroom", place=Place.FILES))
+    save_profile(there, name="House", profile=tbcc)
+    create_key(there, name="Newsroom", place=Place.FILES)
     path = tmp_path / "team.purateam"
     secret = Secret(bytearray(words.encode()))
-    held = create_bundle(
-        there, CreateBundle(key="Newsroom", profile="House", passphrase=secret, path=path)
-    )
+    held = create_bundle(there, key="Newsroom", profile="House", passphrase=secret, path=path)
     engine.empty = True
     window.session.chosen.look_around()
     qtbot.waitUntil(lambda: not window.session.chosen.catalogue.models)

@@ -13,7 +13,7 @@ from pura.caselog import CaseLog, open_case
 from pura_audit.cases.dialog import CasesDialog
 from pura_audit.settings.dialog import SettingsDialog
 from pura_audit.workbench.dialogs.guide import GuideDialog
-from pura_audit.workbench.dialogs.palette import Palette, rank
+from pura_audit.workbench.frame.palette import Palette, rank
 
 
 @pytest.fixture

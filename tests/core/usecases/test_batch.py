@@ -6,6 +6,7 @@ import json
 import pickle
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases import batch
 from pura.usecases.audits import Setup, audit, prepared, resolved
-from pura.usecases.batch import BatchPlan, RunBatch, merge_batch, run_batch, summary_of
+from pura.usecases.batch import BatchPlan, merge_batch, run_batch, summary_of
 from pura.usecases.environment import Environment
 
 
@@ -54,7 +55,9 @@ def test_rows_say_what_records_say_and_lead_to_them(
         register.add(Issue(payload=bits, who="Anna", when="2026-01-02", model="m"))
     table, out = tmp_path / "t.jsonl", str(tmp_path / "out.jsonl")
     table.write_text("\n".join(json.dumps({"id": n, "text": t}) for n, t in enumerate(texts)))
-    request = RunBatch(
+    run = partial(
+        run_batch,
+        quick,
         inputs=Inputs(names=(str(table),)),
         setup=setup,
         output=out,
@@ -62,7 +65,7 @@ def test_rows_say_what_records_say_and_lead_to_them(
         fdr=0.05,
     )
     told: list[int] = []
-    done = run_batch(quick, request, tell=lambda standing: told.append(standing.found))
+    done = run(tell=lambda standing: told.append(standing.found))
     assert (done.rows, done.found, done.chosen) == (5, 3, 3)
     assert done.outcomes == {"mark": 3, "insufficient": 1, "not-examinable": 1}
     assert done.errors == {"input-empty": 1}
@@ -85,12 +88,12 @@ def test_rows_say_what_records_say_and_lead_to_them(
     with pytest.raises(RecordError, match="another finding"):
         record_of(replace(rows[0], profile="0" * 16), tmp_path / "records")
     # Again it reads nothing, and needs no model; other settings do not touch what is done.
-    assert run_batch(quick, request).found == 0
+    assert run().found == 0
     with pytest.raises(InputError, match="--force"):
-        run_batch(quick, replace(request, setup=replace(setup, decoder="paper")))
+        run(setup=replace(setup, decoder="paper"))
     Path(f"{out}.journal").unlink()
     with pytest.raises(InputError, match="already"):
-        run_batch(quick, request)
+        run()
     assert Counter(summary_of(out).outcomes) == done.outcomes
     merged = merge_batch(str(tmp_path / "merged.jsonl"), [out], fdr=0.05)
     assert merged.chosen == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,8 @@ def words(text: bytes = b"a quiet passphrase") -> Secret:
 def test_without_a_log_nothing_is_made_by_looking(alone: Environment) -> None:
     for work in (
         lambda: cases.items_of(alone, "Thesis"),
-        lambda: cases.check_log(alone, cases.CheckLog()),
-        lambda: cases.export_to_file(alone, cases.ExportCase(case="Thesis", path=Path("x"))),
+        lambda: cases.check_log(alone),
+        lambda: cases.export_to_file(alone, case="Thesis", path=Path("x")),
     ):
         with pytest.raises(CaseLogError) as caught:
             work()
@@ -108,12 +109,11 @@ def test_a_run_says_what_began_what_failed_and_what_was_found(
 def test_four_eyes_are_two_persons(alone: Environment, make_record: Make) -> None:
     cases.save_audits(alone, TO, [make_record(1)])
     _, [item] = cases.items_of(alone, "Thesis", [make_record(1).id[:32]])
-    own = cases.ReviewFinding(item=item, reviewer="Anna", agree=True, recomputed="all of it")
+    review = partial(cases.review_finding, alone, item=item, recomputed="all of it")
     with pytest.raises(CaseLogError) as caught:
-        cases.review_finding(alone, own)
+        review(reviewer="Anna", agree=True)
     assert caught.value.code == "four-eyes"
-    other = cases.ReviewFinding(item=item, reviewer="Béla", agree=False, recomputed="all of it")
-    cases.review_finding(alone, other)
+    review(reviewer="Béla", agree=False)
     _, [item] = cases.items_of(alone, "Thesis")
     assert item.review is not None
     assert (item.review.state, item.review.who) == ("disputed", "Béla")
@@ -145,18 +145,16 @@ def test_examined_filed_and_confirmed_are_three_people(
     assert (item.examiner, item.examined, item.auditor) == ("Anna", record.created, "Béla")
     assert item.entry.time != item.examined
     assert item.headline("en") == record.title("en")
+    review = partial(cases.review_finding, alone, item=item, agree=True, recomputed="all of it")
     for name in ("Anna", "Béla"):
-        own = cases.ReviewFinding(item=item, reviewer=name, agree=True, recomputed="all of it")
         with pytest.raises(CaseLogError, match="Four eyes"):
-            cases.review_finding(alone, own)
-    cases.review_finding(
-        alone, cases.ReviewFinding(item=item, reviewer="Chidi", agree=True, recomputed="all of it")
-    )
+            review(reviewer=name)
+    review(reviewer="Chidi")
     # The name travels with the case, though its entry stands in another.
-    request = cases.ExportCase(case="Thesis", path=tmp_path / "thesis.puracase", auditor="Anna")
-    cases.export_to_file(alone, request)
+    path = tmp_path / "thesis.puracase"
+    cases.export_to_file(alone, case="Thesis", path=path, auditor="Anna")
     with CaseLog(tmp_path / "other", create=True) as log:
-        taken = import_case(log, request.path.read_bytes(), log.person("Dora"))
+        taken = import_case(log, path.read_bytes(), log.person("Dora"))
     assert [one.examiner for one in taken.items] == ["Anna"]
 
 
@@ -164,13 +162,14 @@ def test_a_case_travels_and_no_file_is_replaced_unasked(
     alone: Environment, make_record: Make, tmp_path: Path
 ) -> None:
     cases.save_audits(alone, TO, [make_record(1)])
-    request = cases.ExportCase(case="Thesis", path=tmp_path / "thesis.puracase", auditor="Anna")
-    assert cases.export_to_file(alone, request) == request.path.stat().st_size
+    path = tmp_path / "thesis.puracase"
+    export = partial(cases.export_to_file, alone, case="Thesis", path=path, auditor="Anna")
+    assert export() == path.stat().st_size
     with pytest.raises(CaseLogError) as caught:
-        cases.export_to_file(alone, request)
+        export()
     assert caught.value.code == "file-exists"
     there = Environment(paths=user_paths(tmp_path / "there"))
-    case = cases.import_from_file(there, path=request.path, auditor="Béla")
+    case = cases.import_from_file(there, path=path, auditor="Béla")
     assert (case.name, len(case.items)) == ("Thesis", 1)
 
 
@@ -190,30 +189,30 @@ def test_heads_are_laid_down_by_themselves_and_show_an_older_copy(
     source.close()
     copy.close()
     cases.save_audits(alone, TO, [make_record(2)])
-    check = {one.name: one for one in cases.check_log(alone, cases.CheckLog())}["deposits"]
+    check = {one.name: one for one in cases.check_log(alone)}["deposits"]
     assert (check.state, check.values["count"]) == ("good", 1), "one file a day"
     made.unlink()
     cases.save_audits(alone, TO, [make_record(3)])
     assert made.exists(), "laid down again by itself"
     older.replace(alone.paths.caselog)
-    keys = [one.key for one in cases.check_log(alone, cases.CheckLog()) if one.state == "bad"]
+    keys = [one.key for one in cases.check_log(alone) if one.state == "bad"]
     assert keys == ["deposits.cut"]
     cases.end_deposits(alone)
-    assert not any(one.state == "bad" for one in cases.check_log(alone, cases.CheckLog()))
+    assert not any(one.state == "bad" for one in cases.check_log(alone))
 
 
 def test_the_log_is_checked_and_says_so_where_that_is_wanted(
     alone: Environment, make_record: Make, tmp_path: Path
 ) -> None:
     cases.save_audits(alone, TO, [make_record(1)])
-    checks = cases.check_log(alone, cases.CheckLog(record=True, auditor="Anna"))
+    checks = cases.check_log(alone, record=True, auditor="Anna")
     assert all(check.state != "bad" for check in checks)
     with cases.open_log(alone, read_only=True) as log:
         head = str(log.head())
         assert list(log.entries())[-1].action == "log-verified"
-    other = cases.CheckLog(log=alone.paths.caselog, head=head, record=True)
     elsewhere = Environment(paths=user_paths(tmp_path / "elsewhere"))
-    assert all(check.state != "bad" for check in cases.check_log(elsewhere, other))
+    checks = cases.check_log(elsewhere, log=alone.paths.caselog, head=head, record=True)
+    assert all(check.state != "bad" for check in checks)
     assert not elsewhere.paths.caselog.exists(), "another log is only read"
     with CaseLog(alone.paths.caselog, read_only=True) as log:
         assert str(log.head()) == head

@@ -32,9 +32,9 @@ from pura.scheme import Payload, Profile, SecretKey
 from pura.serve.lanes import Here, ReadPlan
 from pura.usecases import batch
 from pura.usecases.audits import Prepared, Setup, prepared, resolved
-from pura.usecases.batch import BatchPlan, RunBatch, run_batch
+from pura.usecases.batch import BatchPlan, run_batch
 from pura.usecases.environment import Environment
-from pura.usecases.profiles import CreateForeign, create_foreign
+from pura.usecases.profiles import create_foreign
 from pura.words.sentences import fill
 
 SECRET = "words of a text that nobody may read in a log"
@@ -181,7 +181,7 @@ def test_texts_with_marks_by_others_are_read_alone_and_say_so(
 ) -> None:
     settings = tmp_path / "vllm.json"
     settings.write_text('{"algorithm": "gumbel", "key": 7, "context_width": 4}')
-    create_foreign(quick, CreateForeign(settings=settings, key=setup.keys[0], name="vllm"))
+    create_foreign(quick, settings=settings, key=setup.keys[0], name="vllm")
     theirs = Setup(keys=(), profile=quick.profiles.get("vllm"), restore=False)
     with prepared(quick, theirs) as ready:
         for step in (1, 7, 12):
@@ -237,17 +237,18 @@ def test_processes_and_actors_contain_a_fault_in_any_step(
     monkeypatch.setattr(batch, "BatchPlan", partial(faulty.FaultyPlan, faults=faults))
     lines = tmp_path / "rows.jsonl"
     lines.write_text("\n".join(json.dumps(text) for text in (texts[0], *broken, texts[2])))
-    request = RunBatch(
+    out = str(tmp_path / "out.jsonl")
+    done = run_batch(
+        quick,
         inputs=Inputs(names=(str(lines),)),
         setup=setup,
-        output=str(tmp_path / "out.jsonl"),
+        output=out,
         engine=each_engine,
         jobs=2,
     )
-    done = run_batch(quick, request)
     assert (done.rows, done.errors) == (14, {"internal": 12})
     assert 1 <= done.alone <= 2  # who shares a group is the workers' to say
-    rows = list(read_rows(request.output))
+    rows = list(read_rows(out))
     assert [row.error for row in rows] == [None, *["internal"] * 12, None]
     log = (quick.paths.state / FAULTS).read_text(encoding="utf-8")
     assert not any(words in log + str(rows) for words in (SECRET, "This one fails"))

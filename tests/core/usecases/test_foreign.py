@@ -24,9 +24,9 @@ from pura.record import json_io
 from pura.report import ReportRequest, build_report, html_page
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Setup, audit, audit_again, prepared
-from pura.usecases.cases import CheckLog, SaveTo, check_log, open_saved, save_audits
+from pura.usecases.cases import SaveTo, check_log, open_saved, save_audits
 from pura.usecases.environment import Environment
-from pura.usecases.profiles import CreateForeign, create_foreign
+from pura.usecases.profiles import create_foreign
 from pura.verdict.policy import default_policy
 
 VLLM = {"algorithm": "gumbel", "key": 2**63 + 11, "context_width": 4}
@@ -65,7 +65,7 @@ def profiles(quick: Environment, lock: KeyRef, tmp_path: Path) -> dict[str, Prof
     for name, settings in (("vllm", VLLM), ("synthid", SYNTHID), ("kgw", KGW)):
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(settings))
-        create_foreign(quick, CreateForeign(settings=path, key=lock, name=name))
+        create_foreign(quick, settings=path, key=lock, name=name)
         made[name] = quick.profiles.get(name)
         assert str(VLLM["key"]) not in (quick.paths.profiles / f"{name}.json").read_text()
     return made
@@ -104,7 +104,7 @@ def test_a_text_of_another_server_is_found_without_its_model(
     kept = open_saved(quick, found.id)
     assert json_io.to_json(kept) == text
     assert audit_again(quick, kept).evidence == found.evidence
-    assert {check.state for check in check_log(quick, CheckLog())} <= {"good", "notice"}
+    assert {check.state for check in check_log(quick)} <= {"good", "notice"}
 
 
 def test_a_program_gets_the_same_record(
@@ -200,7 +200,7 @@ def test_what_does_not_fit_is_refused_in_words(
         path = tmp_path / "wrong.json"
         path.write_text(json.dumps(wrong))
         with pytest.raises(PuraError, match="wrong"):
-            create_foreign(quick, CreateForeign(settings=path, key=other))
+            create_foreign(quick, settings=path, key=other)
     data = profiles["kgw"].to_dict()
     for name, value in (("gamma", 2), ("seeding", "right"), ("context_width", 0), ("sealed", "")):
         with pytest.raises(PuraError, match=name):

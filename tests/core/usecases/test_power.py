@@ -31,12 +31,12 @@ from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Setup, audit, audit_again
 from pura.usecases.environment import Environment
 from pura.usecases.power import (
-    MeasurePower,
     add_power,
     estimate_power,
     export_power,
     list_power,
     measure_power,
+    plan_power,
     power_lines,
     rely_on_power,
     remove_power,
@@ -116,7 +116,7 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
 ) -> None:
     prompts = tmp_path / "prompts.txt"
     prompts.write_text("The harbour authority announced that\n\nBees find their way back by\n")
-    request = MeasurePower(
+    plan = plan_power(
         name="Tiny",
         profile=profile_of(small_model),
         prompts=prompts,
@@ -136,14 +136,14 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        measure_power(quick, request, progress=stopping)
+        measure_power(quick, plan=plan, progress=stopping)
     assert list_power(quick) == ()
     (work,) = quick.paths.measuring.iterdir()
     stored = {path.name: path.stat().st_mtime_ns for path in work.iterdir()}
     assert {"texts", "reading", "reading-inside", stop_at} <= {stage.name for stage in told}
 
     stop_at, again = "", []
-    sealed = measure_power(quick, request, progress=again.append)
+    sealed = measure_power(quick, plan=plan, progress=again.append)
     assert "texts" not in {stage.name for stage in again}, "nothing is written twice"
     assert len(stored) > 6
     assert not work.exists(), "what was half done is cleared away"
@@ -213,32 +213,31 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(
     first = work / "texts.0.npz"
     assert list_power(quick) == ()
     kept = first.stat().st_mtime_ns
-    request = MeasurePower(
+    plan = plan_power(
         name="Killed",
         profile=shared,
         texts=17,
         tokens=20,
         passages=(),
         documents=(),
-        folder=work,
     )
     told: list[Stage] = []
-    sealed = measure_power(quick, request, progress=told.append)
+    sealed = measure_power(quick, plan=plan, folder=work, progress=told.append)
     assert first.stat().st_mtime_ns == kept
     assert all(stage.done > 16 * 20 for stage in told if stage.name == "texts")
     conditions = sealed.table.conditions
     assert conditions["texts"] + conditions["left_out"] == 17
-    again = measure_power(quick, request)
+    again = measure_power(quick, plan=plan, folder=work)
     assert again.data["entries"] == sealed.data["entries"], "kept work gives the same table"
 
 
 def test_how_long_it_takes_is_estimated_from_a_trial(quick: Environment, small_model: Any) -> None:
-    small = MeasurePower(name="x", profile=profile_of(small_model), texts=2, tokens=20)
+    small = plan_power(name="x", profile=profile_of(small_model), texts=2, tokens=20)
     small = replace(small, documents=(), passages=())
-    seconds = estimate_power(quick, small)
-    assert 0 < seconds < estimate_power(quick, replace(small, texts=200, tokens=2000))
+    seconds = estimate_power(quick, plan=small)
+    assert 0 < seconds < estimate_power(quick, plan=replace(small, texts=200, tokens=2000))
     with pytest.raises(Cancelled):
-        estimate_power(quick, small, checkpoint=_stop)
+        estimate_power(quick, plan=small, checkpoint=_stop)
 
 
 def _stop() -> None:
@@ -250,13 +249,11 @@ def test_what_cannot_be_measured_is_said_first(
 ) -> None:
     other = profile_of(small_model).with_(model="f" * 16)
     with pytest.raises(PolicyError, match="another one"):
-        measure_power(quick, MeasurePower(name="x", profile=other, texts=1))
+        measure_power(quick, plan=plan_power(name="x", profile=other, texts=1))
     for data in (b" \n\n", b"\xff\xfe\xfd"):
         (tmp_path / "prompts").write_bytes(data)
         with pytest.raises(InputError, match="no texts that can be read"):
-            measure_power(
-                quick, MeasurePower(name="x", profile=other, prompts=tmp_path / "prompts")
-            )
+            plan_power(name="x", profile=other, prompts=tmp_path / "prompts")
 
 
 def test_a_signature_is_checked_wherever_a_table_comes_in(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pikepdf
 import pytest
 
 from pura.base.errors import Cancelled, InputError, SigningError
+from pura.base.paths import user_paths
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, table_files
@@ -21,17 +22,17 @@ Make = Callable[[int], Audit]
 
 
 @pytest.fixture(scope="module")
-def built(make_record: Make) -> reports.Built:
-    return reports.build_report(
-        reports.BuildReport(audits=(make_record(1),), request=ReportRequest())
-    )
+def built(make_record: Make, tmp_path_factory: pytest.TempPathFactory) -> reports.Built:
+    nowhere = Environment(paths=user_paths(tmp_path_factory.mktemp("built")))
+    return reports.build_report(nowhere, [make_record(1)], request=ReportRequest())
 
 
 def test_all_files_that_are_in_the_way_are_named_and_none_is_written(
     built: reports.Built, tmp_path: Path
 ) -> None:
-    request = reports.WriteReport(
-        built=built,
+    write = partial(
+        reports.write_report,
+        built,
         pdf=tmp_path / "r.pdf",
         record=tmp_path / "r.json",
         html=tmp_path / "r.html",
@@ -43,12 +44,12 @@ def test_all_files_that_are_in_the_way_are_named_and_none_is_written(
     [(table, _), *_] = table_files(built.audits, built.request)
     (tmp_path / f"r-{table}").write_text("mine")
     with pytest.raises(reports.FilesTakenError) as caught:
-        reports.write_report(request)
+        write()
     assert caught.value.code == "file-exists"
     assert {path.name for path in caught.value.paths} == {"r.json", f"r-{table}"}
     assert len(list(tmp_path.iterdir())) == 2
     secret = Secret(bytearray(b"a quiet passphrase"))
-    done = reports.write_report(replace(request, replace=True, annex_passphrase=secret))
+    done = write(replace=True, annex_passphrase=secret)
     assert {file.path for file in done.files} == set(tmp_path.iterdir())
     assert all(file.path.stat().st_size == file.size for file in done.files)
     assert done.files[0].path.name == "r.pdf"
@@ -61,18 +62,16 @@ def test_a_disk_that_fails_says_what_was_written_before(
     built: reports.Built, tmp_path: Path
 ) -> None:
     (tmp_path / "folder").mkdir()
-    request = reports.WriteReport(
-        built=built, pdf=tmp_path / "r.pdf", record=tmp_path / "folder", replace=True
-    )
+    write = partial(reports.write_report, built, record=tmp_path / "folder", replace=True)
     with pytest.raises(InputError, match=r"“folder” cannot be written.*“r.pdf”") as caught:
-        reports.write_report(request)
+        write(pdf=tmp_path / "r.pdf")
     assert caught.value.code == "file-write"
 
     def stop() -> None:
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        reports.write_report(replace(request, pdf=tmp_path / "s.pdf"), checkpoint=stop)
+        write(pdf=tmp_path / "s.pdf", checkpoint=stop)
     assert not (tmp_path / "s.pdf").exists()
 
 
@@ -87,7 +86,7 @@ def test_a_report_of_saved_audits_prints_the_log_and_is_noted(
     assert wanted == reports.filled_request(alone, case, case.items, ReportRequest())
     with cases.open_log(alone, read_only=True) as log:
         assert str(log.head()) in wanted.log
-    built = reports.build_report(reports.BuildReport(audits=(record,), request=wanted))
+    built = reports.build_report(alone, [record], request=wanted)
     reports.note_built(alone, case, built, auditor="Anna", recipient="The faculty")
     with cases.open_log(alone, read_only=True) as log:
         assert list(log.entries(case=case.id))[-1].action == "report-drafted"
@@ -100,30 +99,34 @@ def test_a_report_is_signed_noted_and_checked(
         alone, cases.SaveTo(case="Thesis", auditor="Anna"), [make_record(1)]
     ).case
     reports.note_built(alone, case, built, auditor="Anna")
-    reports.write_report(reports.WriteReport(built=built, pdf=tmp_path / "r.pdf"))
+    reports.write_report(built, pdf=tmp_path / "r.pdf")
 
-    def request(to: Path) -> reports.SignReport:
-        return reports.SignReport(
+    def sign(to: Path, passphrase: Secret) -> reports.SignedReport:
+        return reports.sign_report(
+            alone,
             path=tmp_path / "r.pdf",
             to=to,
             certificate=certificate,
-            passphrase=Secret(bytearray("Grüße 7".encode())),
+            passphrase=passphrase,
             note=True,
             auditor="Anna",
         )
 
-    first = request(tmp_path / "s.pdf")
-    assert reports.sign_report(alone, first).certificate.subject.endswith("Reports Desk")
-    assert first.passphrase.copy() == b""
+    def words() -> Secret:
+        return Secret(bytearray("Grüße 7".encode()))
+
+    secret = words()
+    assert sign(tmp_path / "s.pdf", secret).certificate.subject.endswith("Reports Desk")
+    assert secret.copy() == b""
     with cases.open_log(alone, read_only=True) as log:
         actions = [entry.action for entry in log.entries()]
     assert actions[-2:] == ["report-signed", "head-signed"]
     with pytest.raises(SigningError) as taken:
-        reports.sign_report(alone, request(tmp_path / "s.pdf"))
+        sign(tmp_path / "s.pdf", words())
     assert taken.value.code == "file-exists"
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(SigningError) as unwritable:
-        reports.sign_report(alone, request(tmp_path / "file" / "s.pdf"))
+        sign(tmp_path / "file" / "s.pdf", words())
     assert unwritable.value.code == "file-no-folder"
     found = reports.check_report(alone, path=tmp_path / "s.pdf", rerun=True)
     [again] = [check for check in found.checks if check.name == "repeat"]

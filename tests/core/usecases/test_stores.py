@@ -40,22 +40,22 @@ def words() -> Secret:
 def test_a_key_is_made_renamed_exported_deleted_and_taken_in_again(
     at: Environment, tmp_path: Path
 ) -> None:
-    made = keys.create_key(at, keys.CreateKey(name="Newsroom", note="first"))
+    made = keys.create_key(at, name="Newsroom", note="first")
     assert made.keyring == "", "it lies in an encrypted file"
-    renamed = keys.rename_key(at, keys.RenameKey(name="Newsroom", new="Desk"))
+    renamed = keys.rename_key(at, name="Newsroom", new="Desk")
     assert renamed.key == KeyRef(fingerprint=made.key.fingerprint, label="Desk")
     passphrase = words()
     path = tmp_path / "desk.purakey"
-    keys.export_key(at, keys.ExportKey(name="Desk", passphrase=passphrase, path=path))
+    keys.export_key(at, name="Desk", passphrase=passphrase, path=path)
     assert passphrase.copy() == b"", "the passphrase is overwritten when it has been used"
     with pytest.raises(KeyStoreError) as caught:
-        keys.export_key(at, keys.ExportKey(name="Desk", passphrase=words(), path=path))
+        keys.export_key(at, name="Desk", passphrase=words(), path=path)
     assert caught.value.code == "file-exists"
-    assert keys.delete_key(at, keys.DeleteKey(name="Desk")).key == renamed.key
+    assert keys.delete_key(at, name="Desk").key == renamed.key
     with pytest.raises(KeyFormatError) as missing:
-        keys.import_key(at, keys.ImportKey(source=path))
+        keys.import_key(at, source=path)
     assert missing.value.code == "key-file-passphrase"
-    back = keys.import_key(at, keys.ImportKey(source=path, passphrase=words()))
+    back = keys.import_key(at, source=path, passphrase=words())
     assert (back.key, back.entry and back.entry.note) == (renamed.key, "first")
 
 
@@ -64,28 +64,28 @@ def test_a_typed_key_comes_again_only_where_it_needs_another_passphrase(at: Envi
     typed = Secret(bytearray(file))
     for passphrase in (None, Secret(bytearray(b"four words in a raw"))):
         with pytest.raises(KeyFormatError):
-            keys.import_key(at, keys.ImportKey(source=typed, passphrase=passphrase))
+            keys.import_key(at, source=typed, passphrase=passphrase)
         assert typed.copy() == file
-    keys.import_key(at, keys.ImportKey(source=typed, passphrase=words()))
+    keys.import_key(at, source=typed, passphrase=words())
     assert typed.copy() == b""
     wrong = Secret(bytearray(b"no key"))
     with pytest.raises(KeyFormatError):
-        keys.import_key(at, keys.ImportKey(source=wrong))
+        keys.import_key(at, source=wrong)
     assert wrong.copy() == b""
 
 
 def test_a_key_of_this_run_is_renamed_used_and_forgotten(at: Environment) -> None:
-    made = keys.create_key(at, keys.CreateKey(name="Today", session=True))
+    made = keys.create_key(at, name="Today", session=True)
     assert made.entry is None
     assert at.keys.list() == ()
     with at.opened_keys([made.key, made.key]) as opened:
         [(key, label)] = opened
         assert (key.fingerprint, label) == (made.key.fingerprint, "Today")
-    again = keys.rename_key(at, keys.RenameKey(name="Today", new="Now"))
+    again = keys.rename_key(at, name="Today", new="Now")
     with pytest.raises(KeyStoreError) as caught:
-        keys.create_key(at, keys.CreateKey(name="Now", session=True))
+        keys.create_key(at, name="Now", session=True)
     assert caught.value.code == "key-exists"
-    keys.delete_key(at, keys.DeleteKey(name="Now"))
+    keys.delete_key(at, name="Now")
     with pytest.raises(KeyFormatError, match="wiped"):
         key.to_hex()
     with pytest.raises(KeyStoreError), at.opened_keys([again.key]):
@@ -93,7 +93,7 @@ def test_a_key_of_this_run_is_renamed_used_and_forgotten(at: Environment) -> Non
 
 
 def test_fetched_keys_are_wiped_and_those_of_the_run_are_not(at: Environment) -> None:
-    stored = keys.create_key(at, keys.CreateKey(name="Stored")).key
+    stored = keys.create_key(at, name="Stored").key
     session = at.session_keys.add(SecretKey.generate(), "Session")
     with at.opened_keys([stored, session]) as opened:
         fetched, kept = (key for key, _ in opened)
@@ -227,13 +227,11 @@ def test_fitness_is_measured_on_texts_that_are_made_on_the_spot(
     steps: list[str] = []
     measured = models.measure_fitness(
         here,
-        models.MeasureFitness(
-            model="small",
-            texts=1,
-            tokens=40,
-            key=KeyRef(fingerprint=sample_key.fingerprint, label="Test"),
-            profile=Profile.from_dict(small_samples["marked-tbcc"]["profile"]),
-        ),
+        model="small",
+        texts=1,
+        tokens=40,
+        key=KeyRef(fingerprint=sample_key.fingerprint, label="Test"),
+        profile=Profile.from_dict(small_samples["marked-tbcc"]["profile"]),
         progress=lambda stage: steps.append(stage.name),
     )
     assert measured.made_here
@@ -245,14 +243,15 @@ def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(
     at: Environment, tmp_path: Path
 ) -> None:
     profile = Profile(payload_bits=12, code="tbcc", vocab_size=1000)
-    name = profiles.save_profile(at, profiles.SaveProfile(name="House", profile=profile)).name
-    made = keys.create_key(at, keys.CreateKey(name="Newsroom"))
+    name = profiles.save_profile(at, name="House", profile=profile).name
+    made = keys.create_key(at, name="Newsroom")
     register.add_issue(at, issue=Issue(payload=Payload(text="01" * 6), who="A"))
     policy = Policy.from_dict(default_policy().to_dict() | {"name": "house", "version": 3})
     policy.save(at.paths.policy)
     path = tmp_path / "team.purateam"
-    request = bundles.CreateBundle(key="Newsroom", profile="House", passphrase=words(), path=path)
-    shown = bundles.create_bundle(at, request)
+    shown = bundles.create_bundle(
+        at, key="Newsroom", profile="House", passphrase=words(), path=path
+    )
     assert shown.key_fingerprint == made.key.fingerprint
     assert (shown.profile, shown.profile_fingerprint) == (name, profile.fingerprint)
     assert (shown.policy, shown.register_rows) == ("house/3", 1)
@@ -271,12 +270,7 @@ def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(
     paths = user_paths(tmp_path / "colleague")
     there = Environment(paths=paths, device="cpu", ask_folder=lambda _new: bytearray(WORDS))
     for _ in range(2):  # the second time everything is here, and nothing changes
-        assert (
-            bundles.take_bundle(
-                there, bundles.TakeBundle(path=path, passphrase=words(), place=Place.FILES)
-            )
-            == shown
-        )
+        assert bundles.take_bundle(there, path=path, passphrase=words(), place=Place.FILES) == shown
         assert [entry.fingerprint for entry in there.keys.list()] == [made.key.fingerprint]
         assert there.profiles.get("House") == profile
         found = register.find_payload(there, payload=Payload(text="01" * 6))
@@ -284,5 +278,5 @@ def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(
         assert load_policy(paths.policy) == policy
     default_policy().save(paths.policy)
     with pytest.raises(InputError) as other:
-        bundles.take_bundle(there, bundles.TakeBundle(path=path, passphrase=words()))
+        bundles.take_bundle(there, path=path, passphrase=words())
     assert other.value.code == "policy-here"

@@ -30,8 +30,7 @@ def saved(at: Environment, audit: Audit, auditor: str | None = None) -> CaseItem
 def review(at: Environment, item: CaseItem, who: str | None) -> str:
     """Return the code of the refusal; "" where there was none."""
     try:
-        asked = cases.ReviewFinding(item=item, reviewer=who, agree=True, recomputed="all of it")
-        cases.review_finding(at, asked)
+        cases.review_finding(at, item=item, reviewer=who, agree=True, recomputed="all of it")
     except CaseLogError as error:
         return error.code
     return ""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
 
 from pura.keys import Place, Secret, State, passphrase_bytes
 from pura.model.fetch import builtin_model
 from pura.usecases.bundles import (
     SUFFIX,
     Bundle,
-    CreateBundle,
-    TakeBundle,
     create_bundle,
     open_bundle,
     take_bundle,
@@ -29,11 +27,15 @@ from pura_audit.session.session import Session
 from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input
-from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_column, main_button
+from pura_audit.widgets.form_dialog import (
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+    opened,
+)
 from pura_audit.widgets.host import Host
 from pura_audit.widgets.working_dialog import WorkingDialog
-
-_Shown = TypeVar("_Shown", bound=QDialog)
 
 
 class BundleDialog(WorkingDialog):
@@ -136,21 +138,19 @@ class BundleDialog(WorkingDialog):
         self._asking = dialog = folder_passphrase(self, new=found.place is None)
         dialog.given.connect(lambda folder: self._take_in(secret, folder))
         dialog.finished.connect(lambda _: setattr(self, "_asking", None))
-        dialog.open()
+        opened(dialog)
 
     def _take_in(self, secret: Secret, folder: Secret | None) -> None:
         environment = self.session.environment
         # The secret is overwritten when it has been used; another try needs it again.
-        request = TakeBundle(
-            path=self._path,
-            passphrase=Secret(secret.copy()),
-            replace_policy=self.policy.isChecked(),
-        )
+        lent, replaces = Secret(secret.copy()), self.policy.isChecked()
 
         def work(_: JobContext) -> Bundle:
             if folder is not None:
                 unlock_files(environment, passphrase=folder)
-            return take_bundle(environment, request)
+            return take_bundle(
+                environment, path=self._path, passphrase=lent, replace_policy=replaces
+            )
 
         self.begin(
             work,
@@ -206,7 +206,7 @@ def ask_bundle(host: Host) -> QFileDialog:
 
 def show_bundle(host: Host, path: Path) -> BundleDialog:
     """Show what a bundle holds, and offer to take it in."""
-    return _opened(BundleDialog(host.session, path, host.frame))
+    return opened(BundleDialog(host.session, path, host.frame))
 
 
 def make_bundle(host: Host) -> PassphraseDialog | None:
@@ -234,14 +234,16 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
 
     def save(secret: Secret) -> None:
         def chosen(path: Path) -> None:
-            request = CreateBundle(
+            work = partial(
+                create_bundle,
+                session.environment,
                 key=key.label,
                 profile=profile.name,
                 passphrase=secret,
                 path=path,
                 replace=True,
             )
-            session.do(lambda _: create_bundle(session.environment, request), ended, host.frame)
+            session.do(lambda _: work(), ended, host.frame)
 
         asked = ask_target(
             host.frame,
@@ -263,14 +265,8 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
                 host.say(outcome.words)
 
     dialog.given.connect(save)
-    return _opened(dialog)
+    return opened(dialog)
 
 
 def _names() -> str:
     return translate("Bundle", "Team bundles (*.purateam)")
-
-
-def _opened(dialog: _Shown) -> _Shown:
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()
-    return dialog

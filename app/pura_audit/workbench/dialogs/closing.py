@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from pura_audit.platform.i18n import filled, translate
+from pura_audit.widgets.form_dialog import ask_first
 
 
 def closing_question(
-    parent: QWidget, *, running: bool, installing: bool, unkept: int
-) -> tuple[QMessageBox, QPushButton]:
-    """Return the question, opened, and the button that says yes.
+    parent: QWidget,
+    close: Callable[[], object],
+    *,
+    running: bool,
+    installing: bool,
+    unkept: int,
+) -> QMessageBox:
+    """Ask, and return the question.
 
     Args:
         parent: The window.
+        close: Closes it whatever runs.
         running: An audit runs or waits.
         installing: A model is fetched or added.
         unkept: Findings that the case log did not take: these alone are lost.
     """
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setWindowTitle(translate("Window", "Close"))
     kept = translate(
         "Window",
         "What is finished is kept in the case “Unfiled”. The list comes back at the next start, "
@@ -40,20 +45,19 @@ def closing_question(
             "A model that is not fetched to its end is not installed; nothing of it is used.",
         )
         kept = f"{words} {kept}" if running or unkept else words
-    box.setText(_what(running=running, installing=installing))
-    box.setInformativeText(kept)
-    stop = box.addButton(
-        translate("Window", "Cancel it and close")
-        if running or installing
-        else translate("Window", "Close and lose it"),
-        QMessageBox.ButtonRole.AcceptRole,
+    return ask_first(
+        parent,
+        translate("Window", "Close"),
+        _what(running=running, installing=installing),
+        kept,
+        (
+            translate("Window", "Cancel it and close")
+            if running or installing
+            else translate("Window", "Close and lose it"),
+            close,
+        ),
+        keep=translate("Window", "Stay"),
     )
-    stay = box.addButton(translate("Window", "Stay"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(stay)
-    box.setEscapeButton(stay)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.open()
-    return box, stop
 
 
 def _what(*, running: bool, installing: bool) -> str:

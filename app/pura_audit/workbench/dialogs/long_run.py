@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import Item
 from pura_audit.session.pace import length
 from pura_audit.session.session import Session
+from pura_audit.widgets.form_dialog import ask_first
 
 
 def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QMessageBox | None:
@@ -18,25 +18,18 @@ def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QM
     if not session.audits.pace.long(items):
         session.audits.audit(items)
         return None
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setWindowTitle(translate("LongRun", "A long audit"))
-    box.setText(_cost(session, items))
     most = session.audits.pace.excerpt
     long = sum(length(item) > most for item in items)
-    words = [
-        translate(
-            "LongRun",
-            "It can be paused and cancelled at any time, and you can go on working meanwhile.",
-        )
-    ]
-    whole = box.addButton(
+    words = translate(
+        "LongRun",
+        "It can be paused and cancelled at any time, and you can go on working meanwhile.",
+    )
+    whole = (
         translate("LongRun", "Audit the whole text")
         if len(items) == 1
-        else filled(translate("LongRun", "Audit all {n:count} texts"), n=len(items)),
-        QMessageBox.ButtonRole.AcceptRole,
+        else filled(translate("LongRun", "Audit all {n:count} texts"), n=len(items))
     )
-    whole.clicked.connect(lambda: session.audits.audit(items))
+    acts = [(whole, lambda: session.audits.audit(items))]
     if long:
         said = translate(
             "LongRun",
@@ -44,20 +37,18 @@ def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QM
             " about {k:count} characters. It is a text of its own: what is found holds for it, "
             "and what is not found says nothing of the rest.",
         )
-        words.insert(0, filled(said, n=long, k=most))
-        excerpt = box.addButton(
-            filled(translate("LongRun", "{n:plural(An excerpt|Excerpts)} first"), n=long),
-            QMessageBox.ButtonRole.AcceptRole,
-        )
-        excerpt.clicked.connect(lambda: session.audits.audit_excerpts(items))
-    box.setInformativeText("\n\n".join(words))
-    stay = box.addButton(QMessageBox.StandardButton.Cancel)
-    stay.setText(translate("LongRun", "Not now"))
-    box.setDefaultButton(whole)
-    box.setEscapeButton(stay)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.open()
-    return box
+        words = f"{filled(said, n=long, k=most)}\n\n{words}"
+        excerpt = filled(translate("LongRun", "{n:plural(An excerpt|Excerpts)} first"), n=long)
+        acts.append((excerpt, lambda: session.audits.audit_excerpts(items)))
+    return ask_first(
+        parent,
+        translate("LongRun", "A long audit"),
+        _cost(session, items),
+        words,
+        *acts,
+        keep=translate("LongRun", "Not now"),
+        safe=False,
+    )
 
 
 def _cost(session: Session, items: Sequence[Item]) -> str:

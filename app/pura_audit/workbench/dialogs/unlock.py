@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from pura.keys import Place, Secret, State
@@ -13,6 +12,7 @@ from pura_audit.jobs.outcome import Done, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
+from pura_audit.widgets.form_dialog import opened
 
 
 def unlocked(
@@ -44,9 +44,7 @@ def _ask_for_texts(
         then()
 
     dialog.given.connect(go_on)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()
-    return dialog
+    return opened(dialog)
 
 
 def _with_keys(
@@ -74,6 +72,4 @@ def _with_keys(
         session.do(lambda _: unlock_files(session.environment, passphrase=secret), ended, dialog)
 
     dialog.given.connect(go_on)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()
-    return dialog
+    return opened(dialog)

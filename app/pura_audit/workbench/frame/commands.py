@@ -1,19 +1,49 @@
-"""The commands of the main window: words, shortcuts, menus."""
+"""The commands of the main window: a row each of words, what it does or opens, and shortcuts.
+
+Menus, shortcuts, their list and the palette are made of these rows.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Protocol
 
-from PySide6.QtCore import Qt
-
 from pura_audit.platform.i18n import translate
 from pura_audit.session.items import Item
 from pura_audit.theme.theme import Mode
+from pura_audit.widgets.form_dialog import opened
 from pura_audit.widgets.host import Host
-from pura_audit.workbench.actions import MenuCommand
-from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.actions import Command
 from pura_audit.workbench.dialogs.bundle import ask_bundle, make_bundle
+from pura_audit.workbench.frame.case_commands import (
+    compare_audits,
+    import_register,
+    save_to_case,
+    show_cases,
+    show_side_by_side,
+)
+from pura_audit.workbench.frame.program_commands import (
+    show_about,
+    show_guide,
+    show_keys,
+    show_log,
+    show_models,
+    show_profiles,
+    show_settings,
+    show_shortcuts,
+)
+from pura_audit.workbench.frame.report_commands import (
+    check_statement,
+    report_current,
+    sign_report,
+    verify_report,
+)
+from pura_audit.workbench.frame.text_commands import (
+    open_folder,
+    show_left_out,
+    show_reading,
+    stress_text,
+)
 
 
 class Workbench(Host, Protocol):
@@ -62,299 +92,239 @@ class Workbench(Host, Protocol):
         """Close the window."""
 
 
-def commands(window: Workbench) -> dict[str, list[MenuCommand]]:
+def commands(window: Workbench) -> dict[str, list[Command]]:
     """Return everything that the window can do, by menu."""
+    undo, select = window.session.texts.undo, window.selection
     return {
-        translate("Menu", "File"): _file(window),
-        translate("Menu", "Edit"): _edit(window),
-        translate("Menu", "Audit"): _audit(window),
-        translate("Menu", "Cases"): _cases(window),
-        translate("Menu", "Reports"): _reports(window),
-        translate("Menu", "View"): _view(window),
-        translate("Menu", "Set up"): _set_up(window),
-        translate("Menu", "Help"): _help(window),
+        translate("Menu", "File"): [
+            Command("open", translate("Menu", "Open …"), window.open_files, "Ctrl+O"),
+            Command(
+                "open-folder",
+                translate("Menu", "Open a folder …"),
+                partial(open_folder, window),
+                "Ctrl+Shift+O",
+            ),
+            Command("sample", translate("Menu", "Try the sample"), window.session.texts.add_sample),
+            Command(
+                "reading",
+                translate("Menu", "How this file is read …"),
+                partial(show_reading, window),
+                "Ctrl+E",
+                apart=True,
+            ),
+            Command(
+                "left-out", translate("Menu", "What was left out …"), partial(show_left_out, window)
+            ),
+            Command("close", translate("Menu", "Quit"), window.close, "Ctrl+Q", apart=True),
+        ],
+        translate("Menu", "Edit"): [
+            Command(
+                "palette",
+                translate("Menu", "Find everything …"),
+                partial(_find_everything, window),
+                "Ctrl+K",
+            ),
+            Command("undo", translate("Menu", "Undo"), undo.undo, "Ctrl+Z"),
+            Command("redo", translate("Menu", "Redo"), undo.redo, "Ctrl+Shift+Z"),
+            Command("paste", translate("Menu", "Paste a text"), window.paste, "Ctrl+V"),
+            Command("find", translate("Menu", "Find in the text …"), window.find_in_text, "Ctrl+F"),
+            Command(
+                "remove",
+                translate("Menu", "Remove the text from the list"),
+                window.remove_current,
+                "Ctrl+Backspace",
+            ),
+        ],
+        translate("Menu", "Audit"): [
+            Command("audit", translate("Menu", "Audit"), window.audit, "Ctrl+Return Ctrl+Enter"),
+            Command(
+                "again", translate("Menu", "Audit this text again"), window.audit_current, "Ctrl+R"
+            ),
+            Command("pause", translate("Menu", "Pause or go on"), window.toggle_pause, "Ctrl+P"),
+            Command(
+                "cancel",
+                translate("Menu", "Cancel the audit on screen, or show what is audited"),
+                window.cancel_current,
+                "Esc",
+            ),
+            Command(
+                "cancel-all",
+                translate("Menu", "Cancel all audits"),
+                window.session.audits.cancel,
+                "Shift+Esc",
+            ),
+            Command(
+                "stress",
+                translate("Menu", "Stress this text …"),
+                partial(stress_text, window),
+                apart=True,
+            ),
+            Command(
+                "next",
+                translate("Menu", "Next token that carries bits"),
+                partial(select.next_carrier, 1),
+                "Ctrl+Right",
+                apart=True,
+            ),
+            Command(
+                "previous",
+                translate("Menu", "Previous token that carries bits"),
+                partial(select.next_carrier, -1),
+                "Ctrl+Left",
+            ),
+            Command(
+                "next-passage",
+                translate("Menu", "Next mark or passage"),
+                partial(select.next_passage, 1),
+                "F3",
+            ),
+            Command(
+                "previous-passage",
+                translate("Menu", "Previous mark or passage"),
+                partial(select.next_passage, -1),
+                "Shift+F3",
+            ),
+        ],
+        translate("Menu", "Cases"): [
+            Command(
+                "save",
+                translate("Menu", "Save to a case …"),
+                partial(save_to_case, window),
+                "Ctrl+S",
+            ),
+            Command(
+                "cases", translate("Menu", "Cases …"), partial(show_cases, window), "Ctrl+Shift+C"
+            ),
+            Command(
+                "compare",
+                translate("Menu", "Compare two audits …"),
+                partial(compare_audits, window),
+            ),
+            Command(
+                "side-by-side",
+                translate("Menu", "Two texts side by side …"),
+                partial(show_side_by_side, window),
+                "Ctrl+D",
+            ),
+            Command(
+                "register",
+                translate("Menu", "Import issued payloads …"),
+                partial(import_register, window),
+                apart=True,
+            ),
+        ],
+        translate("Menu", "Reports"): [
+            Command(
+                "report",
+                translate("Menu", "Report …"),
+                partial(report_current, window),
+                "Ctrl+Shift+R",
+            ),
+            Command(
+                "sign-report", translate("Menu", "Sign a report …"), partial(sign_report, window)
+            ),
+            Command(
+                "verify-report",
+                translate("Menu", "Verify a report …"),
+                partial(verify_report, window),
+            ),
+            Command(
+                "statement",
+                translate("Menu", "Statement of a detector …"),
+                partial(check_statement, window),
+            ),
+        ],
+        translate("Menu", "View"): [
+            Command(
+                "queue", translate("Menu", "Fold the list of texts"), window.toggle_queue, "F9"
+            ),
+            Command(
+                "pile", translate("Menu", "All texts as a table"), window.toggle_pile, "Ctrl+T"
+            ),
+            Command(
+                "evidence",
+                translate("Menu", "Show or hide the evidence"),
+                window.toggle_evidence,
+                "F8",
+            ),
+            Command(
+                "larger",
+                translate("Menu", "Larger text"),
+                partial(window.zoom, 1),
+                "Ctrl++ Ctrl+=",
+                apart=True,
+            ),
+            Command(
+                "smaller", translate("Menu", "Smaller text"), partial(window.zoom, -1), "Ctrl+-"
+            ),
+            Command(
+                "usual", translate("Menu", "Usual text size"), partial(window.zoom, 0), "Ctrl+0"
+            ),
+            *(
+                Command(
+                    f"theme-{mode.value}",
+                    words,
+                    partial(window.set_theme, mode),
+                    apart=mode is Mode.SYSTEM,
+                )
+                for mode, words in _themes()
+            ),
+        ],
+        translate("Menu", "Set up"): [
+            Command(
+                "take-bundle",
+                translate("Menu", "Take in a team bundle …"),
+                partial(ask_bundle, window),
+            ),
+            Command(
+                "make-bundle",
+                translate("Menu", "Make a team bundle …"),
+                partial(make_bundle, window),
+            ),
+            Command(
+                "keys", translate("Menu", "Keys …"), partial(show_keys, window), "Ctrl+Shift+K"
+            ),
+            Command(
+                "models", translate("Menu", "Models …"), partial(show_models, window), "Ctrl+M"
+            ),
+            Command(
+                "profiles",
+                translate("Menu", "Profiles …"),
+                partial(show_profiles, window),
+                "Ctrl+L",
+            ),
+            Command(
+                "settings",
+                translate("Menu", "Settings …"),
+                partial(show_settings, window),
+                "Ctrl+,",
+                apart=True,
+            ),
+        ],
+        translate("Menu", "Help"): [
+            Command("guide", translate("Menu", "User guide"), partial(show_guide, window), "F2"),
+            Command(
+                "shortcuts",
+                translate("Menu", "Keyboard shortcuts"),
+                partial(show_shortcuts, window),
+                "F1 Ctrl+?",
+            ),
+            Command("log", translate("Menu", "Show the log file"), partial(show_log, window)),
+            Command("about", translate("Menu", "About PURA Audit"), partial(show_about, window)),
+        ],
     }
 
 
-def _file(window: Workbench) -> list[MenuCommand]:
-    return [
-        MenuCommand("open", translate("Menu", "Open …"), window.open_files, keys=("Ctrl+O",)),
-        MenuCommand(
-            "open-folder",
-            translate("Menu", "Open a folder …"),
-            lambda: openers.open_folder(window),
-            keys=("Ctrl+Shift+O",),
-        ),
-        MenuCommand("sample", translate("Menu", "Try the sample"), window.session.texts.add_sample),
-        MenuCommand(
-            "reading",
-            translate("Menu", "How this file is read …"),
-            lambda: openers.show_reading(window),
-            keys=("Ctrl+E",),
-            apart=True,
-        ),
-        MenuCommand(
-            "left-out",
-            translate("Menu", "What was left out …"),
-            lambda: openers.show_left_out(window),
-        ),
-        MenuCommand("close", translate("Menu", "Quit"), window.close, keys=("Ctrl+Q",), apart=True),
-    ]
-
-
-def _cases(window: Workbench) -> list[MenuCommand]:
-    return [
-        MenuCommand(
-            "save",
-            translate("Menu", "Save to a case …"),
-            lambda: openers.save_to_case(window),
-            keys=("Ctrl+S",),
-        ),
-        MenuCommand(
-            "cases",
-            translate("Menu", "Cases …"),
-            lambda: openers.show_cases(window),
-            keys=("Ctrl+Shift+C",),
-        ),
-        MenuCommand(
-            "compare",
-            translate("Menu", "Compare two audits …"),
-            lambda: openers.compare_audits(window),
-        ),
-        MenuCommand(
-            "side-by-side",
-            translate("Menu", "Two texts side by side …"),
-            lambda: openers.show_side_by_side(window),
-            keys=("Ctrl+D",),
-        ),
-        MenuCommand(
-            "register",
-            translate("Menu", "Import issued payloads …"),
-            lambda: openers.import_register(window),
-            apart=True,
-        ),
-    ]
-
-
-def _reports(window: Workbench) -> list[MenuCommand]:
-    return [
-        MenuCommand(
-            "report",
-            translate("Menu", "Report …"),
-            lambda: openers.report_current(window),
-            keys=("Ctrl+Shift+R",),
-        ),
-        MenuCommand(
-            "sign-report", translate("Menu", "Sign a report …"), lambda: openers.sign_report(window)
-        ),
-        MenuCommand(
-            "verify-report",
-            translate("Menu", "Verify a report …"),
-            lambda: openers.verify_report(window),
-        ),
-        MenuCommand(
-            "statement",
-            translate("Menu", "Statement of a detector …"),
-            lambda: openers.check_statement(window),
-        ),
-    ]
-
-
-def _set_up(window: Workbench) -> list[MenuCommand]:
-    return [
-        MenuCommand(
-            "take-bundle", translate("Menu", "Take in a team bundle …"), lambda: ask_bundle(window)
-        ),
-        MenuCommand(
-            "make-bundle", translate("Menu", "Make a team bundle …"), lambda: make_bundle(window)
-        ),
-        MenuCommand(
-            "keys",
-            translate("Menu", "Keys …"),
-            lambda: openers.show_keys(window),
-            keys=("Ctrl+Shift+K",),
-        ),
-        MenuCommand(
-            "models",
-            translate("Menu", "Models …"),
-            lambda: openers.show_models(window),
-            keys=("Ctrl+M",),
-        ),
-        MenuCommand(
-            "profiles",
-            translate("Menu", "Profiles …"),
-            lambda: openers.show_profiles(window),
-            keys=("Ctrl+L",),
-        ),
-        MenuCommand(
-            "settings",
-            translate("Menu", "Settings …"),
-            lambda: openers.show_settings(window),
-            keys=("Ctrl+,",),
-            apart=True,
-        ),
-    ]
-
-
-def _edit(window: Workbench) -> list[MenuCommand]:
-    undo = window.session.texts.undo
-    return [
-        MenuCommand(
-            "palette",
-            translate("Menu", "Find everything …"),
-            lambda: _find_everything(window),
-            keys=("Ctrl+K",),
-        ),
-        MenuCommand("undo", translate("Menu", "Undo"), undo.undo, keys=("Ctrl+Z",)),
-        MenuCommand("redo", translate("Menu", "Redo"), undo.redo, keys=("Ctrl+Shift+Z",)),
-        MenuCommand("paste", translate("Menu", "Paste a text"), window.paste, keys=("Ctrl+V",)),
-        MenuCommand(
-            "find", translate("Menu", "Find in the text …"), window.find_in_text, keys=("Ctrl+F",)
-        ),
-        MenuCommand(
-            "remove",
-            translate("Menu", "Remove the text from the list"),
-            window.remove_current,
-            keys=("Ctrl+Backspace",),
-        ),
-    ]
-
-
-def _find_everything(window: Workbench) -> None:
-    from pura_audit.workbench.dialogs.palette import Palette
-
-    palette = Palette(window, window.show_document)
-    palette.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    palette.open()
-
-
-def _audit(window: Workbench) -> list[MenuCommand]:
-    select = window.selection
-    return [
-        MenuCommand(
-            "audit", translate("Menu", "Audit"), window.audit, keys=("Ctrl+Return", "Ctrl+Enter")
-        ),
-        MenuCommand(
-            "again",
-            translate("Menu", "Audit this text again"),
-            window.audit_current,
-            keys=("Ctrl+R",),
-        ),
-        MenuCommand(
-            "pause", translate("Menu", "Pause or go on"), window.toggle_pause, keys=("Ctrl+P",)
-        ),
-        MenuCommand(
-            "cancel",
-            translate("Menu", "Cancel the audit on screen, or show what is audited"),
-            window.cancel_current,
-            keys=("Esc",),
-        ),
-        MenuCommand(
-            "cancel-all",
-            translate("Menu", "Cancel all audits"),
-            window.session.audits.cancel,
-            keys=("Shift+Esc",),
-        ),
-        MenuCommand(
-            "stress",
-            translate("Menu", "Stress this text …"),
-            lambda: openers.stress_text(window),
-            apart=True,
-        ),
-        MenuCommand(
-            "next",
-            translate("Menu", "Next token that carries bits"),
-            lambda: select.next_carrier(1),
-            keys=("Ctrl+Right",),
-            apart=True,
-        ),
-        MenuCommand(
-            "previous",
-            translate("Menu", "Previous token that carries bits"),
-            lambda: select.next_carrier(-1),
-            keys=("Ctrl+Left",),
-        ),
-        MenuCommand(
-            "next-passage",
-            translate("Menu", "Next mark or passage"),
-            lambda: select.next_passage(1),
-            keys=("F3",),
-        ),
-        MenuCommand(
-            "previous-passage",
-            translate("Menu", "Previous mark or passage"),
-            lambda: select.next_passage(-1),
-            keys=("Shift+F3",),
-        ),
-    ]
-
-
-def _view(window: Workbench) -> list[MenuCommand]:
-    rows = [
-        MenuCommand(
-            "queue", translate("Menu", "Fold the list of texts"), window.toggle_queue, keys=("F9",)
-        ),
-        MenuCommand(
-            "pile",
-            translate("Menu", "All texts as a table"),
-            window.toggle_pile,
-            keys=("Ctrl+T",),
-        ),
-        MenuCommand(
-            "evidence",
-            translate("Menu", "Show or hide the evidence"),
-            window.toggle_evidence,
-            keys=("F8",),
-        ),
-        MenuCommand(
-            "larger",
-            translate("Menu", "Larger text"),
-            lambda: window.zoom(1),
-            keys=("Ctrl++", "Ctrl+="),
-            apart=True,
-        ),
-        MenuCommand(
-            "smaller", translate("Menu", "Smaller text"), lambda: window.zoom(-1), keys=("Ctrl+-",)
-        ),
-        MenuCommand(
-            "usual", translate("Menu", "Usual text size"), lambda: window.zoom(0), keys=("Ctrl+0",)
-        ),
-    ]
-    for mode, words in (
+def _themes() -> tuple[tuple[Mode, str], ...]:
+    return (
         (Mode.SYSTEM, translate("Menu", "Colours of the system")),
         (Mode.LIGHT, translate("Menu", "Light")),
         (Mode.DARK, translate("Menu", "Dark")),
         (Mode.CONTRAST, translate("Menu", "High contrast")),
-    ):
-        rows.append(
-            MenuCommand(
-                f"theme-{mode.value}",
-                words,
-                partial(window.set_theme, mode),
-                apart=mode is Mode.SYSTEM,
-            )
-        )
-    return rows
+    )
 
 
-def _help(window: Workbench) -> list[MenuCommand]:
-    return [
-        MenuCommand(
-            "guide",
-            translate("Menu", "User guide"),
-            lambda: openers.show_guide(window),
-            keys=("F2",),
-        ),
-        MenuCommand(
-            "shortcuts",
-            translate("Menu", "Keyboard shortcuts"),
-            lambda: openers.show_shortcuts(window),
-            keys=("F1", "Ctrl+?"),
-        ),
-        MenuCommand(
-            "log", translate("Menu", "Show the log file"), lambda: openers.show_log(window)
-        ),
-        MenuCommand(
-            "about", translate("Menu", "About PURA Audit"), lambda: openers.show_about(window)
-        ),
-    ]
+def _find_everything(window: Workbench) -> None:
+    from pura_audit.workbench.frame.palette import Palette
+
+    opened(Palette(window, window.show_document))

@@ -39,16 +39,16 @@ from pura_audit.theme.theme import GAP, Mode, Theme
 from pura_audit.widgets.ask_file import ask_file, ask_files
 from pura_audit.widgets.card import restyle
 from pura_audit.widgets.drop_zone import acceptable, dropped_paths
-from pura_audit.widgets.form_dialog import press_focused
+from pura_audit.widgets.form_dialog import ask_first, press_focused
 from pura_audit.workbench import actions
-from pura_audit.workbench.dialogs import openers
 from pura_audit.workbench.dialogs.bundle import ask_bundle
 from pura_audit.workbench.dialogs.closing import closing_question
-from pura_audit.workbench.dialogs.dropped import texts_of
 from pura_audit.workbench.dialogs.long_run import begin_audits
 from pura_audit.workbench.dialogs.unlock import unlocked
 from pura_audit.workbench.evidence.evidence_column import EvidenceColumn
+from pura_audit.workbench.frame import program_commands, report_commands, text_commands
 from pura_audit.workbench.frame.commands import commands
+from pura_audit.workbench.frame.dropped import texts_of
 from pura_audit.workbench.frame.header import Header
 from pura_audit.workbench.frame.notice import RunNotice
 from pura_audit.workbench.frame.placement import Placement
@@ -159,7 +159,7 @@ class MainWindow(QMainWindow):
         """Follow the session, as long as there is the window."""
         session = self.session
         self.setup = SetupActs(self.empty.setup, session, self)
-        self.setup.keys_wanted.connect(lambda act: openers.show_keys(self, act))
+        self.setup.keys_wanted.connect(lambda act: program_commands.show_keys(self, act))
         self.theme.changed.connect(self._dress)
         session.texts.current_changed.connect(self._show_current)
         session.texts.item_changed.connect(self._show_current)
@@ -178,9 +178,9 @@ class MainWindow(QMainWindow):
         session = self.session
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.audits.cancel)
-        self.header.keys_wanted.connect(lambda: openers.show_keys(self))
-        self.header.models_wanted.connect(lambda: openers.show_models(self))
-        self.header.profiles_wanted.connect(lambda: openers.show_profiles(self))
+        self.header.keys_wanted.connect(lambda: program_commands.show_keys(self))
+        self.header.models_wanted.connect(lambda: program_commands.show_models(self))
+        self.header.profiles_wanted.connect(lambda: program_commands.show_profiles(self))
         self.empty.setup.bundle_wanted.connect(lambda: ask_bundle(self))
         self.recent.opened.connect(lambda path: self.add_files([path]))
         self.queue.open_wanted.connect(self.open_files)
@@ -189,7 +189,7 @@ class MainWindow(QMainWindow):
         self.queue.table_wanted.connect(self.toggle_pile)
         self.pile.audit_wanted.connect(self.audit_items)
         self.pile.item_wanted.connect(self.show_document)
-        self.pile.report_wanted.connect(lambda items: openers.report_items(self, items))
+        self.pile.report_wanted.connect(lambda items: report_commands.report_items(self, items))
         self.pile.noticed.connect(self.status.say)
         self.empty.open_wanted.connect(self.open_files)
         self.empty.paste_wanted.connect(self.paste)
@@ -201,16 +201,16 @@ class MainWindow(QMainWindow):
         self.work.remove_wanted.connect(self.remove_current)
         self.work.cancel_wanted.connect(self.cancel_current)
         self.work.pause_wanted.connect(self.toggle_pause)
-        self.work.answer.details_wanted.connect(lambda: openers.show_details(self))
-        self.work.answer.candidates_wanted.connect(lambda: openers.show_candidates(self))
-        self.work.answer.compared_wanted.connect(lambda: openers.show_compared(self))
-        self.work.answer.step_wanted.connect(lambda name: openers.do_step(self, name))
+        self.work.answer.details_wanted.connect(lambda: text_commands.show_details(self))
+        self.work.answer.candidates_wanted.connect(lambda: text_commands.show_candidates(self))
+        self.work.answer.compared_wanted.connect(lambda: text_commands.show_compared(self))
+        self.work.answer.step_wanted.connect(lambda name: text_commands.do_step(self, name))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         shows = self.actions_by_name["evidence"]
         shows.setEnabled(self.evidence.filled)
         self.evidence.filled_changed.connect(lambda: shows.setEnabled(self.evidence.filled))
         for card in self.evidence.cards:
-            card.table_wanted.connect(lambda c=card: openers.show_table(self, c))
+            card.table_wanted.connect(lambda c=card: text_commands.show_table(self, c))
             card.noticed.connect(self.status.say)
 
     def _dress(self) -> None:
@@ -325,30 +325,27 @@ class MainWindow(QMainWindow):
     def _offer_missing(self, name: str) -> None:
         """Show where a key, a model or a profile is made."""
         shows = {
-            "key": openers.show_keys,
-            "model": openers.show_models,
-            "profile": openers.show_profiles,
+            "key": program_commands.show_keys,
+            "model": program_commands.show_models,
+            "profile": program_commands.show_profiles,
         }
         shows[name](self)
 
     def _offer_check(self, path: Path) -> None:
         """Offer to check a file that carries the record of a report."""
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setWindowTitle(translate("Window", "A report"))
         words = translate("Window", "“{file:text}” carries the record of a report of PURA Audit.")
-        box.setText(filled(words, file=path.name))
-        box.setInformativeText(
-            translate("Window", "Check whether it is unaltered? As a text it is in the list, too.")
+        ask_first(
+            self,
+            translate("Window", "A report"),
+            filled(words, file=path.name),
+            translate("Window", "Check whether it is unaltered? As a text it is in the list, too."),
+            (
+                translate("Window", "Check the report"),
+                lambda: report_commands.verify_report(self, path),
+            ),
+            keep=translate("Window", "Keep it as a text"),
+            safe=False,
         )
-        check = box.addButton(
-            translate("Window", "Check the report"), QMessageBox.ButtonRole.AcceptRole
-        )
-        box.addButton(translate("Window", "Keep it as a text"), QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(check)
-        check.clicked.connect(lambda: openers.verify_report(self, path))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
 
     def _warm_up(self) -> None:
         """Import what the window of a report takes, before somebody opens it."""
@@ -542,13 +539,13 @@ class MainWindow(QMainWindow):
     def _ask(self) -> None:
         if self._question is not None:
             return
-        self._question, stop = closing_question(
+        self._question = closing_question(
             self,
+            self.cancel_and_close,
             running=self.session.jobs.model.busy,
             installing=self.session.jobs.installs.busy,
             unkept=self.session.texts.unkept,
         )
-        stop.clicked.connect(self.cancel_and_close)
         self._question.finished.connect(self._answered)
 
     def _answered(self, _result: int) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from pura.usecases.models import add_model, install_model
 from pura.usecases.profiles import create_profile, import_profile
+from pura_audit.cases.ask import AskDialog
 from pura_audit.jobs.outcome import Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.keys.requests import KeyAct
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.ask_file import ask_file, ask_folder
+from pura_audit.widgets.form_dialog import opened
 from pura_audit.workbench.states.setup_view import SetupView
 
 T = TypeVar("T")
@@ -83,16 +85,17 @@ class SetupActs(QObject):
             ),
         )
 
-    def ask_profile(self) -> QInputDialog:
+    def ask_profile(self) -> AskDialog:
         """Ask for the name of a new profile."""
-        dialog = QInputDialog(self._window)
-        dialog.setWindowTitle(translate("Setup", "Name"))
-        dialog.setLabelText(translate("Setup", "Name of the profile, e.g. Internal"))
-        dialog.setInputMode(QInputDialog.InputMode.TextInput)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.textValueSelected.connect(self._create_profile)
-        dialog.open()
-        return dialog
+        dialog = AskDialog(
+            translate("Setup", "Name of the profile, e.g. Internal"),
+            "",
+            translate("Keys", "Create"),
+            [(translate("Setup", "Name"), 1)],
+            self._window,
+        )
+        dialog.given.connect(lambda texts: self._create_profile(*texts))
+        return opened(dialog)
 
     def ask_profile_file(self) -> QFileDialog:
         """Ask for the file of a profile."""

@@ -16,7 +16,8 @@ from pura.verdict.policy import SCHEMA as POLICY
 from pura.verdict.power_json import SCHEMA as POWER
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.widgets.host import Host
-from pura_audit.workbench.dialogs import bundle, openers
+from pura_audit.workbench.dialogs import bundle
+from pura_audit.workbench.frame import case_commands, program_commands, report_commands
 
 MAX_BYTES: Final = 4 << 20
 
@@ -43,11 +44,11 @@ def _act_of(path: Path, *, alone: bool) -> Callable[[Host, Path], object] | None
         case end if end == BUNDLE:
             return bundle.show_bundle
         case end if end == CASE:
-            return lambda host, file: openers.show_cases(host).import_file(file)
+            return lambda host, file: case_commands.show_cases(host).import_file(file)
         case end if end == KEY:
-            return lambda host, file: openers.show_keys(host, source=file)
+            return lambda host, file: program_commands.show_keys(host, source=file)
         case ".jws":
-            return openers.check_statement
+            return report_commands.check_statement
         case ".json" if alone:  # of many, none is looked into: they are texts
             return _json_act(path)
     return None
@@ -65,9 +66,9 @@ def _json_act(path: Path) -> Callable[[Host, Path], object] | None:
         return _say_whose
     answer = data.get("answer", data)
     if isinstance(answer, dict) and isinstance(answer.get("statement"), str):
-        return openers.check_statement
+        return report_commands.check_statement
     if {"scheme", "payload_bits"} <= data.keys():
-        return lambda host, file: openers.show_profiles(host).take_in(file)
+        return lambda host, file: program_commands.show_profiles(host).take_in(file)
     return None
 
 

@@ -22,8 +22,8 @@ from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, dialog_column
 from pura_audit.widgets.host import Host
 from pura_audit.widgets.tables import fill_table, make_table
-from pura_audit.workbench.dialogs import openers
 from pura_audit.workbench.dialogs.guide import guide_pages
+from pura_audit.workbench.frame import case_commands, program_commands
 
 SHOWN: Final = 100
 _MOVES: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -109,7 +109,7 @@ class Palette(PlainDialog):
                 PaletteEntry(
                     words=case_name(case) if case.name else "",
                     kind=kind,
-                    act=partial(openers.show_cases, self._host, case.id),
+                    act=partial(case_commands.show_cases, self._host, case.id),
                 )
                 for case in outcome.result
             ]
@@ -199,7 +199,7 @@ def _settings(host: Host) -> list[PaletteEntry]:
     names = tuple(dialog.fields())
     dialog.deleteLater()
     return [
-        PaletteEntry(words=name, kind=kind, act=partial(openers.show_settings, host, name))
+        PaletteEntry(words=name, kind=kind, act=partial(program_commands.show_settings, host, name))
         for name in names
     ]
 
@@ -207,7 +207,7 @@ def _settings(host: Host) -> list[PaletteEntry]:
 def _pages(host: Host) -> list[PaletteEntry]:
     kind = translate("Palette", "Guide")
     return [
-        PaletteEntry(words=title, kind=kind, act=partial(openers.show_guide, host, path))
+        PaletteEntry(words=title, kind=kind, act=partial(program_commands.show_guide, host, path))
         for title, path in guide_pages()
     ]
 

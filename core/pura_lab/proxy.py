@@ -44,7 +44,7 @@ def drop_layers(model: LanguageModel, dropped: Sequence[int]) -> LanguageModel:
     decoder = decoder_of(network)
     layers = getattr(decoder, "layers", None)
     if layers is None:
-        raise ModelError("proxy.layers", name=model.name)
+        raise ModelError("proxy.layer", name=model.name, count=0)
     gone = set(dropped)
     if not gone <= set(range(len(layers))):
         raise ModelError("proxy.layer", name=model.name, count=len(layers))

@@ -104,6 +104,25 @@ def exposed(path: Path) -> str:
     return f"chmod {'700' if stat.S_ISDIR(mode) else '600'} {shlex.quote(str(path))}"
 
 
+def read_start(path: Path, limit: int, error: type[PuraError], *, code: str | None = None) -> bytes:
+    """Read what a file begins with, and one byte more where it is larger.
+
+    Args:
+        path: The file.
+        limit: Size in bytes.
+        error: What is raised.
+        code: As of any error.
+
+    Raises:
+        PuraError: It cannot be read.
+    """
+    try:
+        with open_regular(path) as file:
+            return file.read(limit + 1)
+    except OSError as problem:
+        raise error("file.read", name=path.name, why=problem.errno or 0, code=code) from None
+
+
 def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) -> bytes:
     """Read a file whole, unless it is larger than such a file can be.
 
@@ -115,13 +134,7 @@ def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) ->
     Raises:
         PuraError: It cannot be read, or is too large.
     """
-    try:
-        with open_regular(path) as file:
-            data = file.read(limit + 1)
-    except OSError as problem:
-        raise error(
-            "file.read", name=path.name, why=problem.errno or 0, code="file-unreadable"
-        ) from None
+    data = read_start(path, limit, error, code="file-unreadable")
     if len(data) > limit:
         raise error("file.large", name=path.name, mebibytes=limit >> 20, code="file-large")
     return data

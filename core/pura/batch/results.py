@@ -110,7 +110,7 @@ def record_of(row: Row, folder: Path) -> Audit | None:
         with gzip.open(io.BytesIO(data)) as file:
             text = file.read(MAX_RECORD_BYTES + 1)
     except (OSError, EOFError, ValueError):
-        raise unusable(RecordError, "record", phrase("what.json")) from None
+        raise unusable(RecordError, "record", phrase("what.no-json")) from None
     if len(text) > MAX_RECORD_BYTES:
         raise InputError(
             "file.large", name=path.name, mebibytes=MAX_RECORD_BYTES >> 20, code="file-large"

@@ -142,7 +142,7 @@ def csv_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntr
                 content = "\x1f".join(row).encode(errors="surrogatepass")
                 yield _text_entry(value, name, f"row {number}", own, content)
         except csv.Error:
-            raise InputError("batch.csv", number=rows.line_num, code="input-damaged") from None
+            raise InputError("batch.damaged", code="input-damaged") from None
 
 
 def parquet_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:

@@ -334,7 +334,7 @@ def _part(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
     try:
         file = archive.open(name)
     except KeyError:
-        raise _not_a_case(phrase("case.part", name=name)) from None
+        raise _not_a_case(phrase("case.form")) from None
     with file:
         data = file.read(limit + 1)
     if len(data) > limit:

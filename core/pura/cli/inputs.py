@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import InputError
-from pura.base.files import open_regular
+from pura.base.files import read_start
 from pura.base.strict import read_json
 from pura.base.visible import visible
 from pura.cli.terminal import notes, say
@@ -74,12 +74,9 @@ def read_ids(path: Path, names: Sequence[str]) -> tuple[int, ...]:
     """
     if len(names) != 1:
         raise InputError("command.ids-many", count=len(names), code="usage")
+    data = read_start(path, MAX_IDS_BYTES, InputError)
     try:
-        with open_regular(path) as file:
-            data = file.read(MAX_IDS_BYTES + 1)
         found = read_json(data) if len(data) <= MAX_IDS_BYTES else None
-    except OSError as error:
-        raise InputError("file.read", name=path.name, why=error.errno or 0) from None
     except (ValueError, RecursionError):
         raise InputError("audit.ids-list") from None
     listed = found.get("ids") if isinstance(found, dict) else found

@@ -166,7 +166,7 @@ def read_request(path: Path | None) -> ReportRequest:
     try:
         data = read_json(read_bounded(path, MAX_REQUEST_BYTES))
     except (ValueError, RecursionError):
-        raise _refusal(phrase("what.json")) from None
+        raise _refusal(phrase("what.no-json")) from None
     if not isinstance(data, dict):
         raise _refusal(phrase("what.object"))
     data = dict(data)
@@ -207,4 +207,4 @@ def _ranges(value: object) -> tuple[tuple[int, int], ...]:
         for pair in value
     ):
         return tuple((pair[0], pair[1]) for pair in value)
-    raise InputError("request.redactions", code="report-request")
+    raise _refusal(phrase("what.unfit"), "redactions")

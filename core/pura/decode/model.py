@@ -182,7 +182,7 @@ class LikelihoodModel:
         try:
             return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError):
-            raise unusable(LikelihoodError, "likelihood", phrase("what.json")) from None
+            raise unusable(LikelihoodError, "likelihood", phrase("what.no-json")) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain JSON values."""

@@ -309,7 +309,7 @@ def _check_lengths(
     model: LanguageModel, starts: Sequence[list[int]], tokens: int, batch_size: int
 ) -> None:
     if tokens < 1 or batch_size < 1:
-        raise GenerationError("generate.count")
+        raise GenerationError("number.least", name="tokens, batch_size", least=1)
     longest = max((len(s) for s in starts), default=0)
     if longest + tokens > model.context_length:
         raise GenerationError(

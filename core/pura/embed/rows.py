@@ -104,7 +104,7 @@ def dice_for(seed: Seed, rows: int) -> list[np.random.Generator]:
     """
     seeds = [] if seed is None else [seed] if isinstance(seed, int) else list(seed)
     if any(s < 0 for s in seeds):
-        raise GenerationError("generate.seed")
+        raise GenerationError("number.least", name="seed", least=0)
     if seed is None or isinstance(seed, int):
         root = np.random.SeedSequence(seed).entropy
         children = [np.random.SeedSequence(root, spawn_key=(row,)) for row in range(rows)]

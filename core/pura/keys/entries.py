@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from pura.base.catalogue import phrase
 from pura.base.errors import KeyStoreError
 from pura.base.files import open_regular, write_atomic
 from pura.base.locks import file_lock
@@ -189,6 +190,12 @@ def refuse_secret(words: str) -> None:
         for token in re.findall(r"(?<![\w+/-])[\w+/-]{43}=?(?![\w+/=-])", words, re.ASCII)
     ):
         raise KeyStoreError("key.secret-words", code="key-name")
+
+
+def no_such_key(name: str, known: Iterable[str]) -> KeyStoreError:
+    """Return the error of a key that is not here, with the names of those that are."""
+    names = ", ".join(known) or phrase("key.none-known")
+    return KeyStoreError("key.unknown", name=name, known=names, code="key-not-found")
 
 
 def check_note(note: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import KeyFormatError, naming
-from pura.base.files import open_regular
+from pura.base.files import read_start
 from pura.base.strict import read_json
 from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, KeyRole
 from pura.keys.sealed import MAX_FILE, USUAL, Cost, is_sealed, seal, unseal
@@ -162,11 +162,7 @@ def load_key(path: Path, ask: Callable[[], bytearray] | None = None) -> KeyFile:
     Raises:
         KeyFormatError: It cannot be read, or as :func:`parse_key`.
     """
-    try:
-        with open_regular(path) as file:
-            data = file.read(MAX_FILE + 1)
-    except OSError as error:
-        raise KeyFormatError("file.read", name=path.name, why=error.errno or 0) from None
+    data = read_start(path, MAX_FILE, KeyFormatError)
     with naming(path.name):
         if len(data) > MAX_FILE:
             raise _no_key()

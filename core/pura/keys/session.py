@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pura.base.errors import KeyStoreError
-from pura.keys.entries import KeyEntry
+from pura.keys.entries import KeyEntry, no_such_key
 from pura.scheme import SecretKey
 
 
@@ -89,10 +88,5 @@ class SessionKeys:
     def _the(self, label: str) -> KeyRef:
         ref = self.named(label)
         if ref is None:
-            raise KeyStoreError(
-                "key.unknown",
-                name=label,
-                known=", ".join(one.label or one.fingerprint for one in self.refs()),
-                code="key-not-found",
-            )
+            raise no_such_key(label, (one.label or one.fingerprint for one in self.refs()))
         return ref

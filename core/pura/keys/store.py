@@ -13,11 +13,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from pura.base.catalogue import phrase
 from pura.base.errors import KeyStoreError
 from pura.keys.backends import Backend, Keyring, find_backend
 from pura.keys.derive import deployment_label, derive_key
-from pura.keys.entries import Index, KeyEntry, KeyRole, Place, check_name, check_note, refuse_secret
+from pura.keys.entries import (
+    Index,
+    KeyEntry,
+    KeyRole,
+    Place,
+    check_name,
+    check_note,
+    no_such_key,
+    refuse_secret,
+)
 from pura.keys.epochs import epoch_key, first_day
 from pura.keys.exposure import exposures
 from pura.keys.faults import CODES, State, fault
@@ -368,9 +376,7 @@ def _find(entries: tuple[KeyEntry, ...], name: str) -> KeyEntry:
         if entry.name == name:
             return entry
     refuse_secret(name)  # a secret that was typed for a name is not repeated on the screen
-    names = ", ".join(e.name for e in entries)
-    known = names or phrase("key.none-known")
-    raise KeyStoreError("key.unknown", name=name, known=known, code="key-not-found")
+    raise no_such_key(name, (e.name for e in entries))
 
 
 def _check_new(entries: tuple[KeyEntry, ...], name: str, fingerprint: str) -> str:

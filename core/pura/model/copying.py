@@ -131,4 +131,4 @@ def _size(path: Path) -> int:
 
 
 def _changed() -> ModelError:
-    return ModelError("model.copied")
+    return ModelError("model.busy")

@@ -101,7 +101,7 @@ def read_record(folder: Path) -> InstalledModel:
     data = read_object(folder / RECORD, _MAX_RECORD)
     for name, kind in _FIELDS.items():
         if type(data.get(name)) is not kind:
-            raise ModelError("model.record-damaged", name=folder.name, code="model-damaged")
+            raise ModelError("model.file-damaged", name=folder.name, code="model-damaged")
     path = folder if data["path"] == "." else Path(data["path"])
     known = {name: data[name] for name in _FIELDS if name != "path"}
     return InstalledModel(folder=folder, path=path, **known)

@@ -204,7 +204,7 @@ def library_tokenizer(path: Path) -> Any:
 
         tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **_SAFE, **extra)
     if not getattr(tokenizer, "is_fast", False):
-        raise ModelError("model.spans")
+        raise ModelError("model.lacks", name="tokenizer.json")
     return tokenizer
 
 

@@ -202,7 +202,7 @@ def _weight_files(folder: Path, names: set[str]) -> tuple[Path, ...]:
         return tuple(folder / name for name in sorted(files))
     if "model.safetensors" in names:
         return (folder / "model.safetensors",)
-    raise ModelError("model.no-weights")
+    raise ModelError("model.lacks", name="model.safetensors")
 
 
 def inspect_safetensors(path: Path) -> dict[str, int]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from pura.base.catalogue import phrase
 from pura.base.errors import ModelError, PuraError
 from pura.model import fetch, rehearsal
 from pura.model.checking import verify
@@ -367,4 +368,4 @@ def _refusal(line: str) -> PuraError:
     try:
         return ModelError.unpacked(json.loads(line))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return ModelError("model.broke-off")
+        return ModelError("model.load", kind=phrase("reader.no-answer"))

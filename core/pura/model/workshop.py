@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pura.base.catalogue import phrase
 from pura.base.errors import ModelError
 from pura.base.files import make_private
 from pura.base.locks import file_lock
@@ -39,8 +38,8 @@ def workshop(folder: Path, need: int) -> Iterator[Path]:
     try:
         make_private(folder)
         free = shutil.disk_usage(folder).free
-    except OSError:
-        raise ModelError("model.folder-write") from None
+    except OSError as error:
+        raise ModelError("model.folder-write", why=error.errno or 0) from None
     if free < need + SPARE_BYTES:
         raise ModelError(
             "model.space",
@@ -56,9 +55,7 @@ def workshop(folder: Path, need: int) -> Iterator[Path]:
         try:
             yield shop
         except OSError as error:
-            number = error.errno
-            why = phrase("reason.system", why=number) if number else phrase("reason.disk")
-            raise ModelError("model.write", why=why) from None
+            raise ModelError("model.folder-write", why=error.errno or 0) from None
         finally:
             shutil.rmtree(shop, ignore_errors=True)
 
@@ -86,8 +83,8 @@ def _locked(path: Path) -> Iterator[None]:
         lock.acquire()
     except TimeoutError:
         raise ModelError("model.busy") from None
-    except OSError:
-        raise ModelError("model.folder-write") from None
+    except OSError as error:
+        raise ModelError("model.folder-write", why=error.errno or 0) from None
     try:
         yield
     finally:

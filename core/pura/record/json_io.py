@@ -111,7 +111,7 @@ def from_json(text: str | bytes) -> Audit:
     try:
         data = read_json(text)
     except (ValueError, RecursionError):
-        raise unusable(RecordError, "record", phrase("what.json")) from None
+        raise unusable(RecordError, "record", phrase("what.no-json")) from None
     return from_dict(data)
 
 

@@ -114,9 +114,7 @@ class IssueLog:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
             self._file = os.open(self._folder / name, flags, 0o600)
         except OSError as error:
-            raise RegisterError(
-                "file.write", why=error.errno or 0, name=self._folder.name
-            ) from None
+            raise self._unwritten(error.errno or 0) from None
         self._process, self._size, self._waiting = os.getpid(), 0, 0
         self._append(_HEAD)
         self._sync()
@@ -125,25 +123,24 @@ class IssueLog:
             os.fsync(folder)
             os.close(folder)
 
+    def _unwritten(self, why: int) -> RegisterError:
+        return RegisterError("file.write", name=self._folder.name, why=why)
+
     def _append(self, data: bytes) -> None:
         try:
             written = os.write(self._file, data)
         except OSError as error:
-            raise RegisterError(
-                "file.write", why=error.errno or 0, name=self._folder.name
-            ) from None
+            raise self._unwritten(error.errno or 0) from None
         if written < len(data):  # the disk is full: leave no half of a line in the middle
             os.ftruncate(self._file, self._size)
-            raise RegisterError("file.write", why=errno.ENOSPC, name=self._folder.name)
+            raise self._unwritten(errno.ENOSPC)
         self._size += written
 
     def _sync(self) -> None:
         try:
             os.fsync(self._file)
         except OSError as error:
-            raise RegisterError(
-                "file.write", why=error.errno or 0, name=self._folder.name
-            ) from None
+            raise self._unwritten(error.errno or 0) from None
         self._waiting, self._synced = 0, time.monotonic()
 
 

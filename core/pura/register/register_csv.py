@@ -164,10 +164,8 @@ def _columns(header: list[str], profile: Profile) -> dict[str, int]:
     out: dict[str, int] = {}
     for at, cell in enumerate(header):
         name = cell if cell in fields else known.get(cell.casefold())
-        if name is None:
-            raise RegisterError("register.column-unknown", cell=cell[:40])
-        if name in out:
-            raise RegisterError("register.column-twice", name=name)
+        if name is None or name in out:
+            raise RegisterError("register.column", name=cell[:40])
         out[name] = at
     if "who" not in out:
         raise RegisterError("register.no-column", field="who")

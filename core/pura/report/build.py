@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pura.base.catalogue import quoted
-from pura.base.errors import InputError, RecordError
+from pura.base.catalogue import phrase, quoted
+from pura.base.errors import InputError, RecordError, unusable
 from pura.base.json_text import json_text
 from pura.base.strict import read_json
 from pura.record import json_io
@@ -138,7 +138,7 @@ def audits_in(data: Any) -> Iterator[dict[str, Any]]:
         for part in listed[:_MAX_LISTED]:
             inner = part.get("record", part) if isinstance(part, dict) else part
             if not isinstance(inner, dict):
-                raise RecordError("report.not-object")
+                raise unusable(RecordError, "record", phrase("what.object"))
             yield inner
 
 

@@ -51,9 +51,9 @@ def typeset(inputs: dict[str, str], logo: bytes | None) -> bytes:
             )
         except Exception as error:
             # typst's own words may quote the text under audit.
-            raise ReportError("report.pdf", kind=type(error).__name__) from None
+            raise ReportError("report.not-made", kind=type(error).__name__) from None
     if not isinstance(made, bytes):
-        raise ReportError("report.pdf", kind=phrase("reader.no-answer"))
+        raise ReportError("report.not-made", kind=phrase("reader.no-answer"))
     return made
 
 
@@ -107,7 +107,7 @@ def render_pages(pdf: bytes, *, dpi: int = 90, pages: range | None = None) -> li
         finally:
             document.close()
     except (pypdfium2.PdfiumError, IndexError) as error:
-        raise ReportError("report.pdf", kind=type(error).__name__) from None
+        raise ReportError("report.not-made", kind=type(error).__name__) from None
 
 
 def page_count(pdf: bytes) -> int:

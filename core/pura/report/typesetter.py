@@ -56,10 +56,10 @@ def _typeset(data: bytes, beat: Callable[[], None]) -> bytes:
         if ending.status == 0:
             return ending.answer
         if ending.status == REFUSED:
-            raise ReportError("report.pdf", kind=ending.answer.decode(errors="replace")[:60])
+            raise ReportError("report.not-made", kind=ending.answer.decode(errors="replace")[:60])
         if ending.late:
             break
-    raise ReportError("report.pdf", kind=phrase("reader.no-answer"))
+    raise ReportError("report.not-made", kind=phrase("reader.no-answer"))
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from pura.base.canonical import former, sha256
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder, Own
 from pura.base.errors import ProfileError, naming, unusable
-from pura.base.files import open_regular
+from pura.base.files import read_start
 from pura.base.strict import TwiceError, read_json
 from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
 from pura.scheme.foreign import FOREIGN, SETTINGS_FIELD, ForeignMark
@@ -259,11 +259,7 @@ class Profile:
         Raises:
             ProfileError: The file cannot be read, or is not a valid profile.
         """
-        try:
-            with open_regular(path) as file:
-                data = file.read(MAX_PROFILE_BYTES + 1)
-        except OSError as error:
-            raise ProfileError("file.read", name=path.name, why=error.errno or 0) from None
+        data = read_start(path, MAX_PROFILE_BYTES, ProfileError)
         with naming(path.name):
             return cls._read(_parse(data))
 
@@ -368,7 +364,7 @@ def _parse(text: str | bytes) -> object:
     except TwiceError as error:
         raise _refusal(str(error), phrase("what.twice")) from None
     except ValueError:
-        raise unusable(ProfileError, "profile", phrase("what.json")) from None
+        raise unusable(ProfileError, "profile", phrase("what.no-json")) from None
 
 
 def _refusal(name: str, problem: Phrase) -> ProfileError:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pura.base.errors import KeyStoreError, ModelError
 from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
+from pura.keys.entries import no_such_key
 from pura.keys.epochs import epoch_key, is_epoch
 from pura.model.held import HeldModel
 from pura.profiles.store import ProfileFolder
@@ -127,12 +128,7 @@ class Environment:
     def _stored(self, ref: KeyRef) -> KeyEntry:
         entry = ref.entry or self._entry(ref.fingerprint)
         if entry is None:
-            raise KeyStoreError(
-                "key.unknown",
-                name=ref.fingerprint,
-                known=", ".join(one.name for one in self.keys.list()),
-                code="key-not-found",
-            )
+            raise no_such_key(ref.fingerprint, (one.name for one in self.keys.list()))
         return entry
 
     def _entry(self, fingerprint: str) -> KeyEntry | None:

@@ -182,7 +182,7 @@ def refuse_kind(profile: Profile, span: str) -> None:
         KeyFormatError: The range is of another kind than the profile's keys.
     """
     if span and profile.key_epochs not in (None, kind_of(span)):
-        raise KeyFormatError("key.epoch-kind", kind=str(profile.key_epochs), code="key-epoch")
+        raise KeyFormatError("key.epoch", code="key-epoch")
 
 
 def export_key(

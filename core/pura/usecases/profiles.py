@@ -287,7 +287,7 @@ def _text(path: Path | None) -> str | None:
     try:
         return read_bounded(path, MAX_LAYOUT, ProfileError).decode()
     except ValueError:
-        raise ProfileError("profile.beginning-file", name=path.name) from None
+        raise ProfileError("input.not-text").in_file(path.name) from None
 
 
 def _layout(path: Path | None, bits: int) -> Any:

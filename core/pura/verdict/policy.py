@@ -21,7 +21,7 @@ from typing import Any, Final
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder
 from pura.base.errors import PolicyError, naming, unusable
-from pura.base.files import open_regular, write_atomic
+from pura.base.files import read_start, write_atomic
 from pura.base.resources import resource
 from pura.base.strict import TwiceError, read_json
 from pura.record.naming import IDENTIFIED, LEAST_IDENTIFIED
@@ -185,7 +185,7 @@ class Policy:
         except TwiceError as error:
             raise _refusal(str(error), phrase("what.twice")) from None
         except ValueError:
-            raise unusable(PolicyError, "policy", phrase("what.json")) from None
+            raise unusable(PolicyError, "policy", phrase("what.no-json")) from None
         return cls.from_dict(data)
 
     def to_dict(self) -> dict[str, object]:
@@ -381,20 +381,15 @@ def load_policy(path: Path | None = None, *, must_exist: bool = False) -> Policy
         return default_policy()
     try:
         path.stat()
-    except FileNotFoundError as error:
-        if must_exist:
-            raise PolicyError("file.read", name=path.name, why=error.errno or 0) from None
-        return default_policy()
-    except OSError as error:
-        raise PolicyError("file.read", name=path.name, why=error.errno or 0) from None
+    except FileNotFoundError:
+        if not must_exist:
+            return default_policy()
+    except OSError:
+        pass  # whoever reads it says why
     return _read(path)
 
 
 def _read(path: Path) -> Policy:
-    try:
-        with open_regular(path) as file:
-            data = file.read(MAX_POLICY_BYTES + 1)
-    except OSError as error:
-        raise PolicyError("file.read", name=path.name, why=error.errno or 0) from None
+    data = read_start(path, MAX_POLICY_BYTES, PolicyError)
     with naming(path.name):
         return Policy.from_json(data)

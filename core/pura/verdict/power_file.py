@@ -89,7 +89,7 @@ def parse_power_file(data: bytes) -> PowerFile:
     try:
         whole = read_json(data)
     except (ValueError, RecursionError):
-        raise unusable(PolicyError, "power", phrase("what.json")) from None
+        raise unusable(PolicyError, "power", phrase("what.no-json")) from None
     if not isinstance(whole, dict) or whole.get("schema") != SCHEMA:
         raise unusable(PolicyError, "power", phrase("what.schema", schema=SCHEMA))
     if whole.keys() - {"signature"} != _KEYS or not isinstance(whole["table"], dict):

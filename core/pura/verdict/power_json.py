@@ -31,7 +31,7 @@ from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder, later
 from pura.base.errors import PolicyError, unusable
-from pura.base.files import open_regular
+from pura.base.files import read_start
 from pura.base.strict import read_json
 from pura.verdict.power import PowerEntry, PowerTable
 
@@ -55,14 +55,11 @@ def load_power(path: Path) -> PowerTable:
     Raises:
         PolicyError: The file cannot be read or is damaged; the entry is named.
     """
+    text = read_start(path, MAX_BYTES, PolicyError)
     try:
-        with open_regular(path) as file:
-            text = file.read(MAX_BYTES + 1)
         data = read_json(text) if len(text) <= MAX_BYTES else None
-    except OSError as error:
-        raise PolicyError("file.read", name=path.name, why=error.errno or 0) from None
     except (ValueError, RecursionError):
-        raise _refuse(phrase("what.json")) from None
+        raise _refuse(phrase("what.no-json")) from None
     return parse_power(data)
 
 
@@ -115,7 +112,7 @@ def _fingerprint(data: object) -> str:
     try:
         return sha256(canonical(data))
     except (ValueError, RecursionError):
-        raise _refuse(phrase("what.json")) from None
+        raise _refuse(phrase("what.no-json")) from None
 
 
 def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:

@@ -180,7 +180,7 @@ class ExperimentBench:
             tokenizer = self.model.tokenizer
             texts = [tokenise(tokenizer, text).ids for text in corpus("manual")]
             return finetune(self.model, [t for t in texts if t.size >= 64], steps=int(value))
-        raise InputError("lab.verifier", name=kind)
+        raise InputError("choice.unknown", name=kind, known="same, proxy, drop-N, noise-X, int-N")
 
     def text(self, number: int, *, domain: str = "openings", tokens: int = 200) -> PlainText:
         """Return a plain text of a corpus, written when it is not there yet, with its batch."""

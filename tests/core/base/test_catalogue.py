@@ -43,6 +43,48 @@ TABLES = {
 # What takes a key beside the errors themselves, and what a key can stand in on the way there.
 TAKE_KEYS = {"_as_model_error", "_bad_line", "cls", "error", "fault", "find_key", "over", "phrase"}
 WITHIN = (ast.IfExp, ast.Tuple, ast.Dict, ast.keyword, ast.Subscript)
+# Codes that say of which kind a refusal is; their texts say what it is. None is added lightly.
+KINDS_OF_REFUSAL = {
+    "batch-extra",
+    "case-log-altered",
+    "case-log-event",
+    "case-log-head",
+    "case-log-long",
+    "case-log-twice",
+    "case-log-unknown",
+    "input-crash",
+    "input-damaged",
+    "input-empty",
+    "input-field",
+    "input-format",
+    "input-ids",
+    "input-part",
+    "input-unreadable",
+    "key-damaged",
+    "key-epoch",
+    "key-exists",
+    "key-exposed",
+    "key-file-passphrase",
+    "key-index",
+    "key-mismatch",
+    "key-missing",
+    "key-name",
+    "model-ambiguous",
+    "model-damaged",
+    "model-missing",
+    "model-unsafe",
+    "passphrase-missing",
+    "profile-tokenizer",
+    "prompts",
+    "report-logo",
+    "serve-auth",
+    "serve-large",
+    "serve-request",
+    "signing-tsa",
+    "statement-file",
+    "tokenizer-mismatch",
+    "usage",
+}
 # “Clean” a text of control characters, and texts that can no longer be “verified”: no findings.
 HARMLESS = {
     ("register.long.hint", "en"): ["clean"],
@@ -52,6 +94,7 @@ HARMLESS = {
         "en",
     ): ["verified"],
 }
+FILES = {"csv", "html", "json", "jsonl", "log", "md", "parquet", "pdf", "png", "svg", "toml", "txt"}
 SHARES = ("ratio", "chance", "percent", "share", "weight")
 SAMPLE = {"reason": 2, "count": 1234, "date": "2026-03-14", "least": 1, "word": "strong"}
 
@@ -144,13 +187,13 @@ def error_calls():
             yield path, node
 
 
+def is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
 def words_of(node):
     """Every string that a key can be: chosen by a condition, or looked up in a table."""
-    return {
-        part.value
-        for part in ast.walk(node)
-        if isinstance(part, ast.Constant) and isinstance(part.value, str)
-    }
+    return {part.value for part in ast.walk(node) if is_text(part)}
 
 
 def takes_keys(call):
@@ -163,7 +206,7 @@ def keys_said():
     said = set()
     for tree, inside in trees().values():
         for node in ast.walk(tree):
-            if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            if not is_text(node):
                 continue
             part, around = node, inside[node]
             while isinstance(around, WITHIN):
@@ -214,6 +257,8 @@ def test_no_text_of_an_error_is_left_over():
     texts = catalogue("errors")
     hints = {template.hint for template in texts.values()}
     assert sorted(texts.keys() - keys_said() - hints) == []
+    # A table may name files; none may hide that nothing says a text.
+    assert [key for key in texts if key.rpartition(".")[2] in FILES] == []
 
 
 def test_every_key_that_is_put_together_has_its_text():
@@ -222,6 +267,16 @@ def test_every_key_that_is_put_together_has_its_text():
     for built in BUILT:
         assert built in written, built
         assert built_keys(built) <= texts.keys(), built
+
+
+def test_a_code_has_one_text_unless_it_is_a_kind_of_refusal():
+    """A code that programs act on says one thing; those of a class of errors are not asked."""
+    said = {}
+    for _, call in error_calls():
+        code = [k.value.value for k in call.keywords if k.arg == "code" and is_text(k.value)]
+        if call.args and is_text(call.args[0]) and code:
+            said.setdefault(code[0], set()).add(call.args[0].value)
+    assert {code for code, keys in said.items() if len(keys) > 1} == KINDS_OF_REFUSAL
 
 
 def test_no_two_texts_say_the_same():
@@ -262,7 +317,7 @@ def test_a_text_that_a_record_names_by_a_former_key_is_still_said():
             held = {"key": former, "code": "x", "values": values | {"why": 5}}
             error = InputError.unpacked(held)
             assert error.key == key
-        assert all(error.words("de")), former
+        assert error.words("de")[0], former
     png = {"key": "kind.png", "values": {}}
     error = InputError.unpacked({"key": "input.no-reader", "code": "x", "values": {"what": png}})
     assert error.message == "This is a picture (PNG); there is no reader for it."

@@ -237,7 +237,7 @@ def test_what_does_not_fit_is_refused(
         run(prompt="a\ud800")
     with pytest.raises(GenerationError, match="256"):
         run(tokens=256)
-    with pytest.raises(GenerationError, match="at least 1"):
+    with pytest.raises(GenerationError, match="from 1 up"):
         run(tokens=0)
     with pytest.raises(GenerationError, match="No key was given"):
         generate(tiny, "a", payload, None, profile, tokens=3)

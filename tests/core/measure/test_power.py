@@ -152,9 +152,9 @@ def test_edits_are_read_by_name_and_rate() -> None:
     assert parse_edit("copy-paste:0.3").params == {"share": 0.3}
     assert parse_edit("sentence-shuffle").params == {}
     for bad in ("", "nothing", "substitute:", "substitute:x", "substitute:1", "truncate", "splice"):
-        with pytest.raises(PolicyError, match="no edit"):
+        with pytest.raises(PolicyError, match="not known here"):
             parse_edit(bad)
-    with pytest.raises(PolicyError, match="no edit"):
+    with pytest.raises(PolicyError, match="not known here"):
         parse_edit("sentence-shuffle:0.5")
 
 

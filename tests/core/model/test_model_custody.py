@@ -93,7 +93,7 @@ def test_a_taken_over_part_that_differs_is_found(
     interrupted([file], cache, 5, monkeypatch)
     with (cache / "model" / file.name).open("r+b") as part:
         part.write(b"oops")
-    with pytest.raises(ModelError, match="changed while"):
+    with pytest.raises(ModelError, match="writing to this model folder"):
         copy_files([file], cache, silent, lambda: None)
     assert not cache.exists()
 

@@ -197,7 +197,7 @@ def test_two_installations_do_not_meet(shop: ModelStore, small_folder: Path) -> 
             text=True,
             check=True,
         )
-    assert "under way" in done.stdout
+    assert "writing to this model folder" in done.stdout
 
 
 # The built-in model: the manifest, the download and the refusal of anything else.

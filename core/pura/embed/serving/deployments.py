@@ -84,7 +84,7 @@ class Deployments:
         wanted = given.get(PAYLOAD)
         if wanted is None:
             if self.required or PROFILE in given:
-                raise GenerationError("serving.no-payload", name=PAYLOAD)
+                raise GenerationError("serving.unknown", name=PAYLOAD)
             return None
         name = given.get(PROFILE)
         if name is None and len(self.named) == 1:
@@ -92,7 +92,7 @@ class Deployments:
         if not isinstance(name, str) or name not in self.named:
             raise GenerationError("serving.unknown", name=PROFILE)
         if not isinstance(wanted, str):
-            raise GenerationError("serving.no-payload", name=PAYLOAD)
+            raise GenerationError("serving.unknown", name=PAYLOAD)
         deployment = self.named[name]
         payload = parse_payload(wanted, deployment.profile.payload_bits)
         encode(payload, deployment.profile)

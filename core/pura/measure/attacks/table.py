@@ -350,7 +350,9 @@ def stress(
     attack, _ = _find(name, {})
     if strength is not None:
         if not attack.strength:
-            raise AttackError("attack.strength", name=name)
+            raise AttackError(
+                "choice.unknown", name="strength", known=", ".join(sorted(attack.params)) or "–"
+            )
         params[attack.strength] = strength
     if unknown := sorted(params.keys() - attack.params.keys()):
         known = ", ".join(sorted(attack.params)) or "–"
@@ -502,7 +504,9 @@ def named_strength(text: str) -> tuple[str, dict[str, float]]:
     if not colon:
         return name, {}
     if not attack.strength:
-        raise AttackError("attack.strength", name=name)
+        raise AttackError(
+            "choice.unknown", name="strength", known=", ".join(sorted(attack.params)) or "–"
+        )
     try:
         return name, {attack.strength: float(strength)}
     except ValueError as error:

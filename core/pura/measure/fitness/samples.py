@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from pura.base.errors import GenerationError, InputError, PayloadError
-from pura.base.files import open_regular
+from pura.base.files import read_start
 from pura.measure.fitness.measure import FitnessSample
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -43,11 +43,7 @@ def read_samples(path: Path) -> tuple[FitnessSample, ...]:
     Raises:
         InputError: Not readable, too large, or a line that does not fit; its number is named.
     """
-    try:
-        with open_regular(path) as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError("file.read", name=path.name, why=error.errno or 0) from None
+    data = read_start(path, MAX_BYTES, InputError)
     lines = [line for line in data.splitlines() if line.strip()]
     if len(data) > MAX_BYTES or len(lines) > MAX_SAMPLES:
         raise InputError("fitness.make", texts=len(lines), most=MAX_SAMPLES)

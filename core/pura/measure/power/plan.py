@@ -70,7 +70,9 @@ def parse_edit(text: str) -> Edit:
     if name not in usual or (
         rate is not None and not (attack and attack.strength and 0 < rate < 1)
     ):
-        raise PolicyError("power.edit", name=text[:40], known=", ".join(usual))
+        raise PolicyError(
+            "choice.unknown", name=text[:40], known=", ".join((*usual, "substitute:0.1"))
+        )
     return Edit(attack=name, rate=rate)
 
 

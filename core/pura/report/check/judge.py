@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from pura.base.catalogue import Phrase, Value, catalogue, phrase
-from pura.base.errors import PuraError, RecordError
+from pura.base.errors import PuraError, RecordError, unusable
 from pura.base.strict import read_json
 from pura.record import audit as record
 from pura.record import json_io
@@ -190,7 +190,11 @@ def _record(facts: FileFacts) -> tuple[list[CheckedPoint], tuple[Audit, ...]]:
         if not audits:
             raise RecordError("report.holds-none")
     except (RecordError, ValueError, RecursionError) as error:
-        why = error if isinstance(error, RecordError) else RecordError("report.not-json")
+        why = (
+            error
+            if isinstance(error, RecordError)
+            else unusable(RecordError, "record", phrase("what.no-json"))
+        )
         return [
             *checks,
             CheckedPoint(

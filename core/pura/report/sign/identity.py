@@ -87,7 +87,7 @@ def load_identity(data: bytes, passphrase: bytes | bytearray | None, *, now: dat
         secret = None if passphrase is None else bytes(passphrase)
         key, cert, others = pkcs12.load_key_and_certificates(data, secret)
     except (ValueError, TypeError):
-        raise _locked(passphrase) from None
+        raise _locked() from None
     except Exception as error:  # unsupported ciphers of old files; its words are not ours
         raise _damaged(type(error).__name__) from None
     if cert is None:
@@ -162,9 +162,7 @@ def _look_like_pkcs12(data: bytes) -> None:
         raise _damaged(phrase("signing.structure"))
 
 
-def _locked(passphrase: bytes | bytearray | None) -> SigningError:
-    if passphrase is None:
-        return SigningError("signing.locked", code="signing-passphrase")
+def _locked() -> SigningError:
     return SigningError("signing.passphrase", code="signing-passphrase")
 
 

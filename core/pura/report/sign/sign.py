@@ -183,4 +183,4 @@ def _no_stamp(kind: str) -> SigningError:
 
 
 def _not_sound() -> SigningError:
-    return SigningError("signing.pdf", code="signing-pdf")
+    return SigningError("signing.unsound", code="signing-pdf")

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from _fast_reader import FastPlan, lend, work
-from pura.batch.cluster import OBJECT_STORE_BYTES, actors
 from pura.batch.engine import Workers
 from pura.batch.inputs import Inputs
+from pura.batch.workers import OBJECT_STORE_BYTES, actors
 
 # A machine that does much else brings a node up late.
 SETTINGS = {

@@ -19,10 +19,10 @@ from pathlib import Path
 from pura.batch.engine import Engine, HereEngine, Read
 from pura.batch.inputs import Inputs
 from pura.batch.journal import BatchJournal
-from pura.batch.local import local
+from pura.batch.results import format_of, write_rows
 from pura.batch.run import BatchStanding, Tell, work_off
 from pura.batch.values import Finding
-from pura.batch.write import format_of, write_rows
+from pura.batch.workers import local
 from pura.documents import Document
 
 KEYS = (b"k" * 32, b"q" * 32)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pura.decode import default_model, log_evidence
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.measure.cache import Cache
 from pura.measure.cells import CELLS, Cell
 from pura.measure.evaluate import MeasuredText, TextReading, decide, evaluate

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 
 # Of one reading under one key, of two, of four, and what more of them and stricter policies take.
 THRESHOLDS = (6.0, 6.302, 6.603, 7.0, 8.0, 9.0, 12.0)

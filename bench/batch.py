@@ -29,8 +29,8 @@ import psutil
 from _common import print_facts, print_table
 from _fast_reader import FastPlan, lend, work
 from pura.batch.inputs import Inputs
-from pura.batch.local import local
 from pura.batch.run import BatchStanding
+from pura.batch.workers import local
 
 HERE = Path(__file__).resolve().parent
 # Workers are told what to do by a module of this folder.
@@ -152,8 +152,7 @@ def nodes(folder: Path, count: int) -> None:
 def model(folder: Path, texts: int) -> None:
     """Print texts a second with the built-in model, one by one and side by side."""
     from pura.audit.options import AuditText
-    from pura.base.paths import user_paths
-    from pura.base.resources import resource
+    from pura.base.paths import resource, user_paths
     from pura.documents import from_text
     from pura.scheme import Profile, SecretKey
     from pura.usecases.audits import Setup, prepared

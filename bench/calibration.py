@@ -32,7 +32,7 @@ from _study_decode import VOCABULARY
 from _study_read import human_texts, make_proxy
 from pura.audit.options import Options
 from pura.decode import Candidate, default_model, exact
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
 from pura.measure.cells import MAIN, SEED, Cell

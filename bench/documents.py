@@ -37,7 +37,7 @@ import _common
 from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.base.errors import PuraError
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.documents import read_data
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy

@@ -26,8 +26,7 @@ import numpy as np
 
 import _common
 from pura.decode import ExactDecision, decide, default_model
-from pura.decode.intervals import Intervals
-from pura.decode.likelihood import step_likelihoods, window_likelihoods
+from pura.decode.likelihood import Intervals, step_likelihoods, window_likelihoods
 from pura.decode.passages import find_passages, log_anywhere
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import make_trellis

@@ -27,7 +27,7 @@ import numpy as np
 
 import _common
 from pura.decode import Issued, default_model, log_evidence, redraw_p
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.decode.significance import combine
 from pura.keys.epochs import epoch_key, epochs
 from pura.measure.cache import Cache

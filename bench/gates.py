@@ -28,7 +28,7 @@ import numpy as np
 
 import _common
 from pura.decode import default_model, exact
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.decode.model import LikelihoodModel
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache

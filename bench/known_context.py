@@ -20,12 +20,11 @@ import numpy as np
 
 import _common
 from pura.decode import combine, default_model, log_evidence
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
-from pura.measure.cells import SEED, Cell
+from pura.measure.cells import LEARNING, SEED, STUDY, Cell
 from pura.measure.evaluate import TextReading
-from pura.measure.prompts import LEARNING, STUDY
 from pura.model.evidence import read_many
 from pura.model.reading import Reading
 from pura.model.tokenise import beginning_ids

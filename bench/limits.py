@@ -26,7 +26,7 @@ import numpy as np
 
 import _common
 from pura.decode import ExactDecision, Issuable, decide, default_model
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.measure.cache import Cache
 from pura.measure.intervals import wilson
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode, schedule

@@ -5,7 +5,7 @@ and prints the tables of docs/study.md §5; both go on where they were stopped. 
 those of the study's cells ``tbcc-36`` and ``power`` (``bench/evidence.py generate``). The text
 around them is by the model for every other one (the other marked texts, which to the key that is
 asked are text without a mark) and by people for the rest. How documents are put together from
-readings says :mod:`pura.measure.documents`; ``whole`` reads some of them whole, for comparison;
+readings says :mod:`pura.measure.evaluate`; ``whole`` reads some of them whole, for comparison;
 ``cost`` sets the decoder beside the model's pass; ``memory`` decodes 450,000 tokens.
 """
 
@@ -30,18 +30,19 @@ import _study_decode
 import _study_read
 from _study_power import LEAST_TEXTS, THRESHOLDS, write_power
 from pura.decode import ExactDecision, decide, default_model
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.measure.cache import Cache
 from pura.measure.cells import CELLS, POWER, SEED, Cell
-from pura.measure.documents import (
+from pura.measure.evaluate import (
     PLACES,
     READ_WHOLE,
     PlacedText,
     SplicedDocument,
+    TextReading,
     finding,
+    joined,
     spliced,
 )
-from pura.measure.evaluate import TextReading, joined
 from pura.measure.intervals import wilson
 from pura.measure.power.table import power_entry
 from pura.scheme import Schedule, SecretKey, schedule

@@ -39,14 +39,14 @@ from handling import HANDLINGS, Handling
 from power_tables import FRENCH, REQUESTS
 from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_documents
-from pura.base.build_hash import build_hash
 from pura.base.errors import PuraError
+from pura.base.paths import build_hash
 from pura.documents import from_text
 from pura.embed.generate import generate_batch
 from pura.measure.attacks import attack_text
 from pura.measure.attacks.local import model_tools
 from pura.measure.cache import Cache
-from pura.measure.prompts import STUDY
+from pura.measure.cells import STUDY
 from pura.model.tokenise import decode
 from pura.scheme import Payload, Profile, SecretKey
 from pura.verdict.policy import Policy

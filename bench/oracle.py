@@ -44,9 +44,8 @@ from pura.scheme import Payload, Profile, SecretKey
 from pura.serve.app import create_app
 from pura.serve.log import Log
 from pura.serve.reader import Found, Reader, Work
-from pura.serve.roles import Role
 from pura.serve.settings import Limits, Places, Protection, Settings
-from pura.serve.tokens import TokenFile
+from pura.serve.tokens import Role, TokenFile
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
 from pura.words.sentences import scale

@@ -32,7 +32,7 @@ from pura.measure.intervals import wilson
 from pura.measure.power.measure import read_as
 from pura.scheme import Profile, SecretKey
 from pura.scheme.foreign import GumbelMark, KgwMark, SynthIdMark
-from pura_lab.compare.sources import ModelSource
+from pura_lab.compare.methods import ModelSource
 from pura_lab.rivals.base import draw, shifted
 from pura_lab.rivals.synthid import tournament
 

@@ -33,8 +33,7 @@ from pura.audit.key_reading import (
 from pura.audit.rereading import SIZE, Weights, decisive, placed, windows_of
 from pura.decode import Intervals, default_model
 from pura.measure.cache import Cache
-from pura.measure.documents import finding
-from pura.measure.evaluate import TextReading
+from pura.measure.evaluate import TextReading, finding
 from pura.measure.evaluate import intervals_of as intervals_seen
 from pura.model.evidence import Request, read, read_documents
 from pura.scheme import Profile, SecretKey, schedule

@@ -23,8 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from _common import interleaved, median_ratio, print_facts, print_table
-from pura.base.paths import user_paths
-from pura.base.resources import resource
+from pura.base.paths import resource, user_paths
 
 # Ends the process at once when its first frame is painted: an orderly end would wait for the model
 # thread, which imports torch from then on.

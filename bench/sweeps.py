@@ -30,7 +30,7 @@ from audit_cost import SEED, first_tokens, sample, taken
 from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.decode.exact import decide
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.model.evidence import Request, read, read_documents
 from pura.model.head import Head
 from pura.model.orders import Orders

@@ -178,7 +178,7 @@ def use_table(found: Drive, audit: Audit) -> None:
     from pura_audit.session.finding_summary import outline
     from PySide6.QtCore import Qt
 
-    from pura_audit.session.items import Item, ItemState
+    from pura_audit.session.queue_model import Item, ItemState
     from pura_audit.session.results import COLUMNS
 
     made = outline(audit)

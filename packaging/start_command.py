@@ -2,7 +2,7 @@
 
 import sys
 
-from pura.base.frozen import run_as_child
+from pura.base.process import run_as_child
 
 if __name__ == "__main__":
     run_as_child(sys.argv)

@@ -30,8 +30,7 @@ os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pura.base.paths import user_paths
-from pura.base.resources import resource
+from pura.base.paths import resource, user_paths
 from pura.keys import sealed
 from pura.model import offline, rehearsal
 from pura.scheme import SecretKey
@@ -346,7 +345,7 @@ def honest_record() -> Callable[..., Any]:
 
     from pura.record import json_io
     from pura.record.surroundings import KeyFacts
-    from pura.words.sentence import Sentence
+    from pura.words.sentences import Sentence
 
     found = json_io.from_json((DATA / "v0.1.0" / "record.json").read_text(encoding="utf-8"))
     base = replace(

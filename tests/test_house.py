@@ -168,7 +168,7 @@ def test_make_knows_every_target_that_the_pages_name() -> None:
 
 
 def test_resources_are_found_from_the_tree() -> None:
-    from pura.base.resources import resource
+    from pura.base.paths import resource
 
     for name in ("vectors", "samples", "models.json", "languages", "audit.schema.json"):
         assert resource(name).exists(), name

@@ -40,7 +40,7 @@ def test_a_wheel_works_outside_the_tree(tmp_path: Path, slim: str) -> None:
         "import pura_audit.workbench.frame.main_window\n"
         f"assert pura.__file__.startswith({str(site)!r}), pura.__file__\n"
         f"assert (find_spec('pura_lab') is None) is {bool(slim)}\n"
-        "from pura.base.resources import resource\n"
+        "from pura.base.paths import resource\n"
         "for name in ('vectors', 'samples', 'models.json', 'languages', 'likelihood.json',\n"
         "             'power', 'audit.schema.json', 'policy-default.json', 'ui', 'docs'):\n"
         f"    assert str(resource(name)).startswith({str(site)!r}), name\n"

@@ -18,9 +18,9 @@ from pura.record.audit import Audit
 from pura.scheme import SecretKey
 from pura.version import __version__
 from pura_audit.platform import i18n, logs, single, stall
-from pura_audit.platform.collector import the_collector
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.platform.stall import the_collector
 from pura_audit.session.engine import AuditEngine, PuraEngine
 from pura_audit.session.session import Session
 from pura_audit.theme import fonts

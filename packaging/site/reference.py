@@ -18,7 +18,7 @@ import errors
 import typer
 import typer.main
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.cli.__main__ import app
 from pura.cli.manual import pages_inside
 from pura.cli.page import Page, page_of

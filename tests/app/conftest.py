@@ -17,10 +17,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from pura.audit.contained import audit_contained
 from pura.audit.options import AuditText, Notice
 from pura.audit.steps import STEPS
-from pura.audit.unexamined import Means, unexamined
+from pura.audit.unexamined import Means, audit_contained, unexamined
 from pura.base.errors import PuraError
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Checkpoint, Progress, Stage
@@ -39,8 +38,14 @@ from pura.record.evidence import (
     TokenEvidence,
 )
 from pura.record.naming import CandidateFacts, Passage
-from pura.record.steps import StepReport
-from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, PromptFacts
+from pura.record.surroundings import (
+    DeviceFacts,
+    InputFacts,
+    KeyFacts,
+    ModelFacts,
+    PromptFacts,
+    StepReport,
+)
 from pura.scheme import Profile, SecretKey, schedule
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.environment import Environment

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.widgets.card import ElidedLabel
 
 DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 

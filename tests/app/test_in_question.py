@@ -24,16 +24,16 @@ from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.record.finding import Finding, said
 from pura.record.naming import CandidateFacts, RegisterFacts, RegisterMatch
-from pura.record.transform import Transform
+from pura.record.surroundings import Transform
+from pura.report.blocks import Labels
 from pura.report.build import build_report
 from pura.report.hiding import names
-from pura.report.labels import Labels
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, pack, parse_layout, unpack
-from pura.words.sentence import Sentence
+from pura.words.sentences import Sentence
 from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import set_language
-from pura_audit.session.items import listed
+from pura_audit.session.queue_model import listed
 from pura_audit.session.results import PileRow
 from pura_audit.session.results_export import exported_table
 from pura_audit.session.selection import Selection

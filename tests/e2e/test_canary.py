@@ -34,7 +34,7 @@ from pura.scheme import Profile
 from pura_audit import application
 from pura.usecases import keys as desk
 from pura.keys import Place, Secret
-from pura_audit.session.items import ItemState
+from pura_audit.session.queue_model import ItemState
 
 home, profile, text = map(Path, sys.argv[1:4])
 secret, passphrase = os.read(0, 4096).decode().splitlines()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pura.base.errors import CaseLogError
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.record.audit import Audit
 from pura.record.json_io import from_dict
 from pura.usecases.cases import SavingRun

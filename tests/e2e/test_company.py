@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pura.audit.contained import FAULTS
 from pura.audit.steps import STEPS
+from pura.audit.unexamined import FAULTS
 
 pytestmark = pytest.mark.model
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"

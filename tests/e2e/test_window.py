@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from pura.base.paths import Paths
 from pura.scheme import SecretKey
 from pura_audit import application
-from pura_audit.session.items import ItemState
+from pura_audit.session.queue_model import ItemState
 
 pytestmark = pytest.mark.model
 WAIT = 240_000

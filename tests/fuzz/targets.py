@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pura.base import strict
+from pura.base import json_text
 from pura.base.errors import PuraError
 
 Target = Callable[[bytes], object]
@@ -72,9 +72,9 @@ def _packed(reader: Target, part: str) -> Target:
 
 
 def _plain() -> Target:
-    from pura.documents import plain
+    from pura.documents import opening
 
-    return lambda data: plain.from_bytes(data, name="x")
+    return lambda data: opening.from_bytes(data, name="x")
 
 
 def _case() -> Target:
@@ -130,7 +130,7 @@ def _power() -> Target:
 
 def _key() -> Target:
     from pura.keys import sealed
-    from pura.keys.keyfile import parse_key
+    from pura.keys.sealed import parse_key
 
     # What takes half a second of scrypt on purpose would take it a million times.
     sealed._stretch = lambda passphrase, salt, cost: bytearray(64)
@@ -162,13 +162,13 @@ def _prompts() -> Target:
 
 
 def _samples() -> Target:
-    from pura.measure.fitness.samples import read_samples
+    from pura.measure.fitness.measure import read_samples
 
     return lambda data: read_samples(_file(data))
 
 
 def _head() -> Target:
-    from pura.caselog.checkpoints import parse_head
+    from pura.caselog.deposit import parse_head
 
     return lambda data: parse_head(data.decode("utf-8", "surrogateescape"), "0" * 32)
 
@@ -180,11 +180,11 @@ def _manifest() -> Target:
 
 
 def _particulars() -> Target:
-    from pura.report import particulars
+    from pura.report import request as request_file
 
     def target(data: bytes) -> object:
         try:
-            return particulars.read(data)
+            return request_file.read(data)
         except ValueError:  # what its callers expect
             return None
 
@@ -194,7 +194,7 @@ def _particulars() -> Target:
 def _strict() -> Target:
     def target(data: bytes) -> object:
         try:
-            return strict.read_json(data)
+            return json_text.read_json(data)
         except ValueError:
             return None
 

@@ -15,8 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pura.base.errors import CaseLogError
-from pura.base.paths import user_paths
-from pura.base.resources import resource
+from pura.base.paths import resource, user_paths
 from pura.caselog import (
     CaseLog,
     Query,
@@ -28,13 +27,13 @@ from pura.caselog import (
     save_audit,
     write_note,
 )
-from pura.caselog.checkpoints import parse_head
+from pura.caselog.deposit import parse_head
 from pura.caselog.verify import verify_log
 from pura.cli.__main__ import app
 from pura.keys import load_key, passphrase_bytes
 from pura.profiles.store import ProfileFolder
 from pura.record import json_io
-from pura.record.findings_digest import findings_digest
+from pura.record.json_io import findings_digest
 from pura.register.register_csv import export_csv, import_csv
 from pura.register.store import Register
 from pura.report import ReportRequest, build_report

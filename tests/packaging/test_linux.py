@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.scheme import SecretKey
 from pura.version import __version__
 from pura_audit.tools import packaged_check

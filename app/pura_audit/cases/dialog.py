@@ -22,9 +22,8 @@ from pura.caselog import Case, CaseLog, Query, list_cases, open_case
 from pura.usecases.cases import import_from_file
 from pura_audit.cases.acts import CaseActs
 from pura_audit.cases.ask import AskDialog
-from pura_audit.cases.pane import CasePane, Shown, shown
-from pura_audit.cases.words import case_row
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.cases.pane import CasePane, Shown, case_row, shown
+from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.theme.theme import GAP, GRID
@@ -37,7 +36,7 @@ from pura_audit.widgets.form_dialog import (
     dialog_column,
     plain_button,
 )
-from pura_audit.widgets.tables import fill_table, make_table
+from pura_audit.widgets.table_dialog import fill_table, make_table
 
 if TYPE_CHECKING:
     from pura_audit.session.session import Session

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from pura.caselog import Case, CaseItem
 from pura.usecases.cases import review_finding
-from pura_audit.cases.words import ERASED, case_name, moment
-from pura_audit.jobs.outcome import Failure, Outcome
+from pura_audit.cases.pane import ERASED, case_name, moment
+from pura_audit.jobs.context import Failure, Outcome
 from pura_audit.platform.i18n import decimal, filled, language, translate
-from pura_audit.session.case_log import Cases
 from pura_audit.session.drafts import PAUSE_MS
+from pura_audit.session.keeper import Cases
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
@@ -26,7 +26,7 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     plain_button,
 )
-from pura_audit.widgets.scrolled import Scrolled
+from pura_audit.widgets.layouts import Scrolled
 
 
 class ReviewDialog(FittedDialog):

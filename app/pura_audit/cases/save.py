@@ -26,11 +26,11 @@ from pura.caselog import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.usecases.cases import SavedAudits, SaveTo, save_audits
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.case_log import Cases
+from pura_audit.session.keeper import Cases
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import LabelledField, Words
@@ -43,7 +43,7 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     opened,
 )
-from pura_audit.widgets.scrolled import Scrolled
+from pura_audit.widgets.layouts import Scrolled
 
 MODES: Final = (KEEP, SEAL, LEAVE_OUT)
 

@@ -17,8 +17,15 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 from shiboken6 import isValid
 
 from pura.base.errors import Cancelled, PuraError
-from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped, unexpected
+from pura_audit.jobs.context import (
+    Done,
+    Failure,
+    JobContext,
+    Outcome,
+    Progress,
+    Stopped,
+    unexpected,
+)
 
 _log = logging.getLogger(__name__)
 

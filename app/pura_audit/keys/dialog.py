@@ -21,19 +21,18 @@ from pura.usecases.keys import (
     unlock_files,
     unlock_keyring,
 )
-from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, JobContext, Outcome
 from pura_audit.jobs.queue import Work
-from pura_audit.keys.forms import KeyForm
-from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
-from pura_audit.keys.requests import (
+from pura_audit.keys.forms import (
     KeyAct,
+    KeyForm,
     KeyRequest,
     comes_again,
     name_in,
     needs_files,
     needs_passphrase,
 )
+from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
 from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.session.choices import Inventory, KeyChoice

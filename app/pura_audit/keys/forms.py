@@ -1,9 +1,11 @@
-"""The small forms of the key dialog: a new key, an import, a deployment key, a name or a note."""
+"""The small forms of the key dialog, and which use case answers each."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from PySide6.QtCore import QDate, Qt, Signal
 from PySide6.QtWidgets import (
@@ -19,14 +21,21 @@ from PySide6.QtWidgets import (
 
 from pura.keys import MAX_NAME, MAX_NOTE, Place, Secret, State
 from pura.keys.epochs import is_epoch
-from pura.usecases.keys import create_key, derive_key, import_key, note_key, rename_key
-from pura_audit.jobs.outcome import Failure
-from pura_audit.keys.requests import KeyAct, KeyRequest
+from pura.usecases.keys import (
+    KeyDone,
+    create_key,
+    derive_key,
+    export_key,
+    import_key,
+    note_key,
+    rename_key,
+)
+from pura_audit.jobs.context import Failure
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file
-from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.widgets.card import ElidedLabel
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
     button_row,
@@ -34,6 +43,44 @@ from pura_audit.widgets.form_dialog import (
     dialog_column,
     main_button,
 )
+
+
+class KeyAct(StrEnum):
+    """The buttons of the dialog."""
+
+    NEW = "new"
+    IMPORT = "import"
+    DERIVE = "derive"
+    EXPORT = "export"
+    RENAME = "rename"
+    NOTE = "note"
+    DELETE = "delete"
+
+
+KeyRequest: TypeAlias = partial[KeyDone]
+"""A use case with what it is told; it waits while a passphrase in its way is asked for."""
+
+
+def needs_files(request: KeyRequest) -> bool:
+    """Whether the key is to be kept in the folder of encrypted files."""
+    return request.keywords.get("place") is Place.FILES
+
+
+def needs_passphrase(request: KeyRequest) -> bool:
+    """Whether it is an import to which no passphrase was given yet."""
+    return request.func is import_key and request.keywords.get("passphrase") is None
+
+
+def comes_again(request: KeyRequest) -> bool:
+    """Whether it can be tried again: the passphrase of an export is overwritten."""
+    return request.func is not export_key
+
+
+def name_in(request: KeyRequest) -> str:
+    """Return the name of the stored key that it is about; empty for a key that is not there yet."""
+    if request.func in (create_key, import_key):
+        return ""
+    return str(request.keywords.get("master") or request.keywords.get("name", ""))
 
 
 class KeyForm(TriedDialog):

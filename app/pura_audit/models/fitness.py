@@ -13,8 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.measure.fitness.measure import ProxyFitness
-from pura.measure.fitness.statistics import LEAST, Estimate
+from pura.measure.fitness.measure import LEAST, Estimate, ProxyFitness
 from pura.measure.usual import PROXY_TEXTS, TOKENS
 from pura.usecases.models import measure_fitness
 from pura_audit.platform.i18n import decimal, filled, translate
@@ -31,7 +30,7 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     plain_button,
 )
-from pura_audit.widgets.tables import fill_table, make_table
+from pura_audit.widgets.table_dialog import fill_table, make_table
 from pura_audit.widgets.working_dialog import WorkingDialog
 
 ROW, HEAD = 32, 40

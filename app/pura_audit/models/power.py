@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.usecases.power import estimate_power, measure_power, plan_power
 from pura.verdict.power_file import MAX_NAME
-from pura_audit.jobs.outcome import Progress
+from pura_audit.jobs.context import Progress
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
@@ -35,7 +35,7 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     plain_button,
 )
-from pura_audit.widgets.scrolled import Scrolled
+from pura_audit.widgets.layouts import Scrolled
 from pura_audit.widgets.working_dialog import WorkingDialog
 
 if TYPE_CHECKING:

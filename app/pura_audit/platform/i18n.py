@@ -18,7 +18,7 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from pura.base import numerals
 from pura.base.catalogue import Catalogue, catalogue
 from pura.base.errors import PuraError
-from pura.base.resources import resource
+from pura.base.paths import resource
 
 translate = QCoreApplication.translate
 

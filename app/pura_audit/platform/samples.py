@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from functools import cache
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.scheme import Profile, SecretKey
 
 LABEL = "Sample key (public)"

@@ -1,8 +1,4 @@
-"""What the window remembers: typed, checked, written in one step; a bad file is set aside.
-
-Nothing secret and no text under audit ever stands here. Recent files can be switched off, since
-even a file's name may be confidential.
-"""
+"""What the window remembers: typed, checked, written in one step; a bad file is set aside."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import contextlib
 import json
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -244,3 +240,27 @@ def _fits(name: str, value: object, default: object) -> bool:
     if name.startswith("report_"):
         return isinstance(value, str) and len(value) <= MAX_FIELD
     return type(value) is type(default)
+
+
+def stored_words(notes: Sequence[str]) -> list[str]:
+    """Say of a stored file what was done to read it, and how it gets its present form."""
+    words = {
+        "version-1": translate(
+            "Profiles",
+            "Its file is of the first form (version 1): what it leaves out has the usual value. "
+            "Edit and save it to bring it to the present form; its fingerprint stays.",
+        ),
+    }
+    return [words[note] for note in notes]
+
+
+def imported_words(notes: Sequence[str]) -> list[str]:
+    """Say of a file that was imported in what form it came."""
+    words = {
+        "version-1": translate(
+            "Profiles",
+            "Its file was of the first form (version 1) and is stored in the present one; what "
+            "it left out has the usual value.",
+        ),
+    }
+    return [words[note] for note in notes]

@@ -1,14 +1,12 @@
-"""The stall meter: finds what keeps the window from answering, and says where it stood.
+"""What keeps the window from answering.
 
-A timer beats in the window's thread. Each beat that comes late is a stall, as long as the gap
-between two beats. A thread of its own listens to the beats; when one is overdue it looks where the
-window's thread stands just then, while the culprit is still at work. On with ``--debug-stalls`` or
-``PURA_STALLS=1``, and in ``bench/window.py``.
+The stall meter, and garbage collected between two events.
 """
 
 from __future__ import annotations
 
 import faulthandler
+import gc
 import logging
 import os
 import re
@@ -20,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Final
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal
 
 THRESHOLD: Final = 0.1  # seconds without an answer that a person notices
 BEAT: Final = 0.02  # seconds between two beats
@@ -176,3 +174,55 @@ def _where(thread: int, file: IO[bytes]) -> tuple[str, ...]:
             places = [match.expand(r"\1:\2 \3") for line in lines if (match := _PLACE.match(line))]
             return tuple(reversed(places[:_DEPTH]))
     return ()
+
+
+BEAT_MS: Final = 1000
+PATIENCE: Final = 2.0  # seconds; a window that closes waits for the threads and answers nobody
+
+
+class Collector(QObject):
+    """Stands in for Python's own search from when it is made; one for each program.
+
+    Args:
+        parent: Its owner: the application.
+    """
+
+    _asked = Signal(object)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        gc.disable()
+        self._home = threading.get_ident()
+        self._asked.connect(self._answer)
+        timer = QTimer(self, interval=BEAT_MS)
+        timer.timeout.connect(self._beat)
+        timer.start()
+
+    def collect(self) -> None:
+        """Collect everything in the window's thread; any other waits for it, a moment at most."""
+        if threading.get_ident() == self._home:
+            gc.collect()
+            return
+        done = threading.Event()
+        self._asked.emit(done)
+        done.wait(PATIENCE)
+
+    def _answer(self, done: threading.Event) -> None:
+        gc.collect()
+        done.set()
+
+    def _beat(self) -> None:
+        """Do what Python would have done, by its own limits: the oldest generation that is due."""
+        due = [
+            count > limit for count, limit in zip(gc.get_count(), gc.get_threshold(), strict=True)
+        ]
+        if True in due:
+            gc.collect(max(generation for generation, is_due in enumerate(due) if is_due))
+
+
+def the_collector() -> Collector:
+    """Return the one of the application; the first call makes it."""
+    app = QCoreApplication.instance()
+    assert app is not None  # it is asked for where there is a window
+    found = app.findChild(Collector)
+    return Collector(app) if found is None else found

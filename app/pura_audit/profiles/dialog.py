@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QDialog, QWidget
 
-from pura.audit.fitness import mismatches
+from pura.audit.prepare import mismatches
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.usecases.environment import Environment
@@ -19,7 +19,7 @@ from pura.usecases.profiles import (
     save_profile,
 )
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
-from pura_audit.platform.version_words import imported_words, stored_words
+from pura_audit.platform.settings import imported_words, stored_words
 from pura_audit.profiles.words import code_names
 from pura_audit.session.choices import Inventory, ProfileChoice
 from pura_audit.session.session import Session

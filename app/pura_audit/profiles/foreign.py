@@ -13,7 +13,7 @@ from pura.keys.foreign import ForeignSettings
 from pura.scheme.foreign import FOREIGN_NAMES, LEFT_HASH, MAX_WIDTH, SELF_HASH
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import ProfileDone, create_foreign, read_foreign
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import short, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pura.scheme import Profile
-from pura.verdict.profile_advice import advise, length_needed
+from pura.verdict.expect import advise, length_needed
 from pura_audit.platform.i18n import filled, translate
 
 

@@ -23,14 +23,13 @@ from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
 from pura.usecases.reports import Built
-from pura_audit.jobs.outcome import Failure
+from pura_audit.jobs.context import Failure
 from pura_audit.jobs.queue import Work
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import translate
 from pura_audit.reports.form import ReportForm
-from pura_audit.reports.making import ReportMaker, Saved
 from pura_audit.reports.preview import ReportPreview
-from pura_audit.reports.save import FilesGroup, SaveLine, ask_where, show_folder
+from pura_audit.reports.save import FilesGroup, ReportMaker, Saved, SaveLine, ask_where, show_folder
 from pura_audit.session.drafts import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING

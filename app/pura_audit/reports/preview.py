@@ -17,15 +17,14 @@ from PySide6.QtWidgets import (
 )
 
 from pura.usecases.reports import Built
-from pura_audit.jobs.outcome import Done, Failure, Outcome, Stopped
+from pura_audit.jobs.context import Done, Failure, Outcome, Stopped
 from pura_audit.jobs.queue import Job, JobQueue, Work
 from pura_audit.platform.i18n import translate
-from pura_audit.reports.making import draw_pages
 from pura_audit.reports.pages_view import ACTUAL, PAGE, WIDTH, PagesView
+from pura_audit.reports.save import draw_pages
 from pura_audit.theme.icons import icon
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import label
-from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.widgets.card import ElidedLabel, label
 
 WAIT_MS: Final = 600  # after the last change
 POINTS: Final = {"a4": QSizeF(595.28, 841.89), "us-letter": QSizeF(612, 792)}

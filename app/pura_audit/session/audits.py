@@ -11,16 +11,15 @@ from pura.base.errors import PuraError
 from pura.documents import Document, from_text
 from pura.usecases.audits import Setup, UnreadFile
 from pura.usecases.prompts import candidates_of
-from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
+from pura_audit.jobs.context import Done, Failure, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.chosen import Chosen
 from pura_audit.session.engine import AuditEngine
-from pura_audit.session.items import Item, ItemState
 from pura_audit.session.keeper import Keeper, Kept
-from pura_audit.session.pace import Pace, excerpt_of, length
-from pura_audit.session.stream import AuditStream
+from pura_audit.session.queue_model import Item, ItemState
+from pura_audit.session.stream import AuditStream, Pace, excerpt_of, length
 from pura_audit.session.texts import TextList
 
 _FRESH = (ItemState.READY, ItemState.INTERRUPTED)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pura.keys import KeyEntry, KeyRef, Place, State
+from pura.model.device import Room
 from pura.model.installed import InstalledModel
-from pura.model.memory import Room
 from pura.register.key_usage import Usage
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
-from pura_audit.jobs.outcome import Failure
+from pura_audit.jobs.context import Failure
 
 
 @dataclass(frozen=True, kw_only=True)

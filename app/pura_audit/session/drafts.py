@@ -1,6 +1,6 @@
 """What was filled into forms, so that it comes back if the program ends before it is done with.
 
-It stands beside the list of texts (:mod:`pura_audit.session.journal`) and by the same rule: in a
+It stands beside the list of texts (:mod:`pura_audit.session.record`) and by the same rule: in a
 private file, and only where the settings keep texts readable.
 """
 
@@ -16,7 +16,8 @@ from typing import Final
 
 from pura.base.files import write_atomic
 from pura.caselog import KEEP
-from pura.report import ReportRequest, particulars
+from pura.report import ReportRequest
+from pura.report import request as request_file
 from pura.report.request import OMITTED
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.settings import SettingsFile, WindowSettings
@@ -153,7 +154,7 @@ class ReportDraft:
                 continue
             self._about = noted
             with suppress(ValueError, KeyError, TypeError):
-                request = particulars.read(told["request"].encode()).request
+                request = request_file.read(told["request"].encode()).request
                 same = noted == about
                 self.found = (
                     request if same else replace(request, text=OMITTED, redactions=(), further=())
@@ -162,7 +163,7 @@ class ReportDraft:
 
     def note(self, audits: Sequence[str], request: ReportRequest) -> None:
         """Keep what a report of these audits is told so far; without its logo."""
-        told = particulars.write(replace(request, logo=None), "").decode()
+        told = request_file.write(replace(request, logo=None), "").decode()
         about = ("report", *audits)
         self._drafts.note(about, {"request": told}, before=self._about)
         self._about = about

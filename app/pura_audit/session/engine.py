@@ -17,15 +17,14 @@ from pura.base.paths import Paths
 from pura.base.progress import Checkpoint
 from pura.base.progress import Progress as Told
 from pura.keys import KeyStore, SessionKeys
-from pura.model.device import Device
+from pura.model.device import Device, free_on, room_for
 from pura.model.held import HeldModel
-from pura.model.memory import free_on, room_for
 from pura.register.key_usage import find_usage
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile, prepared
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
-from pura_audit.jobs.outcome import Failure
+from pura_audit.jobs.context import Failure
 from pura_audit.platform.i18n import language
 from pura_audit.platform.samples import sample
 from pura_audit.session.choices import (

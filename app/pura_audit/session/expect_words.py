@@ -6,7 +6,7 @@ from typing import Final
 
 from pura.verdict.expect import Expectation, expect
 from pura_audit.platform.i18n import duration, filled, translate
-from pura_audit.session.items import Item, ItemState
+from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.session import Session
 
 SHORT_S: Final = 20.0  # what is over sooner needs no word

@@ -1,4 +1,7 @@
-"""Walking folders and reading files: works for the queue of the files."""
+"""Walking folders and reading files for the queue of the files.
+
+And what became of a folder in words.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,14 @@ from pura.documents import (
     Extraction,
     Preview,
     ReadOptions,
+    folders,
     preview_encodings,
     read_document,
 )
 from pura.documents.folders import Summary, WalkOptions, walk
 from pura.usecases.audits import UnreadFile, unread_file, unread_parts
-from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.outcome import Failure
+from pura_audit.jobs.context import Failure, JobContext
+from pura_audit.platform.i18n import filled, number, translate
 
 BATCH: Final = 200  # rows that the window takes in at once
 MAX_PARTS: Final = 200  # rows that one file may become
@@ -123,3 +127,57 @@ def look_into(path: Path, options: ReadOptions, context: JobContext) -> FileLook
         except PuraError:
             previews = ()
     return FileLook(extraction=extraction, previews=previews)
+
+
+def folder_words(summary: Summary) -> str:
+    """Say in one line how many files were taken and left out."""
+    if not summary.found:
+        found = translate("Folder", "There is no file in that folder that can be read.")
+    else:
+        found = filled(
+            translate("Folder", "{n:count} {n:plural(file|files)} taken from the folder."),
+            n=summary.found,
+        )
+    if not summary.total_skipped:
+        return found
+    left = filled(
+        translate(
+            "Folder",
+            "{n:count} {n:plural(name was|names were)} left out (File, What was left out).",
+        ),
+        n=summary.total_skipped,
+    )
+    return f"{found} {left}"
+
+
+def reason_words(reason: str) -> str:
+    """Say why a name was left out."""
+    words = {
+        folders.HIDDEN: translate("Folder", "hidden"),
+        folders.LINK: translate("Folder", "symbolic link"),
+        folders.PATTERN: translate("Folder", "the filter leaves it out"),
+        folders.FORMAT: translate("Folder", "not a format that is read"),
+        folders.LOCK: translate("Folder", "lock file of an office program"),
+        folders.EMPTY: translate("Folder", "empty"),
+        folders.SPECIAL: translate("Folder", "pipe, device or socket"),
+        folders.UNREADABLE: translate("Folder", "cannot be read"),
+        folders.LOOP: translate("Folder", "reached a second time through a link"),
+        folders.DEEP: translate("Folder", "too many levels down"),
+        folders.SUBFOLDER: translate("Folder", "subfolder, not asked for"),
+        folders.LIMIT: translate("Folder", "beyond the most files that are taken"),
+    }
+    return words[reason]
+
+
+def left_out_table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+    """Return headers, rows and the sentence above them."""
+    headers = (
+        translate("Folder", "Name"),
+        translate("Folder", "Why"),
+        translate("Folder", "Where"),
+    )
+    rows: list[tuple[str, ...]] = [
+        (s.path.name, reason_words(s.reason), str(s.path.parent)) for s in summary.examples
+    ]
+    counts = ", ".join(f"{number(n)} × {reason_words(r)}" for r, n in summary.skipped.most_common())
+    return headers, rows, counts

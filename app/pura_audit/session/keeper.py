@@ -1,25 +1,95 @@
-"""Keeps every finished audit at once, in the unfiled case, as the settings say.
-
-Used in the thread of the model: a finding is in the log before anybody hears of it, so closing the
-window, a crash or a killed process loses none.
-"""
+"""Keeps every finished audit at once, in the case log, as the settings say."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Signal
 
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
-from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseStanding
+from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseLog, CaseStanding
 from pura.caselog.case import UNFILED
 from pura.keys import Secret
 from pura.record.finding import Finding
 from pura.usecases.audits import Audited
-from pura.usecases.cases import SaveTo, SavingRun, name_worker, saving_run
+from pura.usecases.cases import SaveTo, SavingRun, name_worker, open_log, saving_run
 from pura.usecases.environment import Environment
-from pura_audit.jobs.outcome import Failure
+from pura_audit.jobs.context import Failure, JobContext, Outcome
+from pura_audit.jobs.queue import Job, JobQueue, Work
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.items import listed
+from pura_audit.session.drafts import Drafts
+from pura_audit.session.queue_model import listed
+
+__all__ = ["KEEP", "Keeper", "Kept"]
+
+
+T = TypeVar("T")
+Act = Callable[[CaseLog, JobContext], T]
+
+
+class Cases(QObject):
+    """Works on the case log, never in the window's thread.
+
+    Args:
+        queue: Where the work is done.
+        environment: Whose log it is; of that, only its folders are used here.
+        drafts: What is filled in and not yet written.
+
+    Signals:
+        changed: Something was written.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        queue: JobQueue,
+        environment: Environment,
+        drafts: Drafts,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._queue, self.environment, self.drafts = queue, environment, drafts
+
+    @property
+    def path(self) -> Path:
+        """Where the log is."""
+        return self.environment.paths.caselog
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a log at all."""
+        return self.path.exists()
+
+    def read(self, act: Act[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+        """Queue something that leaves the log as it is; see :meth:`JobQueue.do`."""
+        return self.ask(lambda context: self._opened(act, context), then, owner)
+
+    def write(self, act: Act[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+        """Queue something that changes the log."""
+        return self.change(lambda context: self._opened(act, context), then, owner)
+
+    def ask(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+        """Queue a use case that opens the log by itself, and leaves it as it is."""
+        return self._queue.do(work, then, owner)
+
+    def change(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+        """Queue a use case that opens the log by itself, and changes it."""
+
+        def told(context: JobContext) -> T:
+            result = work(context)
+            self.changed.emit()  # from this thread: whoever listens lives in the window's
+            return result
+
+        return self._queue.do(told, then, owner)
+
+    def _opened(self, act: Act[T], context: JobContext) -> T:
+        with open_log(self.environment, create=True) as log:
+            return act(log, context)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +194,3 @@ class Keeper:
             self._run = self._open.enter_context(saving_run(self._at, to))
             self._mode = mode
         return self._run
-
-
-__all__ = ["KEEP", "Keeper", "Kept"]

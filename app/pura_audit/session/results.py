@@ -28,8 +28,9 @@ from pura.record.finding import Finding
 from pura.record.naming import NamedPayload
 from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
-from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import (
+    Item,
+    ItemState,
     QueueModel,
     case_words,
     outcome_words,

@@ -42,7 +42,7 @@ def export_pile(at: Environment, rows: Sequence[PileRow], path: Path, context: J
             texts = Sheet(name=translate("Pile", "Texts"), head=head, rows=cells)
             write_or_refuse(path, xlsx_bytes([texts, _about(cells)]))
         return len(cells)
-    from pura.batch.write import format_of, write_rows
+    from pura.batch.results import format_of, write_rows
 
     return write_rows(str(path), _findings(at, rows, context), format_of(str(path)))
 

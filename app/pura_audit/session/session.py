@@ -12,15 +12,14 @@ from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from pura.usecases.cases import name_worker
-from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
+from pura_audit.jobs.context import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Jobs, Work
 from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.audits import Audits
-from pura_audit.session.case_log import Cases
 from pura_audit.session.chosen import Chosen
 from pura_audit.session.drafts import Drafts
 from pura_audit.session.engine import AuditEngine
-from pura_audit.session.keeper import Keeper
+from pura_audit.session.keeper import Cases, Keeper
 from pura_audit.session.record import Record
 from pura_audit.session.texts import TextList
 

@@ -1,13 +1,14 @@
-"""The list of texts: what comes in and goes out, and the row on screen."""
+"""The list of texts: what comes in and goes out, the row on screen, and undo."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoStack
+from PySide6.QtCore import QObject, Signal, SignalInstance
+from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from pura.base.errors import PuraError
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
@@ -15,17 +16,90 @@ from pura.documents.folders import Summary, WalkOptions
 from pura.record.audit import Audit
 from pura.usecases.audits import UnreadFile
 from pura.usecases.prompts import candidates_text, read_candidates
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.choices import KeyChoice
-from pura_audit.session.files import BATCH, MAX_PARTS, FileTexts, read_file, walk_folder
-from pura_audit.session.folder_words import folder_words
-from pura_audit.session.items import Item, ItemState, listed
-from pura_audit.session.queue_model import QueueModel
-from pura_audit.session.undo import AddRows, RemoveRows
+from pura_audit.session.files import (
+    BATCH,
+    MAX_PARTS,
+    FileTexts,
+    folder_words,
+    read_file,
+    walk_folder,
+)
+from pura_audit.session.queue_model import Item, ItemState, QueueModel, listed
+
+
+class UndoableRows(Protocol):
+    """What undoing needs of the list."""
+
+    queue: QueueModel
+    current: Item | None
+
+    def show(self, item: Item | None) -> None:
+        """Put a row on screen."""
+
+    def load(self, item: Item) -> None:
+        """Read the file of a row."""
+
+    @property
+    def leaving(self) -> SignalInstance:
+        """Told which rows go out."""
+
+
+class AddRows(QUndoCommand):
+    """Rows come in; the first of them goes on screen."""
+
+    def __init__(self, texts: UndoableRows, items: Sequence[Item], words: str) -> None:
+        super().__init__(words)
+        self._texts, self._items = texts, tuple(items)
+
+    def redo(self) -> None:
+        """Put the rows in."""
+        self._texts.queue.insert(self._items)
+        self._texts.show(self._items[0])
+
+    def undo(self) -> None:
+        """Take them out again."""
+        _take_out(self._texts, self._items)
+
+
+class RemoveRows(QUndoCommand):
+    """Rows go out."""
+
+    def __init__(self, texts: UndoableRows, items: Sequence[Item], words: str) -> None:
+        super().__init__(words)
+        queue = texts.queue
+        self._texts = texts
+        self._items = sorted(items, key=queue.row)
+        self._rows = [queue.row(item) for item in self._items]
+
+    def redo(self) -> None:
+        """Take the rows out."""
+        _take_out(self._texts, self._items)
+
+    def undo(self) -> None:
+        """Put them back where they were."""
+        for row, item in zip(self._rows, self._items, strict=True):
+            if item.active:
+                item.state = ItemState.CANCELLED
+            self._texts.queue.insert([item], row)
+            if item.state is ItemState.LOADING:
+                self._texts.load(item)
+        self._texts.show(self._items[0])
+
+
+def _take_out(texts: UndoableRows, items: Sequence[Item]) -> None:
+    queue = texts.queue
+    row = min(queue.row(item) for item in items)
+    texts.leaving.emit(items)
+    queue.remove(items)
+    if texts.current in items:
+        texts.show(queue.item(row) or queue.item(row - 1))
+
 
 _CUT = (ItemState.CANCELLED, ItemState.INTERRUPTED)
 

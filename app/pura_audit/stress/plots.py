@@ -13,8 +13,7 @@ from pura.usecases.stress import Try
 from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import label
-from pura_audit.widgets.plot_card import PlotCard, Table
-from pura_audit.widgets.plots import Plot
+from pura_audit.widgets.plot_card import Plot, PlotCard, Table
 
 
 def percent(share: float) -> str:

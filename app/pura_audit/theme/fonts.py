@@ -13,7 +13,7 @@ from typing import Final
 from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 
 ANSWER: Final = 22
 READING: Final = 15

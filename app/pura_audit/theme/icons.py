@@ -6,7 +6,7 @@ from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 
 _INK = b"#000000"
 

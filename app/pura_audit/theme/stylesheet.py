@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import Template
 from typing import Final
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura_audit.theme import fonts
 from pura_audit.theme.colours import Colours, contrast, mix, token_names
 

@@ -1,4 +1,7 @@
-"""The theme in use: the sizes of the grid, the mode, and the colours put on the application."""
+"""The theme in use.
+
+Grid, mode, the colours put on the application, and how marks are told apart.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QApplication
 
 from pura_audit.theme import fonts
@@ -169,3 +172,32 @@ def _palette(tokens: Colours) -> QPalette:
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
         palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(tokens.muted))
     return palette
+
+
+BADGE: Final = 16  # pixels across
+_PATTERNS: Final = (
+    Qt.PenStyle.SolidLine,
+    Qt.PenStyle.DashLine,
+    Qt.PenStyle.DotLine,
+    Qt.PenStyle.DashDotLine,
+)
+
+
+def mark_pen(theme: Theme, number: int, width: int = 2) -> QPen:
+    """Return the line of a mark's brackets; 0 is the first mark."""
+    pen = QPen(theme.mark(number), width, _PATTERNS[number % len(_PATTERNS)])
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    return pen
+
+
+def paint_badge(painter: QPainter, theme: Theme, number: int, box: QRectF) -> None:
+    """Draw the number of a mark on a disc of its colour; 0 is the first mark, written as 1."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.mark(number))
+    painter.drawEllipse(box)
+    painter.setPen(theme.colour("card"))
+    painter.setFont(fonts.face(fonts.LABEL, strong=True))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(number + 1))
+    painter.restore()

@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import pypdfium2
 from PySide6.QtGui import QImage
 
-from pura.base.paths import Paths, user_paths
-from pura.base.resources import resource
+from pura.base.paths import Paths, resource, user_paths
 from pura.record.audit import Audit
 from pura.report import Parties, ReportRequest, build_report
-from pura.report.compile import render_pages
+from pura.report.pages import render_pages
 from pura.scheme import SecretKey
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.session.choices import KeyChoice
-from pura_audit.session.items import Item
+from pura_audit.session.queue_model import Item
 from pura_audit.tools import painting
 
 if TYPE_CHECKING:

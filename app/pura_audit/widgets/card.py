@@ -1,21 +1,88 @@
-"""A card: one question, its title, a remark at the right, and what answers it."""
+"""A card.
+
+One question, its title, what answers it; labels that shorten; the corner that invites files.
+"""
 
 from __future__ import annotations
 
 import html
+from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QScrollArea,
+    QSizePolicy,
+    QStyle,
+    QStyleOption,
     QVBoxLayout,
     QWidget,
 )
 
+from pura_audit.platform.i18n import translate
 from pura_audit.theme.theme import FOCUS_RING, GRID, PADDING
-from pura_audit.widgets.elided import ElidedLabel
+
+
+class ElidedLabel(QLabel):
+    """Shows ``…`` where there is no room; the whole text is the tool tip and the spoken name."""
+
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        *,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
+        super().__init__(parent)
+        self._mode = mode
+        self._full = ""
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Set the whole text; line breaks become blanks."""
+        self._full = " ".join(text.split("\n"))
+        super().setText(self._full)
+        self.setAccessibleName(self._full)
+        self._tip()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width of a few characters only."""
+        hint = super().minimumSizeHint()
+        return QSize(min(hint.width(), self.fontMetrics().averageCharWidth() * 4), hint.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show a tool tip when the text is shortened."""
+        super().resizeEvent(event)
+        self._tip()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the shortened text in the colour of the style sheet."""
+        painter = QPainter(self)
+        option = QStyleOption()
+        option.initFrom(self)
+        style = self.style()
+        style.drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
+        rect = self.contentsRect()
+        text = self.fontMetrics().elidedText(self._full, self._mode, rect.width())
+        style.drawItemText(
+            painter,
+            rect,
+            int(self.alignment()),
+            option.palette,
+            self.isEnabled(),
+            text,
+            self.foregroundRole(),
+        )
+
+    def _tip(self) -> None:
+        room = self.contentsRect().width()
+        short = self.fontMetrics().horizontalAdvance(self._full) > room > 0
+        self.setToolTip(self._full if short else "")
 
 
 class Card(QFrame):
@@ -136,3 +203,41 @@ def restyle(widget: QWidget, name: str, value: object) -> None:
     widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
+
+
+def dropped_paths(data: QMimeData) -> list[Path]:
+    """Return the local files and folders of a drop or a paste."""
+    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
+
+def acceptable(data: QMimeData) -> bool:
+    """Whether there is something to audit in it."""
+    return bool(dropped_paths(data)) or data.hasText()
+
+
+class DropZone(QFrame):
+    """An invitation; the whole window takes drops.
+
+    Signals:
+        open_wanted: It was clicked.
+    """
+
+    open_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("dropzone")
+        self.setAccessibleName(translate("Drop", "Drop files or a folder here"))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 14, 12, 14)
+        layout.setSpacing(4)
+        first = label(translate("Drop", "Drop files or a folder"), "value")
+        second = label(translate("Drop", "or paste a text · text, Word, PDF"), "small")
+        for line in (first, second):
+            line.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            layout.addWidget(line)
+
+    def mousePressEvent(self, event: object) -> None:
+        """Open the file dialog."""
+        self.open_wanted.emit()

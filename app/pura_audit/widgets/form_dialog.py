@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import translate
 from pura_audit.theme.theme import GAP, PADDING
 from pura_audit.widgets.card import label, restyle

@@ -1,12 +1,24 @@
-"""A card with a picture of numbers: table twin, spoken summary, copy and export come with it."""
+"""A card with a picture of numbers.
+
+Pyqtgraph quietened, table twin, spoken summary, copy, export.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyqtgraph as pg
 from PySide6.QtCore import QBuffer, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPixmap
+from PySide6.QtGui import (
+    QAction,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPixmap,
+    QWheelEvent,
+)
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
     QGraphicsView,
@@ -21,10 +33,98 @@ from pura.base.files import write_or_refuse
 from pura.record.audit import Audit
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.platform.spreadsheet import csv_text
+from pura_audit.theme import fonts
 from pura_audit.theme.icons import icon
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.ask_file import ask_target
 from pura_audit.widgets.card import Card, label
+
+pg.setConfigOptions(antialias=True)
+
+
+class Plot(pg.PlotWidget):
+    """One plot with a keyboard cursor.
+
+    Signals:
+        stepped: Left (-1) or right (+1) was pressed.
+        jumped: Home (-1) or End (+1) was pressed.
+        raised: Up (-1) or down (+1) was pressed.
+        zoomed: More (1) or less (-1) of it is wanted: + and -, or the wheel.
+        pressed: A place of the plot was clicked, in data coordinates.
+    """
+
+    stepped = Signal(int)
+    jumped = Signal(int)
+    raised = Signal(int)
+    zoomed = Signal(int)
+    pressed = Signal(float, float)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        # Menus that are only switched off are built all the same, a third of the plot's time.
+        super().__init__(parent, enableMenu=False)
+        self.theme = theme
+        plot = self.getPlotItem()
+        plot.hideButtons()
+        box = plot.getViewBox()
+        box.setMouseEnabled(x=False, y=False)
+        box.setDefaultPadding(0.0)
+        plot.layout.setContentsMargins(0, 0, 0, 0)
+        for name in ("left", "bottom"):
+            axis = plot.getAxis(name)
+            axis.enableAutoSIPrefix(False)
+            axis.setStyle(tickFont=fonts.face(fonts.LABEL), tickLength=-3, tickTextOffset=4)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+        self.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
+        theme.changed.connect(self.dress)
+        self.dress()
+
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        self.setBackground(self.theme.colour("card"))
+        for name in ("left", "bottom"):
+            axis = self.getPlotItem().getAxis(name)
+            axis.setPen(pg.mkPen(self.theme.colour("line")))
+            axis.setTextPen(pg.mkPen(self.theme.colour("muted")))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the cursor."""
+        keys = Qt.Key
+        match event.key():
+            case keys.Key_Left | keys.Key_Right as key:
+                self.stepped.emit(-1 if key == keys.Key_Left else 1)
+            case keys.Key_Home | keys.Key_End as key:
+                self.jumped.emit(-1 if key == keys.Key_Home else 1)
+            case keys.Key_Up | keys.Key_Down as key:
+                self.raised.emit(-1 if key == keys.Key_Up else 1)
+            case keys.Key_Plus | keys.Key_Minus as key:
+                self.zoomed.emit(-1 if key == keys.Key_Minus else 1)
+            case _:
+                event.ignore()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Tell that more or less is wanted."""
+        if turned := event.angleDelta().y():
+            self.zoomed.emit(1 if turned > 0 else -1)
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Tell where it was clicked."""
+        super().mousePressEvent(event)
+        scene = self.mapToScene(event.position().toPoint())
+        place = self.getPlotItem().getViewBox().mapSceneToView(scene)
+        self.pressed.emit(place.x(), place.y())
+
+    def paintEvent(self, event: object) -> None:
+        """Draw the focus ring over the plot."""
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self.viewport())
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(pg.mkPen(self.theme.colour("accent"), width=2))
+            painter.drawRoundedRect(self.viewport().rect().adjusted(1, 1, -1, -1), 6, 6)
+            painter.end()
+
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 _SCALE = 2  # of exported pictures

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
+from pura_audit.jobs.context import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
@@ -26,8 +26,8 @@ from pura_audit.widgets.form_dialog import (
     close_button,
     dialog_column,
 )
-from pura_audit.widgets.scrolled import Scrolled
-from pura_audit.widgets.tables import fill_table, make_table
+from pura_audit.widgets.layouts import Scrolled
+from pura_audit.widgets.table_dialog import fill_table, make_table
 
 T = TypeVar("T")
 

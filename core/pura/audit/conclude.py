@@ -9,26 +9,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pura.audit import assemble, facts
+from pura.audit import assemble
+from pura.audit import steps as record_facts
 from pura.audit.decoding import WeighedText
-from pura.audit.key_reading import KeyReading, Strength, strength, strongest
-from pura.audit.prior import limits_facts
-from pura.audit.prompts import prompt_facts, prompt_readings
+from pura.audit.key_reading import KeyReading, Strength, limits_facts, strength, strongest
 from pura.audit.rereading import decisive, placed, rereading_facts
 from pura.audit.steps import rule_noted
-from pura.audit.variants import variant_facts, without_text
+from pura.audit.variants import prompt_facts, prompt_readings, variant_facts, without_text
 from pura.documents.hidden import hidden_characters
 from pura.record.audit import Audit
-from pura.record.evidence import PowerFacts
+from pura.record.evidence import PowerFacts, SchemeFacts
 from pura.record.naming import NamedPayload, RegisterFacts, name_payload
-from pura.record.readings import SchemeFacts
 from pura.scheme import unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
 from pura.verdict.power import Asked
 from pura.verdict.power_claim import Claim, claim
-from pura.words.sentence import sentence
+from pura.words.sentences import sentence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -152,7 +150,7 @@ class _Conclusion:
     def power(self) -> PowerFacts | None:
         """Where the power comes from."""
         tried = self.decoded.prepared.parts
-        return facts.power_facts(_claim(self.decoded, self.found.trial, tried))
+        return record_facts.power_facts(_claim(self.decoded, self.found.trial, tried))
 
     def ask_register(self) -> RegisterFacts | None:
         """Walk step 11."""
@@ -240,14 +238,14 @@ class _Conclusion:
         return Audit(
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            input=facts.input_facts(text.document, best.seen.text_tokens, record_text),
+            input=record_facts.input_facts(text.document, best.seen.text_tokens, record_text),
             text=record_text if options.keep_text else None,
             prompt=prompt_facts(text.prompts, openings[best.reading]),
-            key=facts.key_facts(*keys[best.number]),
-            keys=tuple(facts.key_facts(*key) for key in keys),
+            key=record_facts.key_facts(*keys[best.number]),
+            keys=tuple(record_facts.key_facts(*key) for key in keys),
             profile=basis.profile,
-            model=facts.model_facts(basis.model),
-            device=facts.device_facts(basis.model.device),
+            model=record_facts.model_facts(basis.model),
+            device=record_facts.device_facts(basis.model.device),
             tokens=assemble.token_evidence(
                 found, [one.mark for one in self.marks if one.trial is not best]
             ),
@@ -276,7 +274,7 @@ class _Conclusion:
             register=register,
             policy=policy.to_dict(),
             log=tuple(prepared.log.reports),
-            versions=facts.versions(),
+            versions=record_facts.versions(),
         )
 
     def _schemes(self) -> tuple[SchemeFacts, ...]:

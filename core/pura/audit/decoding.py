@@ -8,17 +8,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pura.audit.handling import unlike_written
-from pura.audit.key_reading import KeyReading, Tried, decode, intervals_of, weigh
+from pura.audit.key_reading import (
+    KeyReading,
+    RegisterPrior,
+    Tried,
+    decode,
+    intervals_of,
+    register_prior,
+    weigh,
+)
 from pura.audit.options import Notice
 from pura.audit.prepare import PreparedText, signs_noted
-from pura.audit.prior import RegisterPrior, register_prior
-from pura.audit.prompts import PromptCandidate
 from pura.audit.rereading import Windows, windows_of
+from pura.audit.variants import PromptCandidate
 from pura.base.errors import PuraError
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.extract.local import LocalEvidence
-from pura.record.readings import StopFacts
-from pura.words.sentence import Sentence, sentence
+from pura.record.evidence import StopFacts
+from pura.words.sentences import Sentence, sentence
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,12 +1,4 @@
-"""An audit for marks by others: tokens and key; the same record and verdict.
-
-No model reads the text, unless its probabilities are asked for: they tell a Gumbel-max mark which
-tokens can say much.
-
-Each profile is a scheme with its key. All of them are tried on all readings of a text, and the
-evidence is the mean over profiles of the mean over readings, fixed before the text is looked at
-(docs/evidence.md, "Marks by others").
-"""
+"""An audit for marks by others, and one text for several schemes: the same record and verdict."""
 
 from __future__ import annotations
 
@@ -14,38 +6,48 @@ import datetime as dt
 import math
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit import facts
-from pura.audit.fitness import check_language, check_tokenizer
+from pura.audit import steps as record_facts
 from pura.audit.handling import handling_signs, pieces_of
-from pura.audit.prompts import prompt_facts
-from pura.audit.steps import StepLog, characters_noted, input_noted, rule_noted
-from pura.audit.variants import Variant, readings_of, without_text
-from pura.base.errors import KeyStoreError, PuraError
+from pura.audit.options import AuditText, Options
+from pura.audit.prepare import check_language, check_tokenizer
+from pura.audit.run import audit_documents
+from pura.audit.steps import StepLog, characters_noted, input_noted, key_facts, rule_noted
+from pura.audit.variants import Variant, prompt_facts, readings_of, without_text
+from pura.base.errors import KeyStoreError, ProfileError, PuraError
 from pura.base.progress import Checkpoint, Progress, unstopped, untold
 from pura.decode.bets import log_increments
 from pura.decode.significance import combine
 from pura.documents.hidden import hidden_characters
 from pura.extract.foreign import draws_of
+from pura.keys.foreign import open_secret
+from pura.model.load import BareModel, LanguageModel
 from pura.record.audit import Audit
-from pura.record.evidence import PayloadFacts, StepEvidence, TokenEvidence
-from pura.record.readings import ChangeFacts, SchemeFacts, VariantFacts
+from pura.record.evidence import (
+    ChangeFacts,
+    PayloadFacts,
+    SchemeFacts,
+    StepEvidence,
+    TokenEvidence,
+    VariantFacts,
+)
 from pura.record.surroundings import KeyFacts
-from pura.scheme import Gate, Profile
+from pura.scheme import Gate, Profile, SecretKey
 from pura.scheme.foreign import GumbelMark
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import decide_outcome
-from pura.words.sentence import sentence
+from pura.words.sentences import sentence
 
 if TYPE_CHECKING:
     from pura.audit.options import AuditText, Options
     from pura.model.load import BareModel
     from pura.model.tokenise import Tokens
+
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -242,7 +244,7 @@ class _Walk:
         return Audit(
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            input=facts.input_facts(
+            input=record_facts.input_facts(
                 text.document, int(self._tokens[best.variant].ids.size), record_text
             ),
             text=record_text if options.keep_text else None,
@@ -250,8 +252,8 @@ class _Walk:
             key=best.mark.key,
             keys=keys,
             profile=best.mark.profile,
-            model=facts.model_facts(self._model),
-            device=facts.device_facts(self._model.device),
+            model=record_facts.model_facts(self._model),
+            device=record_facts.device_facts(self._model.device),
             tokens=self._token_evidence(best),
             steps=StepEvidence.none(),
             bits=(),
@@ -280,7 +282,7 @@ class _Walk:
             register=None,
             policy=policy.to_dict(),
             log=tuple(text.log),
-            versions=facts.versions(),
+            versions=record_facts.versions(),
         )
 
     @property
@@ -357,3 +359,96 @@ class _Walk:
             ),
             hidden=hidden_characters(text),
         )
+
+
+OpenKey = tuple[SecretKey, str | None]
+
+
+def audit_schemes(
+    texts: Sequence[AuditText],
+    *,
+    model: BareModel,
+    keys: Sequence[OpenKey],
+    seals: Sequence[OpenKey],
+    profile: Profile,
+    also: Sequence[Profile] = (),
+    options: Options,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> list[Audit | PuraError]:
+    """Audit documents; see :func:`pura.audit.run.audit_documents`.
+
+    Args:
+        texts: The documents.
+        model: Needs weights only where PURA's mark is looked for.
+        keys: Of PURA's mark.
+        seals: Under which the secrets of marks by others are sealed.
+        profile: PURA's, or that of a mark by others.
+        also: Profiles of marks by others that are tried as well.
+        options: What else is asked.
+        progress: Told of every step.
+        checkpoint: Called often; may raise.
+
+    Raises:
+        PuraError: A key is missing, or not the one that a secret is sealed under.
+    """
+    foreign = [one for one in (profile, *also) if one.foreign is not None]
+    if len(foreign) < len(also) + (profile.foreign is not None):
+        raise ProfileError("profile.also", code="usage")
+    marks = [_opened(one, seals) for one in foreign]
+    if profile.foreign is not None:
+        return audit_foreign(
+            texts,
+            model=model,
+            marks=marks,
+            options=options,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+    assert isinstance(model, LanguageModel)  # whoever chose the profile loaded it
+    others: list[Audit | PuraError] = []
+    if marks:
+        quiet = [replace(text, log=[]) for text in texts]
+        others = audit_foreign(
+            quiet, model=model, marks=marks, options=options, checkpoint=checkpoint
+        )
+        texts = [_beside(text, other) for text, other in zip(texts, others, strict=True)]
+    found = audit_documents(
+        texts,
+        model=model,
+        keys=keys,
+        profile=profile,
+        options=options,
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+    for number, (text, mine) in enumerate(zip(texts, found, strict=True)):
+        if isinstance(mine, Audit) and mine.schemes and not mine.schemes[0].shown:
+            again = [replace(_beside(text, mine), log=[])]
+            (found[number],) = audit_foreign(
+                again, model=model, marks=marks, options=options, checkpoint=checkpoint
+            )
+    return found
+
+
+def _beside(text: AuditText, other: Audit | PuraError) -> AuditText:
+    """Let what another scheme says of a text count in the mean."""
+    if isinstance(other, PuraError):  # of the text itself: the audit will say so, too
+        return text
+    pura = tuple(one for one in other.schemes if one.profile.foreign is None)
+    return replace(text, beside=pura or other.schemes)
+
+
+def _opened(profile: Profile, keys: Sequence[OpenKey]) -> OpenMark:
+    """Open the secret of a mark by others.
+
+    Raises:
+        ProfileError: The key that sealed it is not among the keys.
+        KeyFormatError: It does not open it.
+    """
+    for key, label in keys:
+        if key.fingerprint == profile.key:
+            assert profile.foreign is not None
+            secret = open_secret(key, profile.scheme, profile.foreign.sealed)
+            return OpenMark(profile=profile, key=key_facts(key, label), secret=secret)
+    raise ProfileError("fitness.key", key=profile.key or "", code="key-mismatch")

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.documents.casing import UPPER, case_of
 from pura.documents.layout import BROKEN, WRAPPED, restore_layout
-from pura.documents.restore import restore
+from pura.documents.restore import UPPER, case_of, restore
 from pura.verdict.expect import language_of
 
 if TYPE_CHECKING:

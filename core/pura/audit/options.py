@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pura.documents import Document
-from pura.record.readings import SchemeFacts
-from pura.record.steps import StepReport
+from pura.record.evidence import SchemeFacts
+from pura.record.surroundings import StepReport
 from pura.register.store import Register
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import PowerTable

@@ -8,26 +8,111 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pura.audit.early_stopping import EarlyStopping
-from pura.audit.fitness import check_fitness, check_language
 from pura.audit.handling import handling_signs, pieces_of
+from pura.audit.key_reading import issuable
 from pura.audit.options import AuditText, Options, latest_day
-from pura.audit.prior import issuable
-from pura.audit.prompts import PromptCandidate, openings_of
 from pura.audit.rereading import Weights
 from pura.audit.steps import StepLog, characters_noted, input_noted
-from pura.audit.variants import Variant, readings_of
-from pura.base.errors import PolicyError
+from pura.audit.variants import PromptCandidate, Variant, openings_of, readings_of
+from pura.base.errors import InputError, ModelError, PolicyError, ProfileError, PuraError
 from pura.base.progress import Checkpoint, Progress
 from pura.decode.issuable import Issuable
 from pura.decode.model import LikelihoodModel
 from pura.scheme import Profile, SecretKey, contexts_before
+from pura.verdict.expect import not_among
+from pura.verdict.policy import Policy
 from pura.verdict.power_claim import likelihood_of
-from pura.words.sentence import Sentence, sentence
+from pura.words.sentences import Sentence, sentence
 
 if TYPE_CHECKING:
     from pura.model.evidence import Request
-    from pura.model.load import LanguageModel
+    from pura.model.load import BareModel, LanguageModel
     from pura.model.tokenise import Tokens
+
+
+def check_fitness(model: LanguageModel, profile: Profile, keys: Sequence[SecretKey]) -> None:
+    """Refuse what cannot work.
+
+    Another model than the profile names is no error: that is what a proxy is, and the record says
+    so.
+
+    Raises:
+        ProfileError: The tokenizer or the key is not the one that the profile names.
+        ModelError: The profile wants a start token and the model has none.
+    """
+    check_tokenizer(model, profile, [key.fingerprint for key in keys])
+    if profile.prefix == "bos" and model.bos_id is None:
+        raise ModelError("fitness.start-token", code="model-mismatch")
+
+
+def check_tokenizer(model: BareModel, profile: Profile, keys: Sequence[str]) -> None:
+    """Refuse a tokenizer or a key that is not the one that the profile names.
+
+    Args:
+        model: Whose tokenizer.
+        profile: The profile.
+        keys: Fingerprints.
+
+    Raises:
+        ProfileError: It is another.
+    """
+    found = mismatches(
+        profile,
+        model=model.name,
+        vocab_size=model.vocab_size,
+        tokenizer=model.tokenizer_fingerprint,
+        keys=keys,
+    )
+    if found:
+        raise found[0]
+
+
+def check_language(text: str, policy: Policy) -> None:
+    """Refuse a text in a language that the policy does not list as validated.
+
+    Raises:
+        InputError: It is in another one, as far as its words can tell.
+    """
+    if not_among(text, policy.languages):
+        raise InputError(
+            "audit.language",
+            rule=policy.rule,
+            admitted=", ".join(policy.languages),
+            code="language-not-validated",
+        )
+
+
+def mismatches(
+    profile: Profile, *, model: str, vocab_size: int, tokenizer: str, keys: Sequence[str]
+) -> tuple[PuraError, ...]:
+    """Say what does not belong together, from fingerprints alone: nothing is loaded for it.
+
+    Args:
+        profile: The profile.
+        model: Name of the model.
+        vocab_size: Of its tokenizer.
+        tokenizer: Fingerprint of its tokenizer.
+        keys: Fingerprints of the keys; none chosen is no mismatch.
+
+    Returns:
+        One error a mismatch; empty when an audit can begin.
+    """
+    found: list[PuraError] = []
+    if profile.vocab_size != vocab_size:
+        found.append(
+            ProfileError(
+                "fitness.vocabulary",
+                vocab_size=profile.vocab_size,
+                model=model,
+                there=vocab_size,
+                code="tokenizer-mismatch",
+            )
+        )
+    elif profile.tokenizer is not None and profile.tokenizer != tokenizer:
+        found.append(ProfileError("fitness.tokenizer", model=model, code="tokenizer-mismatch"))
+    if profile.key is not None and keys and profile.key not in keys:
+        found.append(ProfileError("fitness.key", key=profile.key, code="key-mismatch"))
+    return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

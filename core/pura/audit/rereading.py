@@ -21,9 +21,9 @@ import numpy.typing as npt
 from pura.audit.key_reading import KeyReading, evidence, weigh
 from pura.decode.exact import Mark
 from pura.decode.paper import decode as decode_paper
-from pura.record.readings import RereadingFacts
+from pura.record.evidence import RereadingFacts
 from pura.scheme import Schedule
-from pura.words.sentence import Sentence, sentence
+from pura.words.sentences import Sentence, sentence
 
 SIZE: Final = 128
 """Tokens of a window."""

@@ -1,20 +1,34 @@
-"""The numbered steps of an audit, and the log that says what each of them did."""
+"""The numbered steps of an audit, their log, and what the record says was used."""
 
 from __future__ import annotations
 
+import importlib.metadata
+import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import PuraError
+from pura.base.paths import build_hash
 from pura.base.progress import Checkpoint, Progress, Stage
-from pura.documents import Document
-from pura.record.steps import StepReport
+from pura.documents import Document, c2pa
+from pura.record.evidence import PowerFacts
+from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, StepReport
+from pura.scheme import SecretKey
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy
-from pura.words.sentence import Sentence, sentence
+from pura.verdict.power_claim import Claim
+from pura.version import __version__
+from pura.words.sentences import Sentence, sentence
+
+if TYPE_CHECKING:
+    from pura.model.device import Device
+    from pura.model.installed import InstalledModel
+    from pura.model.load import BareModel
+
 
 STEPS: Final = (
     "input",
@@ -118,3 +132,94 @@ class StepLog:
         """Say by a key of the catalogue why a step was left out."""
         name = STEPS[number - 1]
         self.reports.append(StepReport(number=number, name=name, done=False, note=(sentence(why),)))
+
+
+_PARTS: Final = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
+
+
+def input_facts(document: Document, tokens: int, shown: str | None = None) -> InputFacts:
+    """Return what was examined.
+
+    Args:
+        document: The text.
+        tokens: ``L``.
+        shown: The text that the record shows, where it may be another one.
+    """
+    return InputFacts(
+        name=document.name,
+        sha256=document.sha256,
+        size_bytes=document.size_bytes,
+        characters=len(document.text),
+        tokens=tokens,
+        encoding=document.encoding,
+        format=document.format,
+        part=document.part,
+        transforms=(*document.transforms, *c2pa.facts(document.text)),
+        pages=document.pages if shown in (None, document.text) else (),
+    )
+
+
+def key_facts(key: SecretKey, label: str | None) -> KeyFacts:
+    """Return a key by its fingerprint."""
+    return KeyFacts(fingerprint=key.fingerprint, label=label)
+
+
+def model_facts(model: BareModel | InstalledModel) -> ModelFacts:
+    """Return a model; the context of one that was not loaded is not known, and 0."""
+    return ModelFacts(
+        name=model.name,
+        fingerprint=model.fingerprint,
+        tokenizer=model.tokenizer_fingerprint,
+        architecture=model.architecture,
+        parameters=model.parameters,
+        vocab_size=model.vocab_size,
+        context_length=getattr(model, "context_length", 0),
+        weights=model.weights,
+    )
+
+
+def device_facts(device: Device) -> DeviceFacts:
+    """Return where the model ran, and why there."""
+    return DeviceFacts(
+        kind=device.kind,
+        name=device.name,
+        dtype=device.dtype,
+        reason=(sentence(device.reason),) if device.reason else (),
+    )
+
+
+def power_facts(claim: Claim) -> PowerFacts | None:
+    """Return which table the power comes from, or None where none speaks of the text."""
+    if claim.table is None:
+        return None
+    conditions = claim.table.conditions
+    texts = conditions.get("texts")
+    return PowerFacts(
+        table=claim.table.fingerprint,
+        name=claim.table.name,
+        own=claim.own,
+        texts=texts if isinstance(texts, int) else 0,
+        date=str(conditions.get("date", "")),
+    )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the tool and of the parts that its numbers depend on."""
+    return dict(_versions())
+
+
+@cache  # reading what is installed takes as long as decoding a short text
+def _versions() -> dict[str, str]:
+    found = {
+        "pura": __version__,
+        "build": build_hash()[:16],
+        "python": platform.python_version(),
+    }
+    for name in _PARTS:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            # A frozen build may carry a part without its metadata.
+            found[name] = "unknown"
+    found["system"] = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return found

@@ -26,7 +26,7 @@ from typing import Any, Final, TypeAlias, cast
 from pura.base import numerals
 from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
-from pura.base.resources import resource
+from pura.base.paths import resource
 
 SCHEMA: Final = "pura-words/2"
 NOT_REGULAR: Final = -1

@@ -1,4 +1,8 @@
-"""Files: written so that a crash leaves the old or the new one, read with a bound."""
+"""Files.
+
+Written so that a crash leaves the old or the new one, read with a bound, and locked between
+processes.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ import stat
 import tempfile
 from pathlib import Path
 from typing import BinaryIO, Final
+
+import filelock
 
 from pura.base.catalogue import NOT_REGULAR
 from pura.base.errors import InputError, PuraError
@@ -191,3 +197,21 @@ def refuse_taken(path: Path, error: type[PuraError] = InputError, *, replace: bo
     refuse_no_folder(path, error)
     if path.exists() and not replace:
         raise error("file.there", name=path.name, code="file-exists")
+
+
+def file_lock(path: Path, patience: float = 0.0) -> filelock.BaseFileLock:
+    """Return a lock that one holder has at a time, also among the threads of one process.
+
+    Its ``acquire`` raises :class:`TimeoutError` when another holder keeps it for longer than the
+    patience, and :class:`OSError` when the file cannot be made or its disk knows no locks.
+
+    Args:
+        path: The lock's file; it and its folder are made.
+        patience: Seconds to wait for another holder.
+
+    Raises:
+        OSError: The folder cannot be made.
+    """
+    make_private(path.parent)
+    # A marker file instead of a lock would outlive a holder that is killed: rather no lock.
+    return filelock.FileLock(path, timeout=patience, mode=0o600, fallback_to_soft=False)

@@ -1,10 +1,46 @@
-"""JSON text of large values, written so that other threads have their turns meanwhile."""
+"""JSON: one canonical form to hash, text of large values in pieces, and the one strict reader."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
+
+import rfc8785
+
+
+def canonical(value: object) -> bytes:
+    """Return the canonical form (RFC 8785, JSON Canonicalization Scheme).
+
+    Raises:
+        ValueError: The value has none: not JSON, a whole number beyond ±(2**53 - 1), no number.
+    """
+    return rfc8785.dumps(value)  # type: ignore[arg-type]  # it looks at the value itself
+
+
+def former(value: object, *, escaped: bool = True) -> bytes:
+    r"""Return the form of version 0.1.0: sorted names, no blanks, fractions as Python writes them.
+
+    Args:
+        value: JSON.
+        escaped: Write every character beyond ASCII as ``\uXXXX``; else as UTF-8.
+
+    Raises:
+        ValueError: Not JSON, or no number.
+    """
+    separators = (",", ":")
+    text = json.dumps(
+        value, sort_keys=True, separators=separators, ensure_ascii=escaped, allow_nan=False
+    )
+    return text.encode()
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of a written form, 64 hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
 
 PIECE: Final = 16_384  # values, or characters, that are encoded at once
 
@@ -58,3 +94,67 @@ def _width(first: Any) -> int:
 
 def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+MAX_DEPTH: Final = 100
+"""Levels of nesting; records of ours have fewer than ten."""
+
+
+class AmbiguousError(ValueError):
+    """JSON that two readers could understand differently, or not at all."""
+
+
+class TwiceError(AmbiguousError):
+    """A name stands twice in one object; the error's text is that name."""
+
+
+def read_json(data: bytes | str) -> Any:
+    """Read JSON.
+
+    Raises:
+        ValueError: Not JSON, not UTF-8, a name twice in one object, a number that is none, or
+            nested too deeply.
+    """
+    text = data if isinstance(data, str) else data.decode(json.detect_encoding(data))
+    try:
+        found = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+        )
+    except RecursionError:
+        raise AmbiguousError("depth") from None
+    _check_depth(found)
+    return found
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise TwiceError(next(name for name in names if names.count(name) > 1))
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise AmbiguousError(name)
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise AmbiguousError("a number too large")
+    return value
+
+
+def _check_depth(found: Any) -> None:
+    level = [found]
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return
+    raise AmbiguousError("depth")

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 
 
 @dataclass(frozen=True, kw_only=True)

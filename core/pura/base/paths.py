@@ -1,13 +1,15 @@
-"""Where things live: the one place that knows folders.
+"""Where things live.
 
-``PURA_HOME`` (or ``--config-dir``) moves everything below one folder, which is what tests and
-portable installations use. Otherwise the platform's own folders are used.
+The user's folders, the files that ship with the program, and which build it is.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import platformdirs
@@ -95,3 +97,47 @@ def user_paths(home: str | os.PathLike[str] | None = None) -> Paths:
         config=Path(platformdirs.user_config_dir(_APP, appauthor=False)),
         state=Path(platformdirs.user_state_dir(_APP, appauthor=False)),
     )
+
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_TREE = _PACKAGE.parent.parent
+# A wheel and a frozen build carry one folder inside the package; in a checkout the files stand in
+# resources/, and the test vectors and sample texts, which ship too, in tests/data/.
+_PLACES = (_PACKAGE / "_resources", _TREE / "resources", _TREE / "tests" / "data")
+
+
+def resource(*parts: str) -> Path:
+    """Return the path of a shipped file or folder.
+
+    Args:
+        *parts: Path below ``resources/``, one part each.
+
+    Raises:
+        FileNotFoundError: The file is not part of this installation.
+    """
+    # The pages of the user guide stand in docs/ of a checkout, like tests/data/ not in resources/.
+    places = (*_PLACES, _TREE) if parts[:1] == ("docs",) else _PLACES
+    for place in places:
+        path = place.joinpath(*parts)
+        if path.exists():
+            return path
+    raise FileNotFoundError("/".join(("resources", *parts)))
+
+
+@cache
+def build_hash() -> str:
+    """Return the SHA-256 over the program's code, 64 hex digits.
+
+    Of a package it is that of the executable, which holds the code; else that of the library's
+    source files with their names, in order.
+    """
+    if getattr(sys, "frozen", False):
+        return hashlib.sha256(Path(sys.executable).read_bytes()).hexdigest()
+    root = Path(__file__).resolve().parents[1]
+    whole = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        whole.update(path.relative_to(root).as_posix().encode() + b"\0")
+        # The same build, whatever a checkout makes of the ends of lines.
+        code = path.read_bytes().replace(b"\r\n", b"\n")
+        whole.update(hashlib.sha256(code).digest())
+    return whole.hexdigest()

@@ -21,13 +21,13 @@ from pura.caselog.saving import (
     LEAVE_OUT,
     SEAL,
     TEXT_MODES,
+    Vault,
     load_audit,
     record_failure,
     record_report,
     save_audit,
 )
 from pura.caselog.standing import CaseStanding, standings
-from pura.caselog.vault import Vault
 
 __all__ = [
     "ACTIONS",

@@ -6,8 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pura.base.errors import CaseLogError
-from pura.caselog.absence import Erasure, Place, erasures, kept_places, missing, people_of
-from pura.caselog.case import FINISHED, RECORD_OF, REVIEWS, Case, CaseItem, Note, Review
+from pura.caselog.case import (
+    FINISHED,
+    RECORD_OF,
+    REVIEWS,
+    Case,
+    CaseItem,
+    Erasure,
+    Note,
+    Place,
+    Review,
+    erasures,
+    kept_places,
+    missing,
+    people_of,
+)
 from pura.caselog.entries import LogEntry
 from pura.caselog.log import CaseLog
 

@@ -1,15 +1,12 @@
-"""Heads of the log laid down elsewhere, so that an end that was cut off is found.
-
-A deposit is a small JSON file: the head, and the newest signed one with its signature. It holds no
-name and no text. One a day is kept for each log; what is in it can also travel as a mail draft.
-"""
+"""Heads of the log, signed by a certificate or laid down elsewhere, so that a cut end is found."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +14,72 @@ from typing import Any, Final
 
 from pura.base.errors import CaseLogError
 from pura.base.files import read_bounded, write_atomic
-from pura.base.strict import read_json
-from pura.caselog.log import CaseLog, LogHead
+from pura.base.json_text import canonical, read_json
+from pura.caselog.entries import Draft, LogEntry
+from pura.caselog.log import CaseLog, LogHead, Person
+from pura.report.sign.identity import Identity
+from pura.report.sign.sign import SignatureWord, check_detached, sign_detached
+
+
+def statement(head: LogHead) -> bytes:
+    """Return the bytes that are signed."""
+    return canonical({"log": head.log, "seq": head.seq, "hash": head.hash})
+
+
+def parse_head(text: str, log: str) -> LogHead:
+    """Read a head as reports print it: number, colon, hash.
+
+    Raises:
+        CaseLogError: It is not such a thing.
+    """
+    # Copied from a PDF, a long number carries blanks and marks of where it may be broken.
+    seq, _, digest = re.sub(r"[\s\u00ad\u200b\u2060\ufffe]", "", text).lower().partition(":")
+    if not seq.isdecimal() or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+        raise CaseLogError("caselog.head", code="case-log-head")
+    return LogHead(log=log, seq=int(seq), hash=digest)
+
+
+def sign_head(
+    log: CaseLog, identity: Identity, actor: Person, *, role: str = "authoriser"
+) -> LogEntry:
+    """Sign the log's head with the organisation's certificate; an entry of its own says so.
+
+    Raises:
+        CaseLogError: The log cannot be written.
+    """
+    with log.writing() as writer:
+        head = log.head()
+        cms = sign_detached(statement(head), identity)
+        mark = hashlib.sha256(cms).hexdigest()
+        writer.sign(mark, cms)
+        return writer.append(
+            Draft(
+                action="head-signed",
+                actor=actor.id,
+                role=role,
+                signature=mark,
+                facts={
+                    "seq": head.seq,
+                    "hash": head.hash,
+                    "certificate": identity.certificate.sha256,
+                },
+            )
+        )
+
+
+def check_signature(
+    cms: bytes, head: LogHead, trust: Sequence[bytes], moment: datetime
+) -> SignatureWord:
+    """Check the signature of a head.
+
+    Args:
+        cms: The signature, DER.
+        head: What it should be of.
+        trust: Trusted certificates, DER.
+        moment: The time to hold certificates against.
+    """
+    return check_detached(cms, statement(head), trust, moment)
+
 
 FORM: Final = "pura-head/1"
 MAX_BYTES: Final = 1 << 18

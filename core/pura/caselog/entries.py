@@ -1,14 +1,66 @@
-"""An entry of the case log: who did what, when, with which program (docs/caselog-chain.md)."""
+"""An entry of the case log.
+
+Who did what, when; how it is written and hashed (docs/caselog-chain.md).
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pura.base.catalogue import catalogue
-from pura.base.strict import read_json
-from pura.caselog.canonical import FORM, FORMS, entry_hash, written
+from pura.base.json_text import canonical, former, read_json, sha256
+
+FORM: Final = 2
+FORMS: Final = (1, FORM)
+SALT_BYTES: Final = 32
+START: Final = "0" * 64
+"""What stands before the first entry."""
+
+
+def written(body: Mapping[str, Any]) -> bytes:
+    """Return an entry as its own form writes it.
+
+    Raises:
+        ValueError: It has no canonical form.
+    """
+    return former(body) if body["v"] == 1 else canonical(body)
+
+
+def entry_hash(body: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of an entry as its own form writes it, 64 hex digits."""
+    return sha256(written(body))
+
+
+def commitment(salt: bytes, value: bytes) -> str:
+    """Return what the chain holds of a kept value: SHA-256 of salt and value, 64 hex digits.
+
+    The salt keeps anyone from guessing a name or a short text until the digest fits.
+    """
+    return hashlib.sha256(salt + value).hexdigest()
+
+
+def new_salt() -> bytes:
+    """Return a fresh salt."""
+    return os.urandom(SALT_BYTES)
+
+
+def pack(value: object) -> bytes:
+    """Return a kept value as bytes: canonical JSON."""
+    return canonical(value)
+
+
+def unpack(value: bytes) -> Any:
+    """Return a kept value.
+
+    Raises:
+        ValueError: Not JSON.
+    """
+    return read_json(value)
+
 
 ACTIONS: Final = (
     "log-created",

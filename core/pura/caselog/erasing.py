@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from pura.base.errors import CaseLogError
-from pura.caselog.canonical import pack
 from pura.caselog.case import FINISHED, RECORD_OF
-from pura.caselog.entries import Draft, LogEntry
+from pura.caselog.entries import Draft, LogEntry, pack
 from pura.caselog.keeping import held, worded
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import pack_record, unpack_record
 from pura.record import json_io
-from pura.record.textless import textless
+from pura.record.json_io import textless
 
 
 def erase(

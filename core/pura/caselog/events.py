@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pura.base.errors import CaseLogError
-from pura.caselog.canonical import pack
 from pura.caselog.case import FINISHED
-from pura.caselog.entries import Draft, LogEntry
+from pura.caselog.entries import Draft, LogEntry, pack
 from pura.caselog.keeping import living, worded
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import REPORT_ACTIONS

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from pura.base.errors import CaseLogError
-from pura.caselog.canonical import pack
 from pura.caselog.case import Case, CaseItem
 from pura.caselog.cases import read_case
-from pura.caselog.entries import Draft
+from pura.caselog.entries import Draft, pack
 from pura.caselog.log import CaseLog, Person
 
 MAX_NAME: Final = 200

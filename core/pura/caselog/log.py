@@ -1,9 +1,4 @@
-"""The case log: a chain of entries that is only ever added to.
-
-Every entry holds the hash of the one before it, and that of the one before it in the same case, so
-that a case can be checked by itself. Writers take turns (SQLite's write lock); an entry is there
-whole or not at all, and once acknowledged it is on the disk.
-"""
+"""The case log: a chain of entries in one file that is only ever added to."""
 
 from __future__ import annotations
 
@@ -17,14 +12,77 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pura.base.build_hash import build_hash
-from pura.base.database import Handle, transaction
+from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import CaseLogError
 from pura.base.files import make_private, write_atomic
-from pura.caselog.canonical import START, commitment, new_salt, pack, unpack
-from pura.caselog.entries import ACTIONS, CLOCK, ROLES, Draft, LogEntry, make, parse
-from pura.caselog.schema import CASE_LOG
+from pura.base.paths import build_hash
+from pura.caselog.entries import (
+    ACTIONS,
+    CLOCK,
+    ROLES,
+    START,
+    Draft,
+    LogEntry,
+    commitment,
+    make,
+    new_salt,
+    pack,
+    parse,
+    unpack,
+)
 from pura.version import __version__
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        # The place is the order of arrival: entries of an imported case come before its import.
+        """CREATE TABLE entries (
+            place INTEGER PRIMARY KEY,
+            log TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            hash TEXT NOT NULL,
+            body TEXT NOT NULL,
+            case_id TEXT NOT NULL,
+            item_id TEXT NOT NULL,
+            action TEXT NOT NULL,
+            at TEXT NOT NULL,
+            UNIQUE (log, seq)
+        )""",
+        "CREATE INDEX by_case ON entries (case_id, action)",
+        "CREATE INDEX by_action ON entries (action)",
+        """CREATE TABLE kept (
+            log TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            field TEXT NOT NULL,
+            salt BLOB NOT NULL,
+            value BLOB NOT NULL,
+            PRIMARY KEY (log, seq, field),
+            FOREIGN KEY (log, seq) REFERENCES entries (log, seq)
+        )""",
+        "CREATE TABLE signatures (digest TEXT PRIMARY KEY, cms BLOB NOT NULL)",
+        """CREATE TRIGGER entries_stay BEFORE UPDATE ON entries
+           BEGIN SELECT RAISE(ABORT, 'the case log is append-only'); END""",
+        """CREATE TRIGGER entries_remain BEFORE DELETE ON entries
+           BEGIN SELECT RAISE(ABORT, 'the case log is append-only'); END""",
+    ),
+)
+CASE_LOG: Final = Kind(
+    noun="database.case-log",
+    whole="database.case-log-whole",
+    error=CaseLogError,
+    application_id=0x50555243,  # "PURC"
+    migrations=MIGRATIONS,
+    other_hint="database.case-log-other",
+    damaged_hint="database.case-log-damaged",
+    pragmas=(
+        "foreign_keys = ON",
+        # An entry that was acknowledged is on the disk, also after the power failed.
+        "synchronous = FULL",
+        # What is erased is overwritten, not only forgotten.
+        "secure_delete = ON",
+    ),
+)
+
 
 PROGRAM: Final = f"pura-audit {__version__}"
 _COLUMNS: Final = "SELECT hash, body FROM entries"

@@ -24,8 +24,10 @@ from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import CaseLogError, RecordError
-from pura.base.strict import read_json
-from pura.caselog.absence import (
+from pura.base.json_text import read_json
+from pura.caselog.case import (
+    RECORD_OF,
+    Case,
     Place,
     acted,
     erasures,
@@ -35,13 +37,20 @@ from pura.caselog.absence import (
     rows_of,
     told_missing,
 )
-from pura.caselog.canonical import SALT_BYTES, START, commitment, entry_hash, pack
-from pura.caselog.case import RECORD_OF, Case
 from pura.caselog.cases import read_case
-from pura.caselog.entries import Draft, LogEntry, parse
+from pura.caselog.entries import (
+    SALT_BYTES,
+    START,
+    Draft,
+    LogEntry,
+    commitment,
+    entry_hash,
+    pack,
+    parse,
+)
 from pura.caselog.log import CaseLog, Person, insert, keep
 from pura.caselog.saving import unpack_record
-from pura.caselog.shape import check_entry, check_kept
+from pura.caselog.verify import check_entry, check_kept
 from pura.record import json_io
 from pura.verdict.agreement import check_agreement
 

@@ -12,8 +12,8 @@ from pura.caselog.cases import read_case
 from pura.caselog.entries import Draft, LogEntry
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import REPORT_ACTIONS, load_audit, record_report
+from pura.report.blocks import Labels
 from pura.report.finality import Confirmation, digest_of
-from pura.report.labels import Labels
 from pura.report.request import ReportRequest
 from pura.report.sign import Identity
 
@@ -162,7 +162,7 @@ def note_signed(
     Returns:
         The entry of the signed head.
     """
-    from pura.caselog.checkpoints import sign_head
+    from pura.caselog.deposit import sign_head
 
     known = hashlib.sha256(before).hexdigest()
     with log.writing() as writer:

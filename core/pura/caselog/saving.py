@@ -1,23 +1,91 @@
-"""Saving audits to a case, opening them again, and what became of their reports."""
+"""Saving audits to a case, opening them again, and kept text under a passphrase."""
 
 from __future__ import annotations
 
+import os
+import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
 from pura.base.catalogue import phrase
-from pura.base.errors import CaseLogError, PuraError
-from pura.caselog.canonical import pack
+from pura.base.errors import CaseLogError, KeyFormatError, PuraError
 from pura.caselog.case import FINISHED, CaseItem
 from pura.caselog.cases import item_of
-from pura.caselog.entries import Draft, LogEntry
+from pura.caselog.entries import Draft, LogEntry, pack
 from pura.caselog.keeping import MAX_NAME, living, worded
 from pura.caselog.log import CaseLog, Person
-from pura.caselog.vault import Vault, unlock
+from pura.keys.sealed import check_passphrase, seal, unseal
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.textless import textless
+from pura.record.json_io import textless
+from pura.scheme.keys import wipe_buffer
+
+MAGIC: Final = b"PURASEAL1\n"
+_SIZE: Final = struct.Struct("<I")
+_NONCE: Final = 12
+_MAX_WRAPPED: Final = 16 << 10
+
+
+class Vault:
+    """Encrypts under one passphrase; wipe it after use.
+
+    Args:
+        passphrase: UTF-8; at least as long as one of a key file.
+
+    Raises:
+        KeyFormatError: The passphrase is too short.
+    """
+
+    def __init__(self, passphrase: bytearray) -> None:
+        check_passphrase(passphrase)
+        self._key = bytearray(os.urandom(32))
+        self._wrapped = seal(self._key, passphrase)
+
+    def lock(self, content: bytes) -> bytes:
+        """Encrypt."""
+        nonce = os.urandom(_NONCE)
+        head = MAGIC + _SIZE.pack(len(self._wrapped)) + self._wrapped
+        return head + nonce + AESGCM(self._key).encrypt(nonce, content, head)
+
+    def wipe(self) -> None:
+        """Overwrite the key in memory."""
+        wipe_buffer(self._key)
+
+
+def unlock(sealed: bytes, passphrase: bytearray) -> bytes:
+    """Decrypt.
+
+    Raises:
+        CaseLogError: The passphrase is wrong, or the content is damaged.
+    """
+    start = len(MAGIC) + _SIZE.size
+    if not sealed.startswith(MAGIC) or len(sealed) < start:
+        raise _damaged()
+    (size,) = _SIZE.unpack_from(sealed, len(MAGIC))
+    head, rest = sealed[: start + size], sealed[start + size :]
+    if size > _MAX_WRAPPED or len(rest) < _NONCE:
+        raise _damaged()
+    try:
+        key = unseal(head[start:], passphrase)
+    except KeyFormatError as error:
+        if error.code == "key-file-passphrase":
+            raise CaseLogError("passphrase.wrong", code="case-log-passphrase") from None
+        raise _damaged() from None
+    try:
+        return AESGCM(key).decrypt(rest[:_NONCE], rest[_NONCE:], head)
+    except InvalidTag:
+        raise _damaged() from None
+    finally:
+        wipe_buffer(key)
+
+
+def _damaged() -> CaseLogError:
+    return CaseLogError("caselog.kept-damaged", code="case-log-altered")
+
 
 KEEP: Final = "keep"
 SEAL: Final = "seal"

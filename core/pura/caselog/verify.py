@@ -1,4 +1,4 @@
-"""Checking a case log: each thing with its own result, the first fault named."""
+"""Checking a case log: the shapes of its entries, the chain, and what is kept beside it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,93 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pura.base.catalogue import Value, catalogue
-from pura.caselog.absence import erasures, told_missing
-from pura.caselog.canonical import START, commitment, entry_hash
-from pura.caselog.checkpoints import check_signature
-from pura.caselog.deposit import Deposit
-from pura.caselog.entries import Draft, LogEntry, parse
-from pura.caselog.log import CaseLog, LogHead, Person
-from pura.caselog.schema import CASE_LOG
+from pura.caselog.case import FINISHED, RECORD_OF, erasures, told_missing
+from pura.caselog.deposit import Deposit, check_signature
+from pura.caselog.entries import (
+    ACTIONS,
+    ROLES,
+    START,
+    Draft,
+    LogEntry,
+    commitment,
+    entry_hash,
+    parse,
+    unpack,
+)
+from pura.caselog.log import CASE_LOG, CaseLog, LogHead, Person
+from pura.caselog.saving import REPORT_ACTIONS, TEXT_MODES
 from pura.report.check import BAD, GOOD, NOTICE
+from pura.verdict.outcome import VERDICTS
+
+_BYTES: Final = ("record", "sealed")
+_ITEM: Final = {
+    "name": str,
+    "sha256": str,
+    "payload": str,
+    "identified": str,
+    "log10_e": float,
+    "seed": int,
+}
+MAX_WORDS: Final = 200_000
+
+
+def check_entry(entry: LogEntry) -> None:
+    """Refuse an entry of a shape that this program does not write.
+
+    Raises:
+        ValueError: It is one.
+    """
+    facts, action = entry.facts, entry.action
+    _must(action in ACTIONS and entry.role in ROLES and entry.seq >= 1)
+    if action == "person-added":
+        _must(isinstance(facts.get("person"), str) and facts["person"] == entry.actor)
+    if action in FINISHED:
+        _must(type(facts.get("run")) is int and facts["run"] >= 1)
+        _must(facts.get("text") in TEXT_MODES and entry.result in VERDICTS)
+        _must(_texts(facts.get("keys")) and bool(entry.item))
+    if action in REPORT_ACTIONS:
+        _must(_texts(facts.get("items")))
+    for name in ("erased", "absent"):
+        if name in facts or (name == "erased" and action == "kept-erased"):
+            rows = facts.get(name)
+            _must(isinstance(rows, list) and all(_place(row) for row in rows))
+
+
+def check_kept(field: str, value: bytes) -> None:
+    """Refuse a kept value of a shape that this program does not write.
+
+    Raises:
+        ValueError: It is one.
+    """
+    if field in _BYTES or field.startswith(RECORD_OF):
+        return  # opened with bounds, and only when somebody wants to see it
+    found = unpack(value)
+    if field == "tags":
+        _must(_texts(found) and len(found) <= 50)
+    elif field == "item":
+        _must(isinstance(found, dict))
+        for name, kind in _ITEM.items():
+            if name in found:
+                _must(type(found[name]) is kind or (kind is float and type(found[name]) is int))
+    else:
+        _must(isinstance(found, str) and len(found) <= MAX_WORDS)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _place(row: Any) -> bool:
+    if not isinstance(row, dict):
+        return False
+    kinds = {"log": str, "seq": int, "field": str}
+    return all(type(row.get(name)) is kind for name, kind in kinds.items())
+
+
+def _must(fits: bool) -> None:
+    if not fits:
+        raise ValueError("not a shape of this program")
+
 
 _EVERY: Final = 200  # rows between two questions whether to stop
 

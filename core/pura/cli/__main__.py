@@ -11,7 +11,7 @@ import typer
 
 from pura.base.errors import PuraError
 from pura.base.process import Signals, close_to_others
-from pura.cli.passphrases import set_folder_passphrase
+from pura.cli.common import set_folder_passphrase
 from pura.cli.terminal import complain, details, err, exit_code, notes, say, use_language
 from pura.cli.tree import PROGRAM, App
 from pura.version import __version__

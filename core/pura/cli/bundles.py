@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pura.cli.common import environment
-from pura.cli.passphrases import passphrase, passphrase_for
+from pura.cli.common import environment, passphrase, passphrase_for
 from pura.cli.terminal import confirm, err, out, say
 from pura.cli.tree import App
 

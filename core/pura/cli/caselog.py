@@ -10,9 +10,8 @@ import typer
 
 from pura.base.catalogue import catalogue
 from pura.cli import caselog_acts
-from pura.cli.caselog_common import Auditor, CaseName
-from pura.cli.common import environment
-from pura.cli.passphrases import passphrase
+from pura.cli.caselog_acts import Auditor, CaseName
+from pura.cli.common import environment, passphrase
 from pura.cli.terminal import Language, RowsInto, language, out, say, write_row
 from pura.cli.tree import App
 
@@ -213,7 +212,7 @@ def import_(
 
 def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
-    from pura.caselog.absence import rows_of
+    from pura.caselog.case import rows_of
 
     return {
         "id": case.id,

@@ -8,11 +8,21 @@ from typing import Annotated
 import typer
 
 from pura.base.errors import CaseLogError
-from pura.cli.caselog_common import Auditor, CaseName, Reason
-from pura.cli.common import environment
-from pura.cli.passphrases import passphrase_for
+from pura.cli.common import environment, passphrase_for
 from pura.cli.terminal import confirm, interactive, out, say
 from pura.cli.tree import App
+
+CaseName = Annotated[str, typer.Argument(metavar="CASE", help="Its name, or its identifier.")]
+Auditor = Annotated[
+    str | None,
+    typer.Option(
+        "--auditor",
+        metavar="NAME",
+        envvar="PURA_AUDITOR",
+        help="Who acts, as the log shall say; else whoever works here.",
+    ),
+]
+Reason = Annotated[str, typer.Option("--reason", help="Why; the log keeps it.")]
 
 
 def register(app: App) -> None:

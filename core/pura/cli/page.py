@@ -1,7 +1,4 @@
-"""What a command says of itself: gathered once, shown as a page of help or of the manual.
-
-The words are those of the run's language; where they stand is told in :mod:`pura.cli.tree`.
-"""
+"""What a command says of itself: gathered once, shown as a page of help or of the manual."""
 
 from __future__ import annotations
 
@@ -15,8 +12,122 @@ from typing import Any, Final
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from pura.base.catalogue import catalogue
-from pura.cli.layout import EXAMPLES, HEADINGS
 from pura.cli.terminal import language
+
+_MEANS: Final = "profile key key_file epochs model device dtype also register policy"
+_READING: Final = "decoder restore stop_early weigh encoding part"
+_FOLDERS: Final = "recursive include exclude hidden links"
+HEADINGS: Final = {
+    "verify": {
+        "page.means": _MEANS,
+        "page.reading": f"prompt_file prompts_file {_READING} format_name field ids",
+        "page.folders": _FOLDERS,
+        "page.output": "explain as_json full _rows fdr language",
+        "page.report": "pdf json_file request force",
+        "page.case": "save auditor keep_text text_passphrase_file",
+    },
+    "batch run": {
+        "page.means": _MEANS,
+        "page.reading": f"text_column id_column {_READING}",
+        "page.folders": f"files_from nul {_FOLDERS}",
+        "page.output": "output form records fdr force by_outcome as_json _language",
+        "page.work": "jobs engine shard journal",
+    },
+    "serve": {
+        "page.means": "profile key key_file model device dtype policy",
+        "page.work": "jobs engine",
+        "page.listening": "listen certificate certificate_key without_tls proxy host",
+        "page.answers": "anyone per_day per_day_block release name contact languages manifests",
+        "page.statements": "statement_certificate statement_passphrase",
+    },
+}
+"""Under which heading, a word of the volume ``typer``, the parameters of a command stand."""
+EXAMPLES: Final = {
+    "batch merge": "all.parquet part-1.parquet part-2.parquet --fdr 0.05",
+    "batch run": "letters/ --profile house --key newsroom -o letters.jsonl --jobs 4",
+    "batch summary": "letters.jsonl",
+    "bundle create": "--key newsroom --profile house --output newsroom.purateam",
+    "bundle import": "newsroom.purateam",
+    "caselog close": "2026-017",
+    "caselog deposit": "/media/notary",
+    "caselog erase": "2026-017 --reason 'End of the retention period'",
+    "caselog export": "2026-017 2026-017.puracase",
+    "caselog forget": "'Ada Lovelace' --reason 'She asked for it'",
+    "caselog hold": "2026-017 --reason 'Proceedings are pending'",
+    "caselog import": "2026-017.puracase",
+    "caselog list": "--state open --since 2026-11-01",
+    "caselog new": "2026-017",
+    "caselog note": "2026-017 'The original came by registered mail.'",
+    "caselog record": "item-transferred --case 2026-017 --details 'Handed to the second examiner'",
+    "caselog release": "2026-017 --reason 'Proceedings have ended'",
+    "caselog rename": "2026-017 'City paper'",
+    "caselog reopen": "2026-017",
+    "caselog review": "2026-017 0f3c9a --recomputed 'Read again, the same' --agree",
+    "caselog show": "2026-017",
+    "caselog sign-head": "--certificate desk.p12",
+    "caselog tag": "2026-017 press urgent",
+    "caselog verify": "",
+    "completion": "bash",
+    "doctor": "",
+    "generate": "--profile house --key newsroom --prompt-file prompt.txt --payload 0x1a2b3c4d5",
+    "key delete": "newsroom",
+    "key derive": "newsroom --epoch 2026-11",
+    "key export": "newsroom --output newsroom.key",
+    "key import": "newsroom --file newsroom.key",
+    "key list": "",
+    "key new": "newsroom --note 'For what the newsroom writes'",
+    "key note": "newsroom 'In use since 1 November'",
+    "key rename": "newsroom newsroom-2026",
+    "key state": "",
+    "lab attack": "delete letter.txt --strength 0.1",
+    "lab attacks": "",
+    "lab compare": "--folder compared",
+    "lab decompose": "letter.txt edited.txt --profile house --key newsroom --payload 0x1a2b3c4d5",
+    "lab experiments": "",
+    "lab run": "capacity --output results",
+    "lab score": "letter.txt",
+    "model add": "models/mistral-7b --name mistral",
+    "model fitness": "smollm2-135m --profile house --key newsroom",
+    "model install": "",
+    "model list": "",
+    "model remove": "mistral",
+    "model show": "mistral",
+    "model verify": "mistral",
+    "power add": "house.power.json",
+    "power export": "house --output house.power.json",
+    "power list": "",
+    "power measure": "house --profile house --texts 64",
+    "power remove": "house",
+    "power show": "house",
+    "power sign": "house --certificate desk.p12",
+    "power use": "house",
+    "profile export": "house --output house.json",
+    "profile foreign": "vllm.json --key newsroom --name vllm",
+    "profile import": "house.json",
+    "profile limit": "house --limit customer=..4999 --limit date=2026-01-01..today",
+    "profile list": "",
+    "profile new": "--bits 36 --name house",
+    "profile remove": "house",
+    "profile show": "house",
+    "register add": "0x1a2b3c4d5 --profile house --who 'City paper'",
+    "register export": "issued.csv",
+    "register find": "0x1a2b3c4d5 --profile house",
+    "register import": "issued.csv --profile house",
+    "report annex": "--profile house --pdf annex.pdf",
+    "report build": "record.json --pdf report.pdf",
+    "report sign": "report.pdf signed.pdf --certificate desk.p12",
+    "report verify": "signed.pdf",
+    "selftest": "",
+    "serve": "--profile house --key newsroom --listen 127.0.0.1:8080",
+    "serve statement key": "",
+    "serve statement verify": "answer.json --text letter.txt --trust detector.pem",
+    "serve token list": "",
+    "serve token new": "'City paper' --role trusted",
+    "serve token revoke": "'City paper'",
+    "verify": "letter.docx --profile house --key newsroom",
+}
+"""What stands after the words of each command in its example."""
+
 
 _WIDEST: Final = 100
 _LONGEST_NAME: Final = 26  # a longer one stands on a line of its own

@@ -17,8 +17,8 @@ from pura.cli.common import (
     environment,
     load_profile,
     number,
+    passphrase_for,
 )
-from pura.cli.passphrases import passphrase_for
 from pura.cli.terminal import RowsInto, confirm, language, out, say, write_row
 from pura.cli.tree import App
 from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS

@@ -57,7 +57,7 @@ def new(
     """Make a profile; printed as JSON unless it is written to a file."""
     from pura.scheme.profile import KEY_EPOCHS, MAX_PAYLOAD_BITS
     from pura.usecases.profiles import create_profile
-    from pura.verdict.profile_advice import advise
+    from pura.verdict.expect import advise
 
     if not 1 <= bits <= MAX_PAYLOAD_BITS:
         words = say("choose.bits", most=MAX_PAYLOAD_BITS)
@@ -159,7 +159,7 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
     from pura.scheme import Profile
     from pura.scheme.foreign import FOREIGN_NAMES
     from pura.usecases.profiles import find_profile
-    from pura.verdict.profile_advice import advise, length_needed
+    from pura.verdict.expect import advise, length_needed
 
     checked, notes = Profile.load_noted(find_profile(environment(), profile))
     _say(notes)

@@ -1,11 +1,365 @@
-"""``pura report``: what leaves the tool."""
+"""``pura report``: reports of saved records, signed, verified; the annex for regulators."""
 
 from __future__ import annotations
 
-from pura.cli.report_annex import annex
-from pura.cli.report_build import build
-from pura.cli.report_check import sign, verify
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from pura.base.catalogue import Phrase, phrase
+from pura.base.errors import InputError, RecordError, SigningError, naming, unusable
+from pura.base.files import read_bounded, refuse_taken
+from pura.base.json_text import read_json
+from pura.cli.caselog_acts import Auditor
+from pura.cli.common import (
+    DeviceOption,
+    DtypeOption,
+    PolicyOption,
+    ProfileOption,
+    environment,
+    load_profile,
+    passphrase_for,
+    read_passphrase,
+)
+from pura.cli.terminal import Language, RowsInto, language, out, say, write_row
 from pura.cli.tree import App
+
+if TYPE_CHECKING:
+    from pura.caselog import Case, CaseItem
+    from pura.record.audit import Audit
+    from pura.report import ReportRequest
+    from pura.report.check import ReportCheck
+    from pura.usecases.reports import Built, WrittenReport
+
+
+def annex(
+    *,
+    profile: ProfileOption,
+    pdf: Annotated[Path, typer.Option(metavar="OUT", help="PDF to write.")],
+    policy: PolicyOption = None,
+    tongue: Annotated[str | None, typer.Option("--language", help="en or de.")] = None,
+    paper: Annotated[str, typer.Option(help="a4 or us-letter.")] = "a4",
+    detector: Annotated[
+        str, typer.Option(metavar="URL", help="Where others may ask the detector.")
+    ] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+) -> None:
+    """Write an annex for regulators: what can be shown under Article 50(2) of the EU AI Act.
+
+    Filled from profile, policy and power tables; every number names its source. No legal advice.
+    """
+    from pura.usecases.annex import write_annex
+
+    at = environment()
+    written = write_annex(
+        at,
+        profile=load_profile(at, profile),
+        pdf=pdf,
+        policy=policy,
+        language=tongue or language(),
+        paper=paper,
+        replace=force,
+        detector=detector,
+    )
+    out.print(say("file.written", path=str(written.path), count=written.size))
+
+
+MAX_RECORD_BYTES: Final = 512 << 20
+MAX_REQUEST_BYTES: Final = 4 << 20
+
+
+def build(
+    records: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="RECORD…", help="Records: “pura verify … --json --full”."),
+    ] = None,
+    *,
+    pdf: Annotated[Path, typer.Option(metavar="OUT", help="PDF to write.")],
+    request: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="JSON with parties, item, case … (docs/reports.md)."),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Also the embedded record.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="OUT", help="Also one HTML file.")] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also bits and tokens as CSV.")
+    ] = None,
+    annex: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Where the sealed annex with names goes.")
+    ] = None,
+    annex_passphrase_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Encrypt the annex under this passphrase.")
+    ] = None,
+    logo: Annotated[Path | None, typer.Option(metavar="FILE", help="PNG or SVG.")] = None,
+    language: Annotated[str | None, typer.Option(help="en or de.")] = None,
+    paper: Annotated[str | None, typer.Option(help="a4 or us-letter.")] = None,
+    text: Annotated[str | None, typer.Option(help="full, excerpt, redacted or omitted.")] = None,
+    final: Annotated[
+        bool, typer.Option("--final", help="Reviewed and authorised: no draft any more.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    case: Annotated[
+        str | None, typer.Option(metavar="CASE", help="Of audits that are saved in this case.")
+    ] = None,
+    item: Annotated[
+        list[str] | None,
+        typer.Option("--audit", metavar="AUDIT", help="With --case: only these; else all."),
+    ] = None,
+    auditor: Auditor = None,
+    recipient: Annotated[
+        str, typer.Option(help="With --case: who gets it; the log keeps it.")
+    ] = "",
+) -> None:
+    """Make one PDF report of one or several records, with the record inside."""
+    from pura.keys import Secret
+    from pura.usecases.cases import items_of, open_audits
+    from pura.usecases.reports import (
+        build_report,
+        filled_request,
+        note_built,
+        write_report,
+    )
+
+    audits = [audit for path in records or [] for audit in read_records(path)]
+    at = environment()
+    saved: tuple[Case, tuple[CaseItem, ...]] | None = None
+    if case is not None:
+        saved = items_of(at, case, item or [])
+        audits += open_audits(at, items=saved[1], auditor=auditor)
+    wanted = read_request(request)
+    given = {"language": language, "paper": paper, "text": text}
+    changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+    wanted = replace(wanted, **changes)
+    if final:
+        wanted = replace(wanted, final=True)
+    if saved is not None:
+        wanted = filled_request(at, *saved, wanted)
+    built = build_report(at, audits, request=wanted, logo=logo)
+    secret = None
+    if annex_passphrase_file is not None and built.report.annex is not None:
+        secret = Secret(read_passphrase(annex_passphrase_file))
+    written = write_report(
+        built,
+        pdf=pdf,
+        record=json_file,
+        html=html,
+        tables=tables,
+        annex=annex,
+        annex_passphrase=secret,
+        replace=force,
+    )
+    show_files(built, written)
+    if saved is not None:
+        note_built(at, saved[0], built, auditor=auditor, recipient=recipient)
+
+
+def show_files(built: Built, written: WrittenReport) -> None:
+    """Say which files of a report were written."""
+    for file in written.files:
+        out.print(say("file.written", path=str(file.path), count=file.size))
+    if built.report.annex is not None and written.annex is None:
+        out.print(say("report.names"))
+
+
+def read_records(path: Path) -> list[Audit]:
+    """Read a record, a list of them in a report's JSON, or one a line.
+
+    Raises:
+        InputError: The file cannot be read, or is far too large.
+        RecordError: It holds no record, or one that does not agree with itself.
+    """
+    from pura.record import json_io
+    from pura.verdict.agreement import check_agreement
+
+    data = read_bounded(path, MAX_RECORD_BYTES)
+    try:
+        found: list[Any] = [read_json(data)]
+    except (ValueError, RecursionError):
+        try:
+            found = [read_json(line) for line in data.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            found = []
+    rows: list[Any] = []
+    for one in found:
+        listed = one.get("audits") if isinstance(one, dict) else None
+        rows += listed if isinstance(listed, list) else [one]
+    if not rows:
+        raise RecordError("command.no-record", name=path.name)
+    audits = [json_io.from_dict(row) for row in rows]
+    with naming(path.name):
+        for audit in audits:
+            check_agreement(audit)
+    return audits
+
+
+def read_request(path: Path | None) -> ReportRequest:
+    """Read what a report is told from JSON; names are those of the documentation.
+
+    Raises:
+        InputError: Not such JSON, or with a field that does not exist.
+    """
+    from pura.report import ItemNotes, Parties, ReportRequest
+
+    if path is None:
+        return ReportRequest()
+    try:
+        data = read_json(read_bounded(path, MAX_REQUEST_BYTES))
+    except (ValueError, RecursionError):
+        raise _refusal(phrase("what.no-json")) from None
+    if not isinstance(data, dict):
+        raise _refusal(phrase("what.object"))
+    data = dict(data)
+    parts = {
+        "parties": _part(Parties, data.pop("parties", {})),
+        "item": _part(ItemNotes, data.pop("item", {})),
+    }
+    if "redactions" in data:
+        data["redactions"] = _ranges(data["redactions"])
+    if isinstance(data.get("further"), list):
+        data["further"] = tuple(_ranges(one) for one in data["further"])
+    if "logo" in data:
+        raise InputError("request.logo", code="report-request")
+    whole: ReportRequest = _part(ReportRequest, data)
+    return replace(whole, parties=parts["parties"], item=parts["item"])
+
+
+def _refusal(what: Phrase, name: str = "") -> InputError:
+    return unusable(InputError, "request", what, name, code="report-request")
+
+
+def _part(kind: Any, data: object) -> Any:
+    usual = kind()
+    if not isinstance(data, dict):
+        raise _refusal(phrase("what.object"))
+    names = {f.name for f in fields(kind)}
+    for name, value in data.items():
+        if name not in names:
+            raise _refusal(phrase("what.unknown"), str(name)[:40])
+        if type(value) is not type(getattr(usual, name)):
+            raise _refusal(phrase("what.type"), name)
+    return kind(**data)
+
+
+def _ranges(value: object) -> tuple[tuple[int, int], ...]:
+    if isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(x) is int for x in pair)
+        for pair in value
+    ):
+        return tuple((pair[0], pair[1]) for pair in value)
+    raise _refusal(phrase("what.unfit"), "redactions")
+
+
+_EXIT: Final = {"amiss": 1, "unsigned": 3, "signed": 4, "trusted": 0}
+_STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
+
+
+def sign(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The PDF of a report.")],
+    to: Annotated[Path, typer.Argument(metavar="OUT", help="Signed PDF to write.")],
+    certificate: Annotated[
+        Path, typer.Option(metavar="FILE.p12", help="Certificate and key, PKCS#12.")
+    ],
+    passphrase_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Why it is signed.")] = "",
+    place: Annotated[str, typer.Option(help="Where it is signed.")] = "",
+    seal: Annotated[bool, typer.Option("--seal", help="Also a visible seal.")] = False,
+    tsa: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Time-stamp authority; this uses the network."),
+    ] = None,
+    language: Language = "",
+    note: Annotated[
+        bool, typer.Option("--log", help="Note it in the case log, and sign its head too.")
+    ] = False,
+    auditor: Auditor = None,
+) -> None:
+    """Sign the PDF of a report with the organisation's certificate (PAdES)."""
+    from pura.keys import Secret
+    from pura.report.sign import SignOptions
+    from pura.usecases.reports import sign_report
+
+    refuse_taken(to, SigningError)  # before the question, not after it
+    asked = say("ask.of", name=certificate.name)
+    secret = Secret(passphrase_for(file, certificate, file=passphrase_file, prompt=asked))
+    options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
+    signed = sign_report(
+        environment(),
+        path=file,
+        to=to,
+        certificate=certificate,
+        passphrase=secret,
+        options=options,
+        note=note,
+        auditor=auditor,
+    )
+    facts = signed.certificate
+    out.print(
+        say(
+            "signed",
+            subject=facts.subject,
+            key=facts.key,
+            until=f"{facts.not_after:%Y-%m-%d}",
+        ),
+    )
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The PDF of a report.")],
+    trust: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="CERT", help="Certificate you trust (PEM or DER)."),
+    ] = None,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Also audit the embedded text again.")
+    ] = False,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    _rows: RowsInto = None,
+    language: Language = "",
+) -> None:
+    """Check a report: each check with its own result, in words.
+
+    Exit codes: 0 signed under a certificate that --trust names, and nothing was found that is not
+    as it should be; 1 something was, or there is no signature although --trust or a policy asks for
+    one; 2 usage; 3 not signed, so that only what is inside could be held against itself; 4 signed,
+    but the signer was not examined, since --trust names nobody.
+    """
+    from pura.usecases.reports import check_report
+
+    at = environment(device, dtype)
+    found = check_report(at, path=file, trust=tuple(trust or ()), rerun=rerun)
+    if as_json:
+        write_row(_plain(file, found, language), "report-check")
+    else:
+        _print(found, language)
+    raise typer.Exit(_EXIT[found.standing])
+
+
+def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:
+    return {
+        "file": file.name,
+        "sha256": found.facts.sha256,
+        "signed": found.signed,
+        "standing": found.standing,
+        "headline": found.headline(language),
+        "checks": [check.plain(language) for check in found.checks],
+    }
+
+
+def _print(found: ReportCheck, language: str) -> None:
+    out.print(found.headline(language), style="bold" if found.sound else "bold red")
+    for check in found.checks:
+        out.print(f"{check.title(language)}: ", style="bold", end="")
+        out.print(check.result(language), style=_STYLES[check.state])
+        out.print(f"  {check.text(language)}")
+
 
 app = App()
 app.command("build")(build)

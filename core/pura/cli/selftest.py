@@ -21,7 +21,7 @@ def selftest(
     Exit code 1 when a vector differs, none is there, or a way out is open. With --vectors, the
     vectors only.
     """
-    from pura.base.resources import resource
+    from pura.base.paths import resource
     from pura.usecases.selftest import check_folder
 
     results = check_folder(vectors if vectors is not None else resource("vectors"))

@@ -12,10 +12,9 @@ import typer
 
 from pura.base.errors import InputError, PuraError
 from pura.base.visible import visible
-from pura.cli.caselog_common import Auditor
-from pura.cli.inputs import named_files, read_ids
-from pura.cli.passphrases import passphrase
-from pura.cli.shared import AuditOptions, with_audit_options
+from pura.cli.caselog_acts import Auditor
+from pura.cli.common import passphrase
+from pura.cli.shared import AuditOptions, named_files, read_ids, with_audit_options
 from pura.cli.terminal import (
     Language,
     RowsInto,
@@ -125,7 +124,7 @@ def verify(
     )
     reading = ReadOptions(encoding=options.encoding, format=format_name, field=field)
     if reported:
-        from pura.cli.report_build import read_request
+        from pura.cli.report import read_request
         from pura.usecases.reports import refuse_replacing
 
         refuse_replacing([pdf, json_file], replace=force)  # before the work, not after it
@@ -233,7 +232,7 @@ def _write_report(
     *,
     force: bool,
 ) -> None:
-    from pura.cli.report_build import read_request, show_files
+    from pura.cli.report import read_request, show_files
     from pura.usecases.reports import (
         build_report,
         filled_for_audits,

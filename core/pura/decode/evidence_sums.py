@@ -16,10 +16,9 @@ import numpy.typing as npt
 
 from pura.decode import chain
 from pura.decode.chain import ChainText
-from pura.decode.intervals import Intervals
 from pura.decode.issuable import Issuable
 from pura.decode.issued import Issued, IssuedScores, log_prior, score_issued
-from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_likelihoods
+from pura.decode.likelihood import Intervals, log_likelihoods, step_likelihoods, window_likelihoods
 from pura.decode.listed import (
     KEPT,
     LISTED,

@@ -1,30 +1,90 @@
-"""Step likelihood ratios ``f_t``: how much likelier an anchor is under the mark than by chance.
+"""Step likelihood ratios ``f_t``.
 
-docs/evidence.md §1 and §3. ``f_t`` is a density on the circle: not negative, integral 1. It is
-chosen from the text, the verifier's intervals and frozen numbers alone, never from the key's
-phases. Under H0 the phases are uniform, so ``E[f_t(A)] = 1`` whatever the text and the model.
-
-A step's function is a mixture: the token's interval blurred by raised cosines of several widths
-(how far the verifier's model is off), and the uniform (the step is desynchronised, by an edit or
-because the source's entropy stood on the other side of a threshold).
+What the decoder weighs, and how much likelier an anchor is under the mark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.intervals import Intervals
-from pura.decode.model import GridPoint, LikelihoodModel, MismatchTable
-from pura.extract.kernels import circular_distance, kernel_overlap, kernel_value
+from pura.decode.model import GridPoint, LikelihoodModel, MismatchTable, default_model
+from pura.extract.local import circular_distance, kernel_overlap, kernel_value
 from pura.scheme.gray import MAX_ARITY, sector_of
 from pura.scheme.profile import Profile
+from pura.scheme.schedule import Schedule
 
 F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Intervals:
+    """What one key sees of a reading.
+
+    Attributes:
+        schedule: The steps that carry bits.
+        entropy_bits: float64 [L], the verifier's.
+        lo: float64 [L], start of every token's interval in the key's secret order.
+        hi: float64 [L], end of it.
+        probability: float64 [L], what the model gave each token.
+        profile: Code, thresholds, context window.
+        prompt_known: The model read the prompt first.
+        text_tokens: Tokens of the whole text; more than ``L`` where these are only its first.
+        model: The frozen numbers of the likelihood.
+    """
+
+    schedule: Schedule
+    entropy_bits: F64
+    lo: F64
+    hi: F64
+    probability: F64
+    profile: Profile
+    prompt_known: bool = False
+    text_tokens: int
+    model: LikelihoodModel = field(default_factory=default_model)
+
+    @classmethod
+    def of(
+        cls,
+        schedule: Schedule,
+        entropy_bits: F64,
+        lo: F64,
+        hi: F64,
+        profile: Profile,
+        *,
+        probability: F64 | None = None,
+        prompt_known: bool = False,
+        text_tokens: int | None = None,
+        model: LikelihoodModel | None = None,
+    ) -> Intervals:
+        """Make them of a whole text; ``hi - lo`` is the probability where none is given."""
+        return cls(
+            schedule=schedule,
+            entropy_bits=entropy_bits,
+            lo=lo,
+            hi=hi,
+            probability=hi - lo if probability is None else probability,
+            profile=profile,
+            prompt_known=prompt_known,
+            text_tokens=lo.size if text_tokens is None else text_tokens,
+            model=default_model() if model is None else model,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """``L``."""
+        return int(self.lo.size)
+
+    @property
+    def stopped(self) -> bool:
+        """Reading was stopped early."""
+        return self.tokens < self.text_tokens
+
+
 I64 = npt.NDArray[np.int64]
 
 SIXTEENTHS: Final = 16

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.prior import PayloadPrior
-from pura.decode.trellis.base import RegisterTrellis
+from pura.decode.trellis.register import RegisterTrellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
 from pura.scheme.codeword import encode_rows
 from pura.scheme.profile import Profile

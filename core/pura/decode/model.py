@@ -17,10 +17,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.canonical import former, sha256
 from pura.base.catalogue import phrase
 from pura.base.errors import PuraError, unusable
-from pura.base.resources import resource
+from pura.base.json_text import former, sha256
+from pura.base.paths import resource
 
 F64 = npt.NDArray[np.float64]
 

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.issuable import Issuable
+from pura.decode.significance import open_log_mean
 from pura.decode.trellis import Trellis
-from pura.decode.trellis.base import RegisterTrellis
 from pura.decode.trellis.limited import LimitedTrellis
-from pura.decode.walk import open_log_mean
+from pura.decode.trellis.register import RegisterTrellis
 
 F64 = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.uint8]

@@ -1,10 +1,4 @@
-"""How surprising the evidence is when there is no mark (docs/evidence.md §3).
-
-Two statements that are never merged. The **bound**: an e-value has mean at most one without a mark,
-so ``P(e >= 1/α) <= α`` by Markov's inequality, for every text and model, without simulation. The
-**redraw p-value**: without a mark the phases are uniform and independent of the text, so the
-text's own phases are compared with turned ones; everything else stays.
-"""
+"""How surprising the evidence is when there is no mark (docs/evidence.md §3, redraws)."""
 
 from __future__ import annotations
 
@@ -16,9 +10,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.intervals import Intervals
 from pura.decode.likelihood import (
     SIXTEENTHS,
+    Intervals,
     StepLikelihoods,
     log_likelihoods,
     step_likelihoods,
@@ -26,11 +20,48 @@ from pura.decode.likelihood import (
 )
 from pura.decode.model import GridPoint
 from pura.decode.trellis import make_trellis
-from pura.decode.trellis.base import RegisterTrellis
-from pura.decode.walk import open_log_mean
+from pura.decode.trellis.register import RegisterTrellis
 from pura.decode.windows import window_potentials
 
 F64 = npt.NDArray[np.float64]
+
+
+def open_log_mean(trellis: RegisterTrellis, phi: F64) -> F64:
+    """Return ``log`` of the mean weight over all open walks.
+
+    Args:
+        trellis: Of the code.
+        phi: float64 [..., n, 8], finite.
+
+    Returns:
+        float64 [...], in nats.
+    """
+    flat = phi.reshape(-1, *phi.shape[-2:])
+    out = np.empty(flat.shape[0])
+    chunk = max(1, (1 << 20) // (trellis.codeword_length * 512 // 3))
+    for first in range(0, flat.shape[0], chunk):
+        out[first : first + chunk] = _walk(trellis.windows(flat[first : first + chunk]))
+    return out.reshape(phi.shape[:-2])
+
+
+def _walk(windows: F64) -> F64:
+    """Walk once along the register; windows float64 [R, T, 2S] to log means float64 [R]."""
+    runs, length, branches = windows.shape
+    half = branches // 2
+    peak = windows.max(axis=2)
+    # -inf rules a branch out; a step where every branch is out cannot come from finite φ.
+    weights = np.exp(windows - peak[:, :, None])
+    state = np.full((runs, half), 1.0 / half)
+    total = peak.sum(axis=1)
+    for t in range(length):
+        # A branch holds the old state and the new bit; the new state is its lower part.
+        moved = np.repeat(state, 2, axis=1) * weights[:, t]
+        state = (moved[:, :half] + moved[:, half:]) / 2
+        scale = state.sum(axis=1, keepdims=True)
+        state /= scale
+        total += np.log(scale[:, 0])
+    return np.asarray(total)
+
 
 STATISTICS: Final = ("walk", "e")
 TURNS: Final = 16 * SIXTEENTHS

@@ -8,9 +8,7 @@ changed silently: encoding and transforms stand in the record.
 from pura.documents.encodings import CHOICES as ENCODINGS
 from pura.documents.encodings import Preview, previews
 from pura.documents.formats import FORMATS, Format, endings, tell
-from pura.documents.limits import MAX_CHARACTERS, MAX_FILE_BYTES
-from pura.documents.opening import digest_of
-from pura.documents.plain import check_text, from_bytes, from_text
+from pura.documents.opening import check_text, digest_of, from_bytes, from_text
 from pura.documents.reading import (
     choose,
     preview_encodings,
@@ -24,6 +22,8 @@ from pura.documents.values import (
     ALTERNATIVE,
     ATTACHMENT,
     MAIN,
+    MAX_CHARACTERS,
+    MAX_FILE_BYTES,
     QUOTED,
     Document,
     Extract,

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.documents.rewriting import Change, Restored, rewrite
-from pura.record.transform import Transform
-from pura.words.sentence import sentence
+from pura.record.surroundings import Transform
+from pura.words.sentences import sentence
 
 WHOLE: Final = "c2pa-manifest"
 INCOMPLETE: Final = "c2pa-incomplete"

@@ -13,9 +13,9 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pura.base.linux import kernel, landlock, seccomp
+from pura.base.linux import kernel, seccomp
 from pura.base.process import NOT_SHUT_STATUS
-from pura.documents import limits
+from pura.documents import values
 
 if sys.platform != "win32":
     import resource
@@ -143,7 +143,7 @@ def _confine() -> Bars:
     # Another user is another standing: what was said of it before has to be said again.
     kernel.die_with_parent()
     kernel.hide()
-    known = landlock.restrict()
+    known = seccomp.restrict()
     _limit()
     seccomp.allow_only(
         _CALLS,
@@ -160,17 +160,17 @@ def _limit() -> Bars:
     bars = Bars(seccomp=False, landlock=0, namespaces=False)
     if sys.platform == "win32":
         return bars  # time and output are limited by the parent, memory is not
-    cpu = limits.CHILD_CPU_SECONDS
+    cpu = values.CHILD_CPU_SECONDS
     wanted = [
         (resource.RLIMIT_CPU, cpu, cpu + 1),
-        (resource.RLIMIT_NOFILE, limits.CHILD_OPEN_FILES, limits.CHILD_OPEN_FILES),
+        (resource.RLIMIT_NOFILE, values.CHILD_OPEN_FILES, values.CHILD_OPEN_FILES),
         (resource.RLIMIT_FSIZE, 0, 0),
         (resource.RLIMIT_CORE, 0, 0),  # a core file would hold the text
         (resource.RLIMIT_NPROC, 0, 0),
     ]
     if sys.platform == "linux":
         # macOS maps far more than it uses, and does not keep this limit.
-        memory = limits.CHILD_MEMORY_BYTES
+        memory = values.CHILD_MEMORY_BYTES
         wanted.append((resource.RLIMIT_AS, memory, memory))
     for kind, soft, hard in wanted:
         _, ceiling = resource.getrlimit(kind)

@@ -16,11 +16,10 @@ from typing import Any
 
 from pura.base.errors import InputError
 from pura.base.linux import kernel
-from pura.documents import cage, limits
+from pura.documents import cage, values
 from pura.documents.encodings import preload
 from pura.documents.formats import FORMATS, Format
-from pura.documents.refusals import check, damaged, deep, memory, outside
-from pura.documents.values import FormatReader, ReadOptions
+from pura.documents.values import FormatReader, ReadOptions, check, damaged, deep, memory, outside
 
 
 def main() -> None:
@@ -32,7 +31,7 @@ def main() -> None:
     try:
         reader = _load(form)
         cage.close()
-        data = source.read(limits.MAX_FILE_BYTES + 1)
+        data = source.read(values.MAX_FILE_BYTES + 1)
         answer = _answer(reader, data, ReadOptions(**request["options"]), form)
     except MemoryError:
         # The reader's own memory is free again here.

@@ -1,4 +1,4 @@
-"""The values that travel: what a reader gives, and the text under audit."""
+"""The values that travel from a reader, within which bounds, and how a refusal is said."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Protocol
 
+from pura.base.catalogue import Phrase, Value
 from pura.base.errors import InputError
 from pura.base.visible import visible
 from pura.documents.encodings import check_encoding
 from pura.documents.formats import FORMATS
-from pura.record.transform import Transform
-from pura.words.sentence import Sentence
+from pura.record.surroundings import Transform
+from pura.words.sentences import Sentence
 
 MAIN: Final = "main"
 ATTACHMENT: Final = "attachment"
@@ -190,3 +191,82 @@ class Extraction:
         if parts:
             return tuple(one for one in self.unread if one.part in parts)
         return tuple(one for one in self.unread if one.role in (MAIN, ATTACHMENT))
+
+
+MAX_FILE_BYTES: Final = 64 << 20
+"""Bytes of one file; a text of MAX_CHARACTERS in the widest encoding is far below."""
+MAX_CHARACTERS: Final = 2_000_000
+"""Code points of one text: about 500 000 tokens, an hour on a slow processor."""
+MAX_PARTS: Final = 10_000
+"""Texts that one file may give: rows, cells, messages, attachments."""
+MAX_TOTAL_CHARACTERS: Final = 16_000_000
+"""Code points of all texts of one file together."""
+MAX_ANSWER_BYTES: Final = 128 << 20
+"""Bytes that the child may send back; JSON writes one character in up to six bytes."""
+
+CHILD_MEMORY_BYTES: Final = 1 << 30
+"""Address space of the child, where the system can limit it."""
+CHILD_CPU_SECONDS: Final = 30
+"""Processor time of the child."""
+CHILD_WALL_SECONDS: Final = 60.0
+"""Time on the clock, from start to answer."""
+CHILD_OPEN_FILES: Final = 3
+"""Descriptors of the child: input, output, errors. With these taken it can open nothing."""
+
+MAX_UNPACKED_BYTES: Final = 64 << 20
+"""Bytes that one part of a packed document (docx, odt, xlsx, pptx) may unpack to."""
+MAX_PACKED_ENTRIES: Final = 10_000
+"""Entries of a packed document."""
+MAX_MAIL_DEPTH: Final = 20
+"""Levels of MIME parts and forwarded messages inside one another."""
+MAX_MAIL_PARTS: Final = 1000
+"""MIME parts of one message."""
+MAX_MAIL_HEADER_BYTES: Final = 8 << 10
+"""Bytes of one header that says what a MIME part is; honest ones have a few hundred."""
+MAX_MAIL_HEADERS_BYTES: Final = 256 << 10
+"""Bytes of all such headers of one message together."""
+MAX_MAIL_PARAMETERS: Final = 200
+"""Parameters and comments of one such header; a long name in pieces has some thirty."""
+MAX_PAGES: Final = 5000
+"""Pages of a PDF."""
+MAX_JSON_DEPTH: Final = 100
+"""Levels of nesting of JSON."""
+
+
+def over(key: str, /, **values: Value) -> InputError:
+    """Return the refusal that names a limit."""
+    return InputError(key, code="input-limit", **values)
+
+
+def check(extracts: list[Extract]) -> None:
+    """Refuse an answer that is over a limit.
+
+    Raises:
+        InputError: Too many parts or characters.
+    """
+    if len(extracts) > MAX_PARTS:
+        raise over("limit.texts", most=MAX_PARTS)
+    if sum(len(e.text) for e in extracts) > MAX_TOTAL_CHARACTERS:
+        raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
+
+
+def memory() -> InputError:
+    """Return the refusal of a file that needs too much memory."""
+    return over("limit.memory", mebibytes=CHILD_MEMORY_BYTES >> 20)
+
+
+def deep() -> InputError:
+    """Return the refusal of a file that is nested too deeply."""
+    return over("limit.deep")
+
+
+def outside() -> InputError:
+    """Return the refusal of a file that made its parser reach outside."""
+    return InputError("input.outside", code="input-outside")
+
+
+def damaged(label: str, why: Phrase | None = None) -> InputError:
+    """Return the refusal of a file that its parser cannot understand, with the reason if known."""
+    if why is None:
+        return InputError("input.damaged", label=label, code="input-damaged")
+    return InputError("input.damaged-why", label=label, why=why, code="input-damaged")

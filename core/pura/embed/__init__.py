@@ -4,7 +4,6 @@
 """
 
 from pura.embed.engine import MarkingEngine
-from pura.embed.generate import Generated, generate, generate_batch
-from pura.embed.prompts import check_fit
+from pura.embed.generate import Generated, check_fit, generate, generate_batch
 
 __all__ = ["Generated", "MarkingEngine", "check_fit", "generate", "generate_batch"]

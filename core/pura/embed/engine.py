@@ -1,12 +1,11 @@
-"""The marking engine: rows that come, go and take one token a step.
+"""The marking engine.
 
-Nothing here knows batches: a step takes the logits of whatever rows run just now, in any order.
-:func:`pura.embed.generate`, the logits processor and the adapters of :mod:`pura.embed.serving` all
-stand on it.
+Rows that take one token a step by keyed inverse transform sampling (paper, "Embedding").
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,12 +13,242 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.embed.rows import MarkedRow
-from pura.embed.sampler import extend_order, lay_out, pick
-from pura.scheme import Payload, Profile, SecretKey
+from pura.base.errors import GenerationError
+from pura.model.truncation import distribution_torch, is_truncated
+from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
+from pura.scheme.gray import sector_of
 
 if TYPE_CHECKING:
     import torch
+
+
+Seed = int | Sequence[int] | None
+
+
+class MarkedRow:
+    """One text on its way: decides which point of the circle picks its next token.
+
+    Args:
+        key: The secret key; None for an unmarked text.
+        payload: What the text shall carry; None for an unmarked text.
+        profile: The profile.
+        dice: Ordinary randomness for the steps that carry nothing. Never derived from the key.
+
+    Attributes:
+        key: As given. Hazard: a secret.
+        profile: As given.
+        tokens: What the text consists of so far.
+
+    Raises:
+        PayloadError: The payload does not fit the profile.
+        GenerationError: A payload without a key.
+    """
+
+    def __init__(
+        self,
+        key: SecretKey | None,
+        payload: Payload | None,
+        profile: Profile,
+        dice: np.random.Generator,
+    ) -> None:
+        self.key = key
+        self.profile = profile
+        self.tokens: list[int] = []
+        self._dice = dice
+        self._schedule: Scheduler | None = None
+        self._code: list[int] = []
+        if payload is None:
+            return
+        if key is None:
+            raise GenerationError("audit.no-key")
+        self._code = encode(payload, profile).tolist()
+        self._schedule = Scheduler(key, profile)
+
+    def point(self, entropy_bits: float) -> tuple[float, int]:
+        """Return the point in [0, 1) that picks the next token, and the bits that it carries.
+
+        Args:
+            entropy_bits: Of the next-token distribution.
+        """
+        if self._schedule is not None:
+            step = self._schedule.step(entropy_bits)
+            if step.arity:
+                length = len(self._code)
+                bits = [self._code[(step.index + j) % length] for j in range(step.arity)]
+                return anchor(step, sector_of(bits)), step.arity
+        return float(self._dice.random()), 0
+
+    def push(self, token_id: int) -> None:
+        """Tell the row which token it got."""
+        self.tokens.append(token_id)
+        if self._schedule is not None:
+            self._schedule.push(token_id)
+
+    def resume(self, tokens: Sequence[int], dice: np.random.Generator | None = None) -> None:
+        """Go on from these tokens; every context in them counts as used."""
+        self.tokens = []
+        self._dice = dice or self._dice
+        if self._schedule is not None:
+            assert self.key is not None  # a row without a key has no schedule
+            self._schedule = Scheduler(self.key, self.profile)
+        for token_id in tokens:
+            if self._schedule is not None:
+                self._schedule.step(math.inf)
+            self.push(int(token_id))
+
+
+def dice_for(seed: Seed, rows: int) -> list[np.random.Generator]:
+    """Return one generator a row.
+
+    Args:
+        seed: One number: row ``i`` takes its child ``i``, however the rows are cut into batches.
+            A list: one number a row, and a row is the same as alone with that number. None:
+            the operating system's randomness.
+        rows: How many.
+
+    Raises:
+        GenerationError: The list is not of that length, or a seed is negative.
+    """
+    seeds = [] if seed is None else [seed] if isinstance(seed, int) else list(seed)
+    if any(s < 0 for s in seeds):
+        raise GenerationError("number.least", name="seed", least=0)
+    if seed is None or isinstance(seed, int):
+        root = np.random.SeedSequence(seed).entropy
+        children = [np.random.SeedSequence(root, spawn_key=(row,)) for row in range(rows)]
+    else:
+        check_count(len(seeds), rows, "seed")
+        children = [np.random.SeedSequence(s, spawn_key=(0,)) for s in seeds]
+    return [np.random.default_rng(child) for child in children]
+
+
+def check_count(given: int, rows: int, name: str) -> None:
+    """Refuse a list that has not one value a row.
+
+    Raises:
+        GenerationError: Names what there is too much or too little of.
+    """
+    if given != rows:
+        raise GenerationError("generate.rows", rows=rows, given=given, name=name)
+
+
+Floats = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+# exp(-800) is exactly 0 in float64, so cutting here changes nothing and keeps 0 · log 0 finite.
+_FLOOR: Final = -800.0
+
+
+def extend_order(order: Ids, width: int) -> Ids:
+    """Give the padding rows of a model their place behind the secret order.
+
+    Args:
+        order: int64 [V], the secret order.
+        width: Logits per row, at least ``V``.
+
+    Returns:
+        int64 [width]: ``order``, then the ids ``V … width-1`` in natural order.
+
+    Raises:
+        ValueError: The rows are shorter than the order.
+    """
+    if width < order.size:
+        raise ValueError("the model has fewer logits than the order has tokens")
+    return np.concatenate([order, np.arange(order.size, width, dtype=np.int64)])
+
+
+def entropy_bits(probabilities: Floats) -> float:
+    """Return the Shannon entropy in bits; 0 · log 0 counts as 0."""
+    positive = probabilities[probabilities > 0]
+    return float(-(positive * np.log2(positive)).sum())
+
+
+def inverse_transform(probabilities: Floats, order: Ids, point: float) -> int:
+    """Return the token whose interval in the secret order holds a point.
+
+    Args:
+        probabilities: float64 [V], by token id.
+        order: int64 [V], token id at each rank.
+        point: In [0, 1).
+
+    Returns:
+        The token id; always one of positive probability.
+    """
+    ordered = probabilities[order]
+    cdf = np.cumsum(ordered)
+    rank = int(np.searchsorted(cdf, point, side="right"))
+    if rank == cdf.size:  # rounding left the last value of the CDF at or below the point
+        rank = int(np.flatnonzero(ordered > 0)[-1])
+    return int(order[rank])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ordered:
+    """Next-token distributions, laid out along the circle.
+
+    Attributes:
+        probabilities: float64 [B, V], ``π`` by rank.
+        cdf: float64 [B, V], its cumulative sums.
+        entropy_bits: float64 [B]; NaN where the logits hold no distribution.
+    """
+
+    probabilities: torch.Tensor
+    cdf: torch.Tensor
+    entropy_bits: torch.Tensor
+
+
+def lay_out(logits: torch.Tensor, profile: Profile, room: torch.Tensor | None = None) -> Ordered:
+    """Return the distributions of some logits.
+
+    Args:
+        logits: float [B, V] by rank, on a device that knows float64.
+        profile: Names temperature, top-k and top-p.
+        room: float64 [2, B, V] to work in, if it is used again and again: fresh memory of that
+            size costs as much as the work. What is returned lies in it.
+    """
+    import torch
+
+    if is_truncated(profile.top_k, profile.top_p):
+        weights = distribution_torch(
+            logits, temperature=profile.temperature, top_k=profile.top_k, top_p=profile.top_p
+        )
+        entropy = torch.special.entr(weights).sum(dim=1) / math.log(2.0)
+        cdf = torch.cumsum(weights, dim=1)
+        return Ordered(probabilities=weights, cdf=cdf, entropy_bits=entropy)
+    # One exponential a token and no logarithm: H = log Z - E[x].
+    first, second = (None, None) if room is None else room
+    scaled = logits.to(torch.float64, copy=True) if first is None else first.copy_(logits)
+    if profile.temperature != 1.0:
+        scaled.div_(profile.temperature)
+    scaled.sub_(scaled.amax(dim=1, keepdim=True)).clamp_(min=_FLOOR)
+    weights = torch.exp(scaled, out=second)
+    total = weights.sum(dim=1)
+    mean = torch.linalg.vecdot(weights, scaled) / total
+    entropy = (total.log() - mean).div_(math.log(2.0)).clamp_(min=0.0)
+    weights.div_(total[:, None])
+    cdf = torch.cumsum(weights, dim=1, out=scaled)
+    return Ordered(probabilities=weights, cdf=cdf, entropy_bits=entropy)
+
+
+def pick(ordered: Ordered, points: torch.Tensor) -> torch.Tensor:
+    """Return the rank of each row whose interval holds the row's point.
+
+    Args:
+        ordered: From :func:`lay_out`.
+        points: float64 [B], in [0, 1).
+
+    Returns:
+        int64 [B], ranks of positive probability.
+    """
+    import torch
+
+    rank = torch.searchsorted(ordered.cdf, points[:, None], right=True)
+    width = ordered.cdf.shape[1]
+    if bool((rank == width).any()):  # rounding left the end of a CDF at or below the point
+        positive = ordered.probabilities > 0
+        last = width - 1 - positive.flip(1).to(torch.uint8).argmax(dim=1, keepdim=True)
+        rank = torch.minimum(rank, last)
+    return rank[:, 0]
+
 
 _ORDERS_KEPT: Final = 8  # secret orders that are not in use any more; each is 8 bytes a token
 _CACHED: Final = 1 << 16  # probabilities, 8 bytes each

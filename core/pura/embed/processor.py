@@ -20,9 +20,8 @@ from transformers import LogitsProcessor, LogitsProcessorList
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import GenerationError
-from pura.embed.engine import MarkingEngine
-from pura.embed.prompts import check_keys
-from pura.embed.rows import Seed, check_count, dice_for
+from pura.embed.engine import MarkingEngine, Seed, check_count, dice_for
+from pura.embed.generate import check_keys
 from pura.scheme import Payload, Profile, SecretKey, encode
 
 _BEAMS: Final = phrase("decoding.beams")

@@ -3,8 +3,16 @@
 Takes arrays of intervals; never loads a model.
 """
 
-from pura.extract.kernels import circular_distance, hard_vote, kernel_overlap, kernel_value
-from pura.extract.local import LocalEvidence, bit_llrs, local_evidence, sector_weights
+from pura.extract.local import (
+    LocalEvidence,
+    bit_llrs,
+    circular_distance,
+    hard_vote,
+    kernel_overlap,
+    kernel_value,
+    local_evidence,
+    sector_weights,
+)
 
 __all__ = [
     "LocalEvidence",

@@ -1,13 +1,19 @@
 """Keys in safe hands: the keyring by allow-list, encrypted key files, deployment keys."""
 
 from pura.keys.backends import MAX_ENTRY, SERVICE, Backend, find_backend
-from pura.keys.derive import derive_key
 from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, KeyRole, Place
-from pura.keys.exposure import exposures
-from pura.keys.faults import State, words
+from pura.keys.epochs import derive_key
+from pura.keys.faults import State, exposures, words
 from pura.keys.folder import KeyFolder
-from pura.keys.keyfile import KeyFile, load_key, parse_key, write_key_file
-from pura.keys.sealed import MIN_PASSPHRASE, SUFFIX, passphrase_bytes
+from pura.keys.sealed import (
+    MIN_PASSPHRASE,
+    SUFFIX,
+    KeyFile,
+    load_key,
+    parse_key,
+    passphrase_bytes,
+    write_key_file,
+)
 from pura.keys.secret import Secret
 from pura.keys.session import KeyRef, SessionKeys
 from pura.keys.store import KeyStore, KeyStoreState

@@ -16,9 +16,8 @@ from typing import Any, Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import KeyStoreError
-from pura.base.files import open_regular, write_atomic
-from pura.base.locks import file_lock
-from pura.base.strict import read_json
+from pura.base.files import file_lock, open_regular, write_atomic
+from pura.base.json_text import read_json
 
 MAX_NAME: Final = 80
 MAX_NOTE: Final = 500

@@ -1,13 +1,13 @@
-"""Keys of a day, a week or a month, by HKDF-SHA256 (RFC 5869; docs/key-formats.md).
+"""Keys derived from a master key.
 
-A key that leaks, or that a court must be shown, is then the key of one epoch: whoever holds it can
-work out neither the key that it comes from nor that of another day.
+Of a deployment, a day, a week or a month, by HKDF-SHA256 (RFC 5869).
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import re
+import unicodedata
 from typing import Final
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -18,7 +18,45 @@ from pura.scheme import SecretKey
 from pura.scheme.keys import KEY_BYTES, wipe_buffer
 from pura.scheme.profile import MAX_EPOCHS
 
-SALT: Final = b"PURA-1 epoch key"
+DEPLOYMENT_SALT: Final = b"PURA-1 deployment key"
+MAX_LABEL: Final = 80
+
+
+def derive_key(master: SecretKey, label: str) -> SecretKey:
+    """Return the key of a deployment.
+
+    Args:
+        master: The master key.
+        label: Name of the deployment; blanks around it do not count, and letters that Unicode
+            can write in two ways are the same (NFC).
+
+    Raises:
+        KeyFormatError: The label is empty, too long or not printable.
+    """
+    info = deployment_label(label).encode()
+    secret = master.copy_secret()
+    try:
+        derived = bytearray(HKDF(SHA256(), KEY_BYTES, DEPLOYMENT_SALT, info).derive(bytes(secret)))
+        key = SecretKey(derived)
+        wipe_buffer(derived)
+    finally:
+        wipe_buffer(secret)
+    return key
+
+
+def deployment_label(label: str) -> str:
+    """Return a label in the one form that is derived from.
+
+    Raises:
+        KeyFormatError: It is empty, too long or not printable.
+    """
+    plain = unicodedata.normalize("NFC", label).strip()
+    if not plain or len(plain) > MAX_LABEL or not plain.isprintable():
+        raise KeyFormatError("name.form", most=MAX_LABEL, code="key-label")
+    return plain
+
+
+EPOCH_SALT: Final = b"PURA-1 epoch key"
 _FORMS: Final = {
     "day": re.compile(r"\d{4}-\d\d-\d\d"),
     "week": re.compile(r"\d{4}-W\d\d"),
@@ -39,7 +77,9 @@ def epoch_key(key: SecretKey, epoch: str) -> SecretKey:
     first_day(epoch)
     secret = key.copy_secret()
     try:
-        derived = bytearray(HKDF(SHA256(), KEY_BYTES, SALT, epoch.encode()).derive(bytes(secret)))
+        derived = bytearray(
+            HKDF(SHA256(), KEY_BYTES, EPOCH_SALT, epoch.encode()).derive(bytes(secret))
+        )
         found = SecretKey(derived)
         wipe_buffer(derived)
     finally:

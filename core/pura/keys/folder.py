@@ -15,11 +15,18 @@ from typing import Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import KeyFormatError, KeyStoreError
-from pura.base.files import make_private, open_regular, write_atomic
-from pura.base.locks import file_lock
+from pura.base.files import file_lock, make_private, open_regular, write_atomic
 from pura.keys.faults import State, fault
-from pura.keys.keyfile import KeyFile, read_key_file, write_key_file
-from pura.keys.sealed import MAX_FILE, SUFFIX, USUAL, Cost, check_passphrase
+from pura.keys.sealed import (
+    MAX_FILE,
+    SUFFIX,
+    USUAL,
+    Cost,
+    KeyFile,
+    check_passphrase,
+    read_key_file,
+    write_key_file,
+)
 from pura.scheme import SecretKey
 from pura.scheme.keys import wipe_buffer
 

@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from pura.base.errors import KeyFormatError
-from pura.base.strict import read_json
+from pura.base.json_text import read_json
 from pura.scheme import SecretKey
 from pura.scheme.keys import wipe_buffer
 

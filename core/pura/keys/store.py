@@ -15,7 +15,6 @@ from typing import Final
 
 from pura.base.errors import KeyStoreError
 from pura.keys.backends import Backend, Keyring, find_backend
-from pura.keys.derive import deployment_label, derive_key
 from pura.keys.entries import (
     Index,
     KeyEntry,
@@ -26,12 +25,10 @@ from pura.keys.entries import (
     no_such_key,
     refuse_secret,
 )
-from pura.keys.epochs import epoch_key, first_day
-from pura.keys.exposure import exposures
-from pura.keys.faults import CODES, State, fault
+from pura.keys.epochs import deployment_label, derive_key, epoch_key, first_day
+from pura.keys.faults import CODES, State, exposures, fault
 from pura.keys.folder import KeyFolder
-from pura.keys.keyfile import KeyFile, write_key_file
-from pura.keys.sealed import SUFFIX, USUAL, Cost, check_passphrase
+from pura.keys.sealed import SUFFIX, USUAL, Cost, KeyFile, check_passphrase, write_key_file
 from pura.scheme import SecretKey
 
 NO_STORE: Final = "none"

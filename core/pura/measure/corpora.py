@@ -26,8 +26,8 @@ from typing import Final
 
 from pura.base.errors import InputError
 from pura.base.files import read_bounded
-from pura.measure.attacks.sentences import split_sentences
-from pura.measure.prompts import GERMAN, STUDY, TASKS
+from pura.measure.attacks.characters import split_sentences
+from pura.measure.cells import GERMAN, STUDY, TASKS
 
 MAX_FILE: Final = 64 << 20
 _LEAST_WORDS: Final = 40

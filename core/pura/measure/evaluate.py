@@ -1,19 +1,17 @@
-"""Decode a text whose truth is known with both decoders, and count what came out right.
-
-The truth enters after the decoding, here and nowhere else.
-"""
+"""Decode texts whose truth is known, long documents too, and count what came of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode import exact, paper
-from pura.decode.intervals import Intervals
+from pura.decode import ExactDecision, exact, paper
 from pura.decode.issued import Issued
+from pura.decode.likelihood import Intervals
 from pura.decode.model import LikelihoodModel
 from pura.extract.local import local_evidence
 from pura.scheme import Payload, Profile, Schedule, SecretKey, schedule
@@ -177,4 +175,120 @@ def summarise(outcomes: Sequence[MeasuredText], threshold: float = 6.0) -> Table
         found=sum(o.log10_e >= threshold for o in outcomes),
         median_log10_e=float(np.median([o.log10_e for o in outcomes])),
         median_usable=float(np.median([o.usable for o in outcomes])),
+    )
+
+
+PLACES: Final = ("start", "middle", "end")
+"""Where in a document a passage may stand."""
+
+READ_WHOLE: Final = 0.8
+"""What counts of the evidence of a spliced document: read whole, documents had up to a quarter less
+(docs/study.md §5)."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlacedText:
+    """A marked text, read where a document may have it.
+
+    Attributes:
+        alone: Read with nothing before it.
+        behind: Read after the first tokens of the text around it, these included.
+        lead: How many tokens those are.
+    """
+
+    alone: TextReading
+    behind: TextReading
+    lead: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SplicedDocument:
+    """A document with one marked passage.
+
+    Attributes:
+        reading: Of the whole of it.
+        begin: First token of the passage.
+        marked: Tokens of the passage.
+    """
+
+    reading: TextReading
+    begin: int
+    marked: int
+
+
+def spliced(
+    passage: PlacedText, around: TextReading, *, marked: int, tokens: int, place: str
+) -> SplicedDocument:
+    """Put the first tokens of a passage into the text around it.
+
+    Args:
+        passage: The passage; its lead is the beginning of ``around``.
+        around: The text around, a ring that is opened where the lead begins: what stands before
+            the lead in a document is taken from its end.
+        marked: Tokens of the passage.
+        tokens: Length of the document.
+        place: One of :data:`PLACES`.
+
+    Raises:
+        ValueError: The text around is too short, or the document shorter than the passage.
+    """
+    rest = tokens - marked
+    if not 0 <= rest <= around.ids.size:
+        raise ValueError(f"{tokens} tokens; {around.ids.size} around {marked}")
+    if place == PLACES[0]:
+        parts = [passage.alone.part(0, marked), around.part(0, rest)]
+        return SplicedDocument(reading=joined(parts), begin=0, marked=marked)
+    before = rest if place == PLACES[2] else rest // 2
+    lead, size = passage.lead, around.ids.size
+    parts = [
+        around.part(size - max(0, before - lead), size),
+        passage.behind.part(max(0, lead - before), lead + marked),
+        around.part(lead, lead + rest - before),
+    ]
+    return SplicedDocument(reading=joined(parts), begin=before, marked=marked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentResult:
+    """How one document came out.
+
+    Attributes:
+        usable: Steps of the document that carry bits.
+        marked_usable: Those of them that stand in the passage.
+        log10_e: The evidence.
+        log10_e_whole: The half of it that takes the document as marked from end to end.
+        right: The payload was found.
+        off: Tokens between the passage's true limits and the reported ones, first and last token;
+            empty where no passage was reported.
+    """
+
+    usable: int
+    marked_usable: int
+    log10_e: float
+    log10_e_whole: float
+    right: bool
+    off: tuple[int, ...]
+
+
+def finding(
+    document: SplicedDocument, token: np.ndarray, decision: ExactDecision, payload: Payload
+) -> DocumentResult:
+    """Compare a decision with the truth.
+
+    Args:
+        document: The document.
+        token: int64 [S], tokens that carry bits.
+        decision: What was made of it.
+        payload: The payload of the passage.
+    """
+    last = document.begin + document.marked - 1
+    ranges = () if decision.strongest is None else decision.strongest.ranges
+    off = (abs(ranges[0][0] - document.begin), abs(ranges[-1][1] - last)) if ranges else ()
+    return DocumentResult(
+        usable=decision.usable,
+        marked_usable=int(np.count_nonzero((token >= document.begin) & (token <= last))),
+        log10_e=decision.log10_e,
+        log10_e_whole=float(decision.log_e_whole / np.log(10)),
+        right=decision.payload == payload,
+        off=off,
     )

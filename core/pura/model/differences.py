@@ -1,14 +1,4 @@
-"""A reading that differs from another one in a few places only is read in those places only.
-
-A restored text has straight quotes where the text as found has curly ones, and is the same
-otherwise. The first token of each stretch that differs is predicted by the same words in both: the
-pass over the *other* text says of it what it says of its own. The rest of the stretch is fed after
-the beginning of the other text, whose states are known, together with the tokens that follow; from
-:data:`AROUND` tokens behind a difference on, the other text's numbers are taken over. They were
-predicted from the same words but for a few before, which moves them less than a prompt that nobody
-knows. What is weighed is a function of the text and the secret order as before, so the bound holds
-as before (docs/evidence.md §3).
-"""
+"""Readings of nearly the same tokens: what they share, and reading where they differ."""
 
 from __future__ import annotations
 
@@ -178,3 +168,81 @@ def _step(mine: I64, theirs: I64) -> tuple[int, int] | None:
             if ours[i] == others[far - i]:
                 return i, far - i
     return None
+
+
+LEAST: Final = 32  # inputs below which taking over is not worth the copy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """What one window takes over from another.
+
+    Attributes:
+        text: The text that was read before.
+        window: Its window.
+        inputs: How many of the first inputs it takes over.
+        whole: Everything is equal: nothing is left to read.
+    """
+
+    text: int
+    window: int
+    inputs: int
+    whole: bool
+
+
+def shares(
+    ids: Sequence[npt.NDArray[np.int64]], windows: Sequence[Sequence[Window]]
+) -> list[list[Share | None]]:
+    """Find for each window of each text what an earlier text has in common with it.
+
+    Args:
+        ids: int64 [L] of each text.
+        windows: Of each text.
+    """
+    return [
+        [
+            max(
+                (
+                    share
+                    for other in range(text)
+                    if number < len(windows[other])
+                    and (share := _share(ids, windows, text, other, number)) is not None
+                ),
+                # The earliest of about the best, so that few states are kept at a time.
+                key=lambda share: (share.whole, share.inputs // LEAST, -share.text),
+                default=None,
+            )
+            for number in range(len(windows[text]))
+        ]
+        for text in range(len(ids))
+    ]
+
+
+def _share(
+    ids: Sequence[npt.NDArray[np.int64]],
+    windows: Sequence[Sequence[Window]],
+    text: int,
+    other: int,
+    number: int,
+) -> Share | None:
+    mine, theirs = windows[text][number], windows[other][number]
+    alike = (mine.first, mine.target) == (theirs.first, theirs.target)
+    if not alike and number:
+        return None  # windows that begin at other tokens of the text
+    size = min(mine.inputs.size, theirs.inputs.size)
+    differs = np.flatnonzero(mine.inputs[:size] != theirs.inputs[:size])
+    equal = int(differs[0]) if differs.size else size
+    if not alike:
+        # Prompts of other lengths: no result is taken over, so the states end before the text.
+        equal = min(equal, mine.first, theirs.first)
+    aims = slice(mine.target, mine.target + mine.count)
+    if (
+        alike
+        and equal == mine.inputs.size == theirs.inputs.size
+        and np.array_equal(ids[text][aims], ids[other][aims])
+    ):
+        return Share(text=other, window=number, inputs=equal, whole=True)
+    # What the last equal input is followed by differs, so its own output is wanted again.
+    if equal <= LEAST:
+        return None
+    return Share(text=other, window=number, inputs=equal - 1, whole=False)

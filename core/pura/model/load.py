@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import Cancelled, ModelError
 from pura.model import lean, offline
-from pura.model.checking import refuse_changed
 from pura.model.device import Device
-from pura.model.installed import InstalledModel, file_hash, model_fingerprint
+from pura.model.installed import InstalledModel, file_hash, model_fingerprint, refuse_changed
 from pura.model.safety import FolderFacts, inspect, inspect_folder
-from pura.model.tokenise import tokenizer_fingerprint
-from pura.model.tokenizer_file import file_tokenizer
+from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
 
 if TYPE_CHECKING:
     from pura.model.head import Head

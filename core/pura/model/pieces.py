@@ -2,8 +2,7 @@
 
 A piece is a window of a text, or a stretch in which a text differs from another one. Where its
 first inputs are those of another piece, the states of that one stand for them
-(:mod:`pura.model.shared`, :mod:`pura.model.differences`), and numbers for the same tokens are taken
-over when all is read.
+(:mod:`pura.model.differences`), and numbers for the same tokens are taken over when all is read.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import ModelError
-from pura.model.differences import Patches, patches
+from pura.model.differences import Patches, Share, patches, shares
 from pura.model.reading import Reading
-from pura.model.shared import Share, shares
 from pura.model.windows import Window
 
 if TYPE_CHECKING:

@@ -1,27 +1,72 @@
-"""A stranger's model is loaded and used once in a child with limits, before it is here.
-
-What a folder holds can be looked at without loading it (:mod:`pura.model.safety`), but whether the
-libraries come to an end with it cannot: an expression in ``tokenizer.json`` that takes for ever, a
-configuration of a kilobyte that lays out a million layers, a fault in native code. The child
-(``python -m pura.model.rehearsal``) meets these; here they are one error.
-"""
+"""A stranger's model is loaded and used once in a child with limits that can be stopped."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from pura.base.caged_child import converse, start_child
 from pura.base.errors import ModelError
+from pura.base.json_text import read_json
 from pura.base.linux import kernel, workroom
+from pura.base.linux.kernel import PARENT
 from pura.base.process import NOT_SHUT_STATUS
-from pura.base.strict import read_json
+
+_BEAT_S: Final = 0.1
+_TAIL: Final = 4000
+
+
+def run_child(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    beat: Callable[[], None] | None = None,
+) -> tuple[int, str]:
+    """Run a command to its end.
+
+    Args:
+        command: Program and arguments; no shell reads them.
+        folder: Working folder; also where the child's words are kept while it runs.
+        environment: The whole environment of the child.
+        beat: Called ten times a second; whatever it raises kills the child first.
+
+    Returns:
+        Exit status and the end of what the child said.
+    """
+    log = folder / "child.log"
+    with log.open("wb") as sink:
+        child = subprocess.Popen(  # noqa: S603 - a fixed program, arguments of our own
+            list(command),
+            cwd=folder,
+            env=dict(environment) | {PARENT: str(os.getpid())},
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            while True:
+                try:
+                    status = child.wait(timeout=_BEAT_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    if beat is not None:
+                        beat()
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+    words = log.read_bytes()[-_TAIL:].decode("utf-8", "replace")
+    log.unlink()
+    return status, words
+
 
 CHILD: Final = "pura.model.rehearsal"
 MAX_ANSWER_BYTES: Final = 1 << 16

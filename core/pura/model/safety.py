@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from pura.base.errors import ModelError
 from pura.base.files import open_regular
-from pura.base.strict import read_json
+from pura.base.json_text import read_json
 
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 CODE: Final = (".py", ".pyc", ".so", ".dll", ".dylib")

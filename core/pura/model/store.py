@@ -1,8 +1,6 @@
-"""The registry of installed models: one folder each below the user's data folder.
+"""The registry of installed models.
 
-A model is made in a folder whose name starts with ``.partial-`` and moved into place in one step
-when it is complete. One process installs at a time; whoever holds the lock may sweep what an
-earlier, interrupted one left behind.
+One folder each below the user's data, made apart and moved in whole.
 """
 
 from __future__ import annotations
@@ -15,30 +13,104 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import ModelError, PuraError
+from pura.base.files import file_lock, make_private
 from pura.model import fetch, rehearsal
-from pura.model.checking import verify
-from pura.model.children import run_child
 from pura.model.convert import PACKED, told
-from pura.model.copying import cache_for, copied_bytes, copy_files
 from pura.model.installed import (
     RECORD,
     InstalledModel,
+    cache_for,
+    copied_bytes,
+    copy_files,
     file_hash,
     model_fingerprint,
     read_record,
+    sweep,
+    verify,
     write_record,
 )
 from pura.model.load import load_tokenizer, only_control_tokens
+from pura.model.rehearsal import run_child
 from pura.model.safety import FolderFacts, inspect_folder, inspect_gguf
 from pura.model.tokenise import tokenizer_fingerprint
-from pura.model.workshop import PARTIAL, sync, workshop
+
+PARTIAL: Final = ".partial-"
+SPARE_BYTES: Final = 64 << 20
+
+
+@contextlib.contextmanager
+def workshop(folder: Path, need: int) -> Iterator[Path]:
+    """Yield a fresh folder inside the store; it is gone afterwards, however it ends.
+
+    Args:
+        folder: The store; made when it is not there.
+        need: Bytes that the work will take.
+
+    Raises:
+        ModelError: No space, no permission, or another installation is under way.
+    """
+    try:
+        make_private(folder)
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise ModelError("model.folder-write", why=error.errno or 0) from None
+    if free < need + SPARE_BYTES:
+        raise ModelError(
+            "model.space",
+            need=_megabytes(need + SPARE_BYTES),
+            free=_megabytes(free),
+            code="model-space",
+        )
+    with _locked(folder / ".lock"):
+        for remains in folder.glob(f"{PARTIAL}*"):
+            shutil.rmtree(remains, ignore_errors=True)
+        sweep(folder)
+        shop = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=folder))
+        try:
+            yield shop
+        except OSError as error:
+            raise ModelError("model.folder-write", why=error.errno or 0) from None
+        finally:
+            shutil.rmtree(shop, ignore_errors=True)
+
+
+def sync(path: Path) -> None:
+    """Force a file or folder onto the disk, where the system can do that."""
+    if os.name == "nt" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _megabytes(size: int) -> int:
+    return -(-size // 1_000_000)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the store's lock; an installation takes too long to wait for it."""
+    try:
+        lock = file_lock(path)
+        lock.acquire()
+    except TimeoutError:
+        raise ModelError("model.busy") from None
+    except OSError as error:
+        raise ModelError("model.folder-write", why=error.errno or 0) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
 
 Progress = Callable[[int, int], None]
 Checkpoint = Callable[[], None]

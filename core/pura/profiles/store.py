@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import ProfileError
-from pura.base.files import write_atomic
-from pura.base.locks import file_lock
+from pura.base.files import file_lock, write_atomic
 from pura.scheme import Profile
 
 _PATIENCE: Final = 10.0

@@ -16,11 +16,18 @@ from pura.record.encode import encode
 from pura.record.evidence import (
     BitEvidence,
     EvidenceFacts,
+    LimitsFacts,
     MarkFacts,
     PayloadFacts,
     PowerFacts,
+    PriorFacts,
+    PromptReading,
+    RereadingFacts,
+    SchemeFacts,
     StepEvidence,
+    StopFacts,
     TokenEvidence,
+    VariantFacts,
 )
 from pura.record.finding import COLUMNS, LR_CAP, Finding, answer_of, compared_of
 from pura.record.naming import (
@@ -33,21 +40,17 @@ from pura.record.naming import (
     name_payload,
     token_share,
 )
-from pura.record.readings import (
-    LimitsFacts,
-    PriorFacts,
-    PromptReading,
-    RereadingFacts,
-    SchemeFacts,
-    StopFacts,
-    VariantFacts,
-)
 from pura.record.spoken import placed, sentences_said
-from pura.record.steps import StepReport
-from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, PromptFacts
+from pura.record.surroundings import (
+    DeviceFacts,
+    InputFacts,
+    KeyFacts,
+    ModelFacts,
+    PromptFacts,
+    StepReport,
+)
 from pura.scheme import Profile
-from pura.words.sentence import Sentence
-from pura.words.sentences import headline
+from pura.words.sentences import Sentence, headline
 
 SCHEMA = "pura-audit/1"
 _ROW = (

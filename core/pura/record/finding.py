@@ -20,8 +20,7 @@ from pura.record.naming import NamedField, NamedMark, NamedPayload, Passage, Reg
 from pura.record.spoken import mark_lines, place_words
 from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
-from pura.words.sentence import Sentence
-from pura.words.sentences import Value, fill, headline, scale
+from pura.words.sentences import Sentence, Value, fill, headline, scale
 
 _BESIDE: Final = (
     "stopped.",

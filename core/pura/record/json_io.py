@@ -1,12 +1,8 @@
-"""The record as JSON and back, without loss.
-
-The shape is the dataclasses' own: the JSON schema that ships (``resources/audit.schema.json``) is
-generated from them, and a test compares the two. Floats keep every digit; NaN, which JSON does not
-know, stands as ``null`` in number arrays and infinities are refused.
-"""
+"""The record as JSON and back, without loss; without its text; and one number over its findings."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -14,13 +10,23 @@ import numpy as np
 from pura.base.catalogue import phrase
 from pura.base.decoder import DecodeError, Decoder, Own
 from pura.base.errors import ProfileError, RecordError, unusable
-from pura.base.json_text import json_text
-from pura.base.strict import read_json
+from pura.base.json_text import canonical, former, json_text, read_json, sha256
 from pura.record.audit import SCHEMA, Audit
 from pura.record.encode import array_of, encode
 from pura.record.evidence import F64, I64, U8
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
+
+__all__ = [
+    "FieldValue",
+    "finding_schema",
+    "from_dict",
+    "from_json",
+    "json_schema",
+    "summary",
+    "to_json",
+]
+
 
 _FORMER: Final = {"payload": "decoded"}
 """What records of earlier versions called otherwise: there a payload in question had that name."""
@@ -221,12 +227,51 @@ def finding_schema() -> dict[str, Any]:
     }
 
 
-__all__ = [
-    "FieldValue",
-    "finding_schema",
-    "from_dict",
-    "from_json",
-    "json_schema",
-    "summary",
-    "to_json",
-]
+NO_ID: Final = -1
+
+
+def textless(audit: Audit) -> Audit:
+    """Return the record without text, token ids and the texts of other readings."""
+    variants = tuple(replace(one, text=None) for one in audit.variants)
+    ids = np.full_like(audit.tokens.ids, NO_ID)
+    return replace(audit, text=None, variants=variants, tokens=replace(audit.tokens, ids=ids))
+
+
+FORM: Final = 2
+FORMS: Final = (FORM, 1)
+"""2 is RFC 8785; 1 stands in reports of version 0.1.0, whose fractions Python wrote."""
+_PARTS: Final = (
+    "text",
+    "prompt",
+    "profile",
+    "tokens",
+    "steps",
+    "bits",
+    "payload",
+    "decoder",
+    "candidates",
+    "evidence",
+    "verdict",
+    "passages",
+    "variants",
+    "policy",
+)
+
+
+def findings_digest(audit: Audit, form: int = FORM) -> str:
+    """Return the SHA-256 over the findings, 64 hex digits.
+
+    Args:
+        audit: The record.
+        form: One of :data:`FORMS`, how the findings are written to be hashed.
+    """
+    whole = audit.to_dict()
+    # Records of earlier versions keep their number: what they called payload keeps that name here.
+    whole["payload"] = whole["decoded"]
+    part: dict[str, Any] = {name: whole[name] for name in _PARTS}
+    later = ("marks", "more_marks", "prompts", "prior", "limits", "power", "stopped", "rereading")
+    part |= {name: whole[name] for name in later if name in whole}
+    part["keys"] = [key["fingerprint"] for key in whole["keys"]]
+    part["model"] = whole["model"]["fingerprint"]
+    part["device"] = [whole["device"]["kind"], whole["device"]["dtype"]]
+    return sha256(former(part) if form == 1 else canonical(part))

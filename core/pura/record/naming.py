@@ -30,7 +30,7 @@ class CandidateFacts:
     Attributes:
         bits: ``L_m`` characters 0 and 1.
         posterior: Weight under the prior of the evidence: all payloads alike, or the issued ones
-            more (:class:`~pura.record.readings.PriorFacts`).
+            more (:class:`~pura.record.evidence.PriorFacts`).
         fields: What the layout makes of it.
     """
 

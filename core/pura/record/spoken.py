@@ -12,8 +12,7 @@ from typing import Final
 from pura.base import numerals
 from pura.record.naming import NamedField, NamedMark, NamedPayload, Passage
 from pura.scheme import Profile
-from pura.words.sentence import Sentence
-from pura.words.sentences import Value, findings
+from pura.words.sentences import Sentence, Value, findings
 
 _SIGN: Final = re.compile(r"\S")
 _PARAGRAPH: Final = re.compile(r"(?:\A|\n[^\S\n]*\n)\s*\S")

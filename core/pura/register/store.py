@@ -1,10 +1,4 @@
-"""The register of issued payloads: to whom, when and for which model each was issued.
-
-One SQLite file, made for millions of rows: everything streams, nothing loads the whole, and
-adding many is all or nothing. The version of a register is a digest over its rows that does not
-depend on their order and is kept up to date with every row, so that a report can name the state
-of the register at no cost.
-"""
+"""The register of issued payloads: to whom, when and for which model; its file."""
 
 from __future__ import annotations
 
@@ -21,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.catalogue import phrase
-from pura.base.database import Handle
+from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import RegisterError
 from pura.base.files import make_private
 from pura.record.naming import RegisterFacts, RegisterMatch
-from pura.register.register_schema import connect, guard, transaction
 from pura.register.rows import (
     DIGEST_BYTES,
     Issue,
@@ -37,6 +30,52 @@ from pura.register.rows import (
     row_of,
 )
 from pura.scheme import Payload
+
+__all__ = [
+    "CHUNK",
+    "MIGRATIONS",
+    "REGISTER",
+    "Issue",
+    "Problems",
+    "Register",
+    "RegisterEntry",
+    "connect",
+    "guard",
+    "migrate",
+    "transaction",
+]
+
+
+# One step a version: from version i to i + 1. Steps are never edited, only added.
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        """CREATE TABLE entries (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            bits INTEGER NOT NULL,
+            payload BLOB NOT NULL,
+            who TEXT NOT NULL,
+            issued TEXT NOT NULL,
+            model TEXT NOT NULL
+        )""",
+        "CREATE UNIQUE INDEX by_payload ON entries (payload, bits)",
+        "INSERT INTO meta VALUES ('digest', '0')",
+        "INSERT INTO meta VALUES ('changed', '')",
+    ),
+)
+REGISTER: Final = Kind(
+    noun="database.register",
+    whole="database.register-whole",
+    error=RegisterError,
+    application_id=0x50555241,  # "PURA"
+    migrations=MIGRATIONS,
+    other_hint="database.register-other",
+    damaged_hint="database.register-damaged",
+)
+connect = REGISTER.connect
+guard = REGISTER.guard
+migrate = REGISTER.migrate
+
 
 CHUNK: Final = 65_536
 _WORTH_NAMING: Final = 1e-6  # entries with less weight are not listed
@@ -410,6 +449,3 @@ def _finite(logs: F64, rows: int) -> F64:
 def _chance(size: int, payload_bits: int) -> float:
     """``N / 2**L_m``, the chance that a random payload is in the register; 0 only when empty."""
     return max(math.ldexp(size, -payload_bits), 5e-324) if size else 0.0
-
-
-__all__ = ["CHUNK", "Issue", "Problems", "Register", "RegisterEntry"]

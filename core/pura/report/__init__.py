@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from pura.base.lazily import lazily
 
 if TYPE_CHECKING:
+    from pura.report.annexes import bits_csv, safe_name, table_files, tokens_csv
     from pura.report.build import Report, build_report, record_json
-    from pura.report.compile import page_count, render_pages
-    from pura.report.pages import html_page
+    from pura.report.pages import html_page, page_count, render_pages
     from pura.report.request import ItemNotes, Parties, ReportRequest, check_request
-    from pura.report.tables import bits_csv, safe_name, table_files, tokens_csv
 
 __getattr__ = lazily(
     __name__,
@@ -24,16 +23,16 @@ __getattr__ = lazily(
         "Parties": "pura.report.request",
         "Report": "pura.report.build",
         "ReportRequest": "pura.report.request",
-        "bits_csv": "pura.report.tables",
+        "bits_csv": "pura.report.annexes",
         "build_report": "pura.report.build",
         "check_request": "pura.report.request",
         "html_page": "pura.report.pages",
-        "page_count": "pura.report.compile",
+        "page_count": "pura.report.pages",
         "record_json": "pura.report.build",
-        "render_pages": "pura.report.compile",
-        "safe_name": "pura.report.tables",
-        "table_files": "pura.report.tables",
-        "tokens_csv": "pura.report.tables",
+        "render_pages": "pura.report.pages",
+        "safe_name": "pura.report.annexes",
+        "table_files": "pura.report.annexes",
+        "tokens_csv": "pura.report.annexes",
     },
 )
 

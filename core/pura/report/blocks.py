@@ -1,10 +1,17 @@
-"""What a report is built of: plain values that the PDF and the HTML page are both made from."""
+"""What a report is built of: plain values, their words, and every character shown or named."""
 
 from __future__ import annotations
 
+import json
+import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, Final
+
+from pura.base.catalogue import catalogue, check_language
+from pura.base.paths import resource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,3 +138,73 @@ def table(
         align=tuple(align),
         widths=tuple(widths),
     )
+
+
+class Labels:
+    """The words of one language.
+
+    Args:
+        language: ``en`` or ``de``.
+    """
+
+    def __init__(self, language: str) -> None:
+        check_language(language)
+        self.language = language
+
+    def __call__(self, key: str, **values: str | int) -> str:
+        """Return a text with its blanks filled.
+
+        Raises:
+            KeyError: There is no such text.
+        """
+        return catalogue("report").fill(key, self.language, values)
+
+    def given(self, text: str) -> str:
+        """Return a field, or that it was not given."""
+        return text.strip() or self("not-given")
+
+    def yes(self, found: bool) -> str:
+        """Return yes or no."""
+        return self("yes" if found else "no")
+
+
+_KEPT: Final = {"\n", "\t"}
+# Direction marks would reorder what stands beside them: an auditor wants to see them instead.
+_ACTING: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+@cache
+def _ranges() -> tuple[list[int], list[int]]:
+    found = json.loads(resource("report", "coverage.json").read_text(encoding="utf-8"))["ranges"]
+    return [first for first, _ in found], [last for _, last in found]
+
+
+def covered(char: str) -> bool:
+    """Whether some font of the report has a picture of a character."""
+    firsts, lasts = _ranges()
+    place = bisect_right(firsts, ord(char)) - 1
+    return place >= 0 and ord(char) <= lasts[place]
+
+
+def printable(text: str) -> str:
+    """Return a text as it is printed: what has no picture is named.
+
+    Line breaks and tabs stay. Controls of ASCII become their pictures (U+2400 …), all else that
+    acts on the display or that no font has becomes ``⟨U+XXXX⟩``.
+    """
+    distinct = {char: _shown(char) for char in set(text)}
+    if all(char == shown for char, shown in distinct.items()):
+        return text
+    return "".join(distinct[char] for char in text)
+
+
+def _shown(char: str) -> str:
+    if char in _KEPT:
+        return char
+    code = ord(char)
+    if code < 0x20 or code == 0x7F:
+        picture = chr(0x2400 + code) if code < 0x20 else "\u2421"
+        return picture if covered(picture) else f"⟨U+{code:04X}⟩"
+    if unicodedata.category(char) in _ACTING:
+        return f"⟨U+{code:04X}⟩"
+    return char if covered(char) or char == " " else f"⟨U+{code:04X}⟩"

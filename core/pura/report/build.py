@@ -9,19 +9,16 @@ from typing import Any, Final
 
 from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError, RecordError, unusable
-from pura.base.json_text import json_text
-from pura.base.strict import read_json
+from pura.base.json_text import json_text, read_json
 from pura.record import json_io
 from pura.record.audit import SCHEMA as RECORD_SCHEMA
 from pura.record.audit import Audit
-from pura.report import particulars
-from pura.report.blocks import Content, Section, facts, note
-from pura.report.compile import Typeset, compile_pdf, typeset
+from pura.report import request as request_file
+from pura.report.blocks import Content, Labels, Section, facts, note, printable
 from pura.report.content import Seals, content_of, report_number
 from pura.report.finality import Confirmation, refuse_unreviewed
-from pura.report.glyphs import printable
 from pura.report.hiding import names, public_audits
-from pura.report.labels import Labels
+from pura.report.pages import Typeset, compile_pdf, typeset
 from pura.report.request import OMITTED, ReportRequest, check_request
 from pura.words.linter import forbidden
 
@@ -113,7 +110,7 @@ def remake(record: bytes, told: bytes) -> bytes:
         ValueError: The particulars are damaged.
         PuraError: The record is damaged, or no report can be made of it.
     """
-    request, annex = (found := particulars.read(told)).request, found.annex
+    request, annex = (found := request_file.read(told)).request, found.annex
     check_request(request)
     audits = [json_io.from_dict(part) for part in audits_in(read_json(record))]
     seals = Seals(
@@ -152,7 +149,7 @@ def _compile(
 ) -> bytes:
     return compile_pdf(
         content,
-        attached={RECORD: record, particulars.NAME: told or particulars.write(request, annex)},
+        attached={RECORD: record, request_file.NAME: told or request_file.write(request, annex)},
         logo=request.logo,
         logo_words=Labels(request.language)("alt.logo"),
         typeset=typeset,

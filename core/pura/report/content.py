@@ -12,24 +12,23 @@ from pura.record.audit import Audit
 from pura.record.finding import said
 from pura.record.naming import NamedMark
 from pura.record.spoken import whom_words
-from pura.report import annexes, findings, item, method
+from pura.report import annexes, findings, method
 from pura.report.blocks import (
     Block,
     Content,
+    Labels,
     Section,
     bullets,
     facts,
     heading,
     note,
     paragraph,
+    printable,
     table,
 )
-from pura.report.glyphs import printable
-from pura.report.labels import Labels
 from pura.report.request import ReportRequest
 from pura.scheme.foreign import FOREIGN_NAMES
-from pura.words.sentence import Sentence
-from pura.words.sentences import say
+from pura.words.sentences import Sentence, say
 
 DRAFTS: Final = {"confirmed": "draft.reviewed", "disputed": "draft.disputed"}
 _BITS: Final = re.compile(r"\b[01]{12,}\b")
@@ -87,8 +86,8 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
     about = _about(labels, request, number, issued)
     parts: dict[str, tuple[Block, ...]] = {
         **({"report": tuple(about)} if many else {}),
-        "item": _each(audits, labels, lambda a: item.item(a, request, labels)),
-        "propositions": _each(audits, labels, lambda a: item.propositions(a, request, labels)),
+        "item": _each(audits, labels, lambda a: method.item(a, request, labels)),
+        "propositions": _each(audits, labels, lambda a: method.propositions(a, request, labels)),
         "method": (
             *_method(audits, labels),
             *_each(audits, labels, lambda a: method.method(a, request, labels)),

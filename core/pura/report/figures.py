@@ -17,7 +17,7 @@ import numpy.typing as npt
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
-from pura.report.labels import Labels
+from pura.report.blocks import Labels
 from pura.words.sentences import scale
 
 WIDTH: Final = 680

@@ -12,8 +12,7 @@ from typing import Final
 
 from pura.base.errors import InputError
 from pura.record.audit import Audit
-from pura.record.findings_digest import findings_digest
-from pura.record.textless import textless
+from pura.record.json_io import findings_digest, textless
 from pura.report.request import ReportRequest
 
 ALWAYS: Final = "always"

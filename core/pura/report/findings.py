@@ -12,9 +12,17 @@ from pura.record.marks import bits_of
 from pura.record.naming import CandidateFacts
 from pura.record.spoken import evidence_ratio, limits_words, whom_words
 from pura.report import figures
-from pura.report.blocks import Block, bullets, facts, heading, note, paragraph, table
-from pura.report.glyphs import printable
-from pura.report.labels import Labels
+from pura.report.blocks import (
+    Block,
+    Labels,
+    bullets,
+    facts,
+    heading,
+    note,
+    paragraph,
+    printable,
+    table,
+)
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import change_name, say, scale
 

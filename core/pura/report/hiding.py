@@ -1,11 +1,8 @@
-"""What of the examined text a report shows, and what its embedded record may hold.
-
-A token's id tells its characters, so where text is hidden the ids go too. What is hidden is not in
-the file at all: neither on a page nor in the attachment.
-"""
+"""What of the examined text a report shows, and the sealed annex under a passphrase."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -13,9 +10,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.errors import ReportError
+from pura.keys.sealed import check_passphrase
 from pura.record.audit import Audit
+from pura.record.json_io import NO_ID, textless
 from pura.record.naming import RegisterFacts
-from pura.record.textless import NO_ID, textless
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
 
 BLOCK: Final = "█"
@@ -94,3 +93,44 @@ def names(audits: Sequence[Audit]) -> list[tuple[str, int, str, str]]:
         for mark in audit.finding.marks
         if mark.entry is not None
     ]
+
+
+ATTACHED: Final = "annex.pdf"
+MAX_BYTES: Final = 127
+"""What PDF takes of a passphrase in UTF-8."""
+
+
+def lock_pdf(pdf: bytes, passphrase: bytearray) -> bytes:
+    """Encrypt a PDF (AES-256, revision 6 of the standard handler).
+
+    The file as it was is attached inside, under the same passphrase, so that its digest can be
+    compared with the one that the report prints.
+
+    Args:
+        pdf: The file.
+        passphrase: UTF-8, from :func:`pura.keys.passphrase_bytes`.
+
+    Returns:
+        The encrypted file; its bytes differ from call to call.
+
+    Raises:
+        KeyFormatError: The passphrase is too short.
+        ReportError: It is longer than PDF takes.
+    """
+    from pyhanko.pdf_utils.embed import EmbeddedFileObject, FileSpec, embed_file
+    from pyhanko.pdf_utils.reader import PdfFileReader
+    from pyhanko.pdf_utils.writer import copy_into_new_writer
+
+    check_passphrase(passphrase)
+    if len(passphrase) > MAX_BYTES:
+        raise ReportError(
+            "report.passphrase", most=MAX_BYTES, count=len(passphrase), code="report-passphrase"
+        )
+    writer = copy_into_new_writer(PdfFileReader(io.BytesIO(pdf)))
+    held = EmbeddedFileObject.from_file_data(writer, pdf, mime_type="application/pdf")
+    embed_file(writer, FileSpec(ATTACHED, embedded_data=held, file_name=ATTACHED))
+    words = passphrase.decode()
+    writer.encrypt(owner_pass=words, user_pass=words)  # type: ignore[no-untyped-call]
+    out = io.BytesIO()
+    writer.write(out)  # type: ignore[no-untyped-call]
+    return out.getvalue()

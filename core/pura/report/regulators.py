@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pura.base import numerals
-from pura.base.canonical import canonical
 from pura.base.catalogue import Value, catalogue, check_language
+from pura.base.json_text import canonical
 from pura.report.blocks import (
     Block,
     Content,
@@ -24,10 +24,10 @@ from pura.report.blocks import (
     heading,
     note,
     paragraph,
+    printable,
     table,
 )
-from pura.report.compile import compile_pdf
-from pura.report.glyphs import printable
+from pura.report.pages import compile_pdf
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
 from pura.verdict.power import PowerEntry, PowerTable

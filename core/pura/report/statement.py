@@ -16,15 +16,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import catalogue
 from pura.base.decoder import Decoder, later
 from pura.base.errors import RecordError, ServeError
 from pura.base.files import read_bounded, write_atomic
+from pura.base.json_text import canonical, sha256
 from pura.base.numerals import LANGUAGES
 from pura.report.sign.identity import Identity
-from pura.words.sentence import Sentence
-from pura.words.sentences import fill
+from pura.words.sentences import Sentence, fill
 
 SCHEMA: Final = "pura-statement/2"
 FORMER: Final = "pura-statement/1"

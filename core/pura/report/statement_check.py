@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from pura.base.canonical import canonical
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import ReportFileError
-from pura.base.strict import TwiceError, read_json
+from pura.base.json_text import TwiceError, canonical, read_json
 from pura.report.check.dissect import drive
 from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, CheckedPoint
 from pura.report.sign.identity import describe

@@ -20,7 +20,7 @@ from pura.base.catalogue import phrase
 from pura.base.errors import ReportError
 from pura.base.json_text import json_text
 from pura.base.linux import kernel
-from pura.report.compile import Typeset, typeset
+from pura.report.pages import Typeset, typeset
 
 REFUSED: Final = 3
 MOST_BYTES: Final = 1 << 30

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import KeyFormatError
-from pura.base.locked_memory import SLOT, LockedBytes
+from pura.base.process import SLOT, LockedBytes
 
 KEY_BYTES: Final = SLOT
 LABEL_SEED: Final = b"pura1-seed"

@@ -16,12 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from pura.base.canonical import former, sha256
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder, Own
 from pura.base.errors import ProfileError, naming, unusable
 from pura.base.files import read_start
-from pura.base.strict import TwiceError, read_json
+from pura.base.json_text import TwiceError, former, read_json, sha256
 from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
 from pura.scheme.foreign import FOREIGN, SETTINGS_FIELD, ForeignMark
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS

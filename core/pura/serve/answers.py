@@ -8,17 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import catalogue
+from pura.base.json_text import canonical, sha256
 from pura.record.finding import Finding
 from pura.record.json_io import to_json
 from pura.report.statement import digested
-from pura.serve.roles import Role
 from pura.serve.settings import Protection
+from pura.serve.tokens import Role
 from pura.usecases.audits import Audited
 from pura.verdict.policy import Policy
-from pura.words.sentence import Sentence
-from pura.words.sentences import fill, findings
+from pura.words.sentences import Sentence, fill, findings
 
 MARKED: Final = "marked"
 NO_STATEMENT: Final = "no-statement"

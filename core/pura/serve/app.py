@@ -1,10 +1,11 @@
-"""The application: routes, errors and bounds around one service."""
+"""The application: routes, errors, bounds and signed statements around one service."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -16,21 +17,42 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from pura.base.errors import PuraError
-from pura.report.statement import StatementKey
+from pura.report.statement import SCHEMA, StatementKey
 from pura.serve import page, routes, shapes, softbinding
 from pura.serve.guard import Guard
 from pura.serve.log import Log
-from pura.serve.manifests import Manifests
 from pura.serve.problems import RefusalError, problem
 from pura.serve.reader import Reader
-from pura.serve.salt import Salt
-from pura.serve.service import Service
+from pura.serve.service import Service, Sign
 from pura.serve.settings import Places, Settings
-from pura.serve.stating import signer
-from pura.serve.store import Store
-from pura.serve.tokens import TokenFile
+from pura.serve.softbinding import Manifests
+from pura.serve.store import Salt, Store
+from pura.serve.tokens import Role, TokenFile
 from pura.usecases.environment import Environment
 from pura.version import __version__
+
+
+def signer(key: StatementKey, settings: Settings) -> Sign:
+    """Return what makes the statements of a service.
+
+    Args:
+        key: What signs them.
+        settings: The name of the detector.
+    """
+
+    def sign(check: dict[str, Any], role: Role, language: str) -> str:
+        return key.sign(
+            {
+                "schema": SCHEMA,
+                "detector": settings.name or "PURA",
+                "version": __version__,
+                "role": role.value,
+                "language": language,
+                "check": check,
+            }
+        )
+
+    return sign
 
 
 def create_app(

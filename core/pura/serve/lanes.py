@@ -159,11 +159,11 @@ def workers(
     )
     with ExitStack() as held:
         if engine == "local":
-            from pura.batch.local import Process
+            from pura.batch.workers import Process
 
             yield lambda stopped: Process(plan, lend(), jobs, stopped)
             return
-        from pura.batch.cluster import actors
+        from pura.batch.workers import actors
 
         gpus = int(environment.device == "cuda")
         yield held.enter_context(actors(plan, lend, gpus=gpus))

@@ -17,13 +17,13 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
 from pura.base.errors import PuraError
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.documents import Document, endings, from_text
 from pura.serve import answers
 from pura.serve.problems import RefusalError, details, language_of
-from pura.serve.roles import Asker
 from pura.serve.routes import InMemory, asker_of, document_of, ended, service_of
 from pura.serve.service import DONE, WAITING
+from pura.serve.tokens import Asker
 from pura.version import __version__
 
 _POLICY: Final = (

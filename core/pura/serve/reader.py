@@ -16,8 +16,8 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
-from pura.audit.contained import contained
 from pura.audit.options import Notice
+from pura.audit.unexamined import contained
 from pura.base.errors import Cancelled, PuraError, ServeError
 from pura.documents import Document, c2pa
 from pura.serve.lanes import Lane, away, here, workers

@@ -17,12 +17,12 @@ from starlette.requests import ClientDisconnect, Request
 
 from pura.base.errors import InputError
 from pura.documents import Document, Extraction, choose, endings, from_text, read_data
-from pura.documents.limits import over
+from pura.documents.values import over
 from pura.serve import answers, budgets, shapes
 from pura.serve.problems import MEDIA, RefusalError, language_of
 from pura.serve.reader import Kept
-from pura.serve.roles import Asker, Role
 from pura.serve.service import WAITING, Check, Service, address_of
+from pura.serve.tokens import Asker, Role
 from pura.usecases.environment import Environment
 from pura.version import __version__
 

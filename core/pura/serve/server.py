@@ -22,8 +22,8 @@ from starlette.requests import Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pura.base.errors import ServeError
+from pura.serve.guard import named
 from pura.serve.log import Log, OthersHandler
-from pura.serve.origins import named
 from pura.serve.service import Service
 from pura.serve.settings import Limits
 
@@ -110,7 +110,7 @@ class HurriedProtocol(H11Protocol):
 
     Where too many are open, the one that has owed a whole request for longest is cut off, so that
     whoever only holds connections keeps nobody else out. The bounds of bodies are those of
-    :class:`~pura.serve.bodies.Body`; one that is sent with a good token is not cut off here.
+    :class:`~pura.serve.guard.Body`; one that is sent with a good token is not cut off here.
     """
 
     header_s = Limits().header_s

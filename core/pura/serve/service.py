@@ -24,16 +24,12 @@ from pura.documents import Document
 from pura.serve import answers, budgets
 from pura.serve.answers import Answer
 from pura.serve.budgets import Budget
-from pura.serve.log import Log
-from pura.serve.metrics import Metrics
+from pura.serve.log import Log, Metrics, Refusals
 from pura.serve.problems import RefusalError, details
 from pura.serve.reader import Found, Kept, Reader, Work
-from pura.serve.refusals import Refusals
-from pura.serve.roles import Asker, Role
-from pura.serve.salt import Salt
 from pura.serve.settings import Settings
-from pura.serve.store import Store
-from pura.serve.tokens import TokenFile
+from pura.serve.store import Salt, Store
+from pura.serve.tokens import Asker, Role, TokenFile
 from pura.usecases.audits import Audited
 from pura.verdict.policy import Policy, default_policy
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pura.base.paths import Paths
-from pura.serve.roles import PER_DAY, Role
+from pura.serve.tokens import PER_DAY, Role
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Bearer tokens: 256 bits, shown once, kept as SHA-256; named, limited, revocable."""
+"""Who asks: roles, and bearer tokens of 256 bits, kept as SHA-256, named and limited."""
 
 from __future__ import annotations
 
@@ -9,15 +9,49 @@ import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from pura.base.errors import ServeError
-from pura.base.files import write_atomic
-from pura.base.locks import file_lock
-from pura.base.strict import read_json
+from pura.base.files import file_lock, write_atomic
+from pura.base.json_text import read_json
 from pura.serve.budgets import Budget
-from pura.serve.roles import Asker, Role
+
+
+class Role(StrEnum):
+    """How much of a finding is answered."""
+
+    PUBLIC = "public"
+    TRUSTED = "trusted"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asker:
+    """Who asks.
+
+    Attributes:
+        token: Identifier of the token; for whoever has none, the address block under the salt.
+        name: As logs and the case log name them.
+        role: How much of a finding they get.
+        budgets: What pays for what they ask.
+    """
+
+    token: str
+    name: str
+    role: Role
+    budgets: tuple[Budget, ...]
+
+    @property
+    def reserved(self) -> bool:
+        """Whether places are reserved for them: a token of more than a public role says so."""
+        return self.role is not Role.PUBLIC
+
+
+PER_DAY = {Role.PUBLIC: 50, Role.TRUSTED: 1000, Role.INTERNAL: 100_000}
+"""Checks in a day that a token of a role is good for, where nobody said otherwise."""
+
 
 SCHEMA: Final = "pura-serve-tokens/1"
 PREFIX: Final = "pura_"

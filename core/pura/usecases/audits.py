@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pura.audit.contained import audit_contained, contained
 from pura.audit.options import AuditText, KeyUse, Notice, Options, latest_day
+from pura.audit.unexamined import audit_contained, contained
 from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
@@ -19,8 +19,7 @@ from pura.documents import Extraction, digest_of, from_text
 from pura.keys import KeyRef
 from pura.keys.epochs import is_epoch, latest, today
 from pura.record.audit import Audit
-from pura.record.steps import StepReport
-from pura.record.surroundings import InputFacts, KeyFacts
+from pura.record.surroundings import InputFacts, KeyFacts, StepReport
 from pura.register.store import Register
 from pura.scheme import Profile
 from pura.usecases import register
@@ -345,7 +344,7 @@ class Prepared:
         checkpoint: Checkpoint,
         day: dt.date | None,
     ) -> list[Audit | PuraError]:
-        from pura.audit.schemes import audit_schemes
+        from pura.audit.foreign import audit_schemes
 
         model, setup = self.open(progress=progress, checkpoint=checkpoint), self._setup
         sealing = {one.key for one in setup.foreign} - {ref.fingerprint for ref in setup.keys}
@@ -364,17 +363,17 @@ class Prepared:
     def _audited(
         self, text: AuditText, found: Audit | PuraError, notices: tuple[Notice, ...]
     ) -> Audited | PuraError:
-        from pura.audit import facts
-        from pura.audit.prompts import prompt_facts
+        from pura.audit import steps as record_facts
         from pura.audit.steps import STEPS
         from pura.audit.unexamined import reason_of, unexamined
+        from pura.audit.variants import prompt_facts
 
         if isinstance(found, Audit):
             return Audited(audit=found, notices=notices)
         if reason_of(found) is None:
             return found
         audit = unexamined(
-            facts.input_facts(text.document, 0),
+            record_facts.input_facts(text.document, 0),
             found,
             self._means(),
             text.log,
@@ -386,7 +385,7 @@ class Prepared:
 
     def _means(self) -> Means:
         """Return with what texts are audited; before anything is opened, what was chosen."""
-        from pura.audit import facts
+        from pura.audit import steps as record_facts
         from pura.audit.unexamined import Means
 
         at, setup, model = self._environment, self._setup, self._model
@@ -396,8 +395,10 @@ class Prepared:
                 KeyFacts(fingerprint=ref.fingerprint, label=ref.label) for ref in setup.needed_keys
             ),
             profile=setup.profile,
-            model=facts.model_facts(model or at.installed(setup.model, profile=setup.profile)),
-            device=facts.device_facts(device),
+            model=record_facts.model_facts(
+                model or at.installed(setup.model, profile=setup.profile)
+            ),
+            device=record_facts.device_facts(device),
             policy=self.policy,
             decoder=setup.decoder,
         )
@@ -533,7 +534,7 @@ def unread_parts(extraction: Extraction, parts: Sequence[str] = ()) -> tuple[Unr
 def _not_examined(item: UnreadFile, means: Means) -> Audited:
     from pura.audit.steps import STEPS, bytes_noted
     from pura.audit.unexamined import unexamined
-    from pura.words.sentence import sentence
+    from pura.words.sentences import sentence
 
     known = bytes_noted(item.size_bytes, item.sha256) if item.sha256 else sentence("log.unreadable")
     log = (

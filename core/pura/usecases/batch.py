@@ -21,11 +21,10 @@ from pura.base.progress import Checkpoint, unstopped
 from pura.batch.engine import Engine, HereEngine, Read, Workers, failure
 from pura.batch.inputs import Inputs, files, weight_of
 from pura.batch.journal import DAY, BatchJournal
-from pura.batch.results import merged, packed, read_rows, record_path
+from pura.batch.results import format_of, merged, packed, read_rows, record_path, write_rows
 from pura.batch.rows import Row, finding_of
 from pura.batch.run import BatchStanding, Tell, work_off
 from pura.batch.values import Finding
-from pura.batch.write import format_of, write_rows
 from pura.documents import Document
 from pura.usecases import register
 from pura.usecases.audits import (
@@ -324,11 +323,11 @@ def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -
             return [key.copy_secret() for key, _ in keys]
 
         if engine == "local":
-            from pura.batch.local import local
+            from pura.batch.workers import local
 
             yield local(plan, lend, jobs)
             return
-        from pura.batch.cluster import actors
+        from pura.batch.workers import actors
 
         gpus = int(environment.device == "cuda")
         start = opened.enter_context(actors(plan, lend, gpus=gpus))

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from pura.base.errors import InputError, KeyFormatError, naming
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
-from pura.base.strict import read_json
+from pura.base.json_text import read_json
 from pura.keys import Place, Secret, parse_key
 from pura.keys.sealed import check_passphrase, seal, unseal
 from pura.register.register_csv import export_csv

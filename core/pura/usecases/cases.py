@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import CaseLogError, PuraError, naming
 from pura.base.files import read_bounded, refuse_taken, write_atomic, write_or_refuse
+from pura.base.json_text import read_json
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
-from pura.base.strict import read_json
 from pura.caselog import (
     KEEP,
     SEAL,
@@ -620,7 +620,7 @@ def check_log(
         CaseLogError: There is none, or the head cannot be read.
         Cancelled: The checkpoint said so.
     """
-    from pura.caselog.checkpoints import parse_head
+    from pura.caselog.deposit import parse_head
     from pura.caselog.verify import record_check, verify_log
     from pura.report.check import load_trust
 
@@ -663,7 +663,7 @@ def sign_head_of_log(
         CaseLogError: There is no log, or it cannot be written.
         SigningError: The certificate cannot be used.
     """
-    from pura.caselog.checkpoints import sign_head
+    from pura.caselog.deposit import sign_head
     from pura.report.sign import load_identity
 
     with passphrase.used() as words:

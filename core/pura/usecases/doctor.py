@@ -18,19 +18,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final, Literal
 
-from pura.base.build_hash import build_hash
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import PuraError
 from pura.base.files import exposed
-from pura.base.locked_memory import stays_out_of_swap
-from pura.base.resources import resource
+from pura.base.paths import build_hash, resource
+from pura.base.process import stays_out_of_swap
 from pura.caselog import list_cases
-from pura.documents import limits
+from pura.documents import values as bounds
 from pura.keys import State, words
 from pura.model import offline
-from pura.model.device import instructions
+from pura.model.device import free_memory, gigabytes, instructions, room_for
 from pura.model.fetch import known_models
-from pura.model.memory import free_memory, gigabytes, room_for
 from pura.register.store import Register
 from pura.usecases.cases import open_log
 from pura.usecases.environment import Environment
@@ -328,9 +326,9 @@ def _case_log(environment: Environment) -> Iterator[Examined]:
 def _cage() -> Iterator[Examined]:
     cage = check_cage()
     values: dict[str, Value] = {
-        "file": limits.MAX_FILE_BYTES >> 20,
-        "memory": limits.CHILD_MEMORY_BYTES >> 20,
-        "seconds": limits.CHILD_CPU_SECONDS,
+        "file": bounds.MAX_FILE_BYTES >> 20,
+        "memory": bounds.CHILD_MEMORY_BYTES >> 20,
+        "seconds": bounds.CHILD_CPU_SECONDS,
     }
     if cage is None:
         yield _seen("cage", "cage.weak", "warning", **values)

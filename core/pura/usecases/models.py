@@ -147,8 +147,7 @@ def measure_fitness(
     Raises:
         PuraError: Key, model or samples cannot be read, or do not belong together.
     """
-    from pura.measure.fitness.measure import measure
-    from pura.measure.fitness.samples import make_samples, read_samples
+    from pura.measure.fitness.measure import make_samples, measure, read_samples
 
     with environment.opened_keys([key]) as [(secret, _)]:
         progress(Stage(name="model"))

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pura.base.catalogue import phrase
 from pura.base.errors import ProfileError, unusable
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
-from pura.base.strict import read_json
+from pura.base.json_text import read_json
 from pura.keys import KeyRef
 from pura.keys.foreign import ForeignSettings, foreign_settings, seal_secret
 from pura.model.installed import InstalledModel

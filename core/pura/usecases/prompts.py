@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError
-from pura.base.strict import read_json
+from pura.base.json_text import read_json
 from pura.documents import ReadOptions, read_document
 
 

@@ -22,9 +22,9 @@ from pura.report import build_report as make_report
 from pura.report.build import RECORD
 from pura.report.check import ReportCheck, load_trust
 from pura.report.check import check_report as examine
-from pura.report.compile import typeset
 from pura.report.finality import Confirmation
 from pura.report.logo import MAX_LOGO
+from pura.report.pages import typeset
 from pura.report.sign import SignOptions, load_identity
 from pura.report.sign import sign_report as put_signature
 from pura.report.sign.identity import Certificate
@@ -243,7 +243,7 @@ def refuse_replacing(
 def _annex(pdf: bytes, passphrase: Secret | None) -> bytes:
     if passphrase is None:
         return pdf
-    from pura.report.lock import lock_pdf
+    from pura.report.hiding import lock_pdf
 
     words = passphrase.copy()
     try:

@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from pura.base.caged_child import converse, start_child
 from pura.base.errors import InputError, PuraError
+from pura.base.json_text import read_json
 from pura.base.process import NOT_SHUT_STATUS
-from pura.base.strict import read_json
 from pura.decode.exact import decide
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.decode.model import default_model
 from pura.decode.paper import decode as decode_paper
 from pura.decode.trellis import make_trellis
@@ -167,7 +167,7 @@ def _distribution(logits: list[float], profile: Profile) -> npt.NDArray[np.float
 
 
 def _check_embed(data: dict[str, Any]) -> None:
-    from pura.embed.sampler import entropy_bits, inverse_transform
+    from pura.embed.engine import entropy_bits, inverse_transform
 
     key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
     if key.fingerprint != data["key_fingerprint"]:
@@ -203,7 +203,7 @@ def _check_embed(data: dict[str, Any]) -> None:
 
 
 def _check_extract(data: dict[str, Any]) -> None:
-    from pura.embed.sampler import entropy_bits
+    from pura.embed.engine import entropy_bits
 
     key = SecretKey.from_hex(data["key_hex"])
     profile = Profile.from_dict({**data["profile"], "llr_clip": data["llr_clip"]})

@@ -30,7 +30,7 @@ from pura.scheme import FieldValue, Gate, Payload, Profile, unpack
 from pura.scheme.profile import SCHEME
 from pura.verdict.outcome import Outcome, decide_outcome
 from pura.verdict.policy import Policy
-from pura.words.sentence import Sentence
+from pura.words.sentences import Sentence
 
 _ROUNDING: Final = 1e-6
 """By so much at most numbers differ that are worked out in another order."""

@@ -1,11 +1,4 @@
-"""What may be expected of a text before it is read: how much evidence, and what stands against it.
-
-Cheap signs only: no model runs, nothing is measured, so a note never forbids an audit. The number
-of tokens is estimated from the characters, the usable positions from the share that the study
-found (docs/study.md §1), the readable bits from the power table. All three were measured on English
-prose of one small model at temperature 1; a large model at a low temperature leaves fewer usable
-positions, and then this is too hopeful. The notes say so.
-"""
+"""What may be expected of a text before it is read, and of a profile before it is used."""
 
 from __future__ import annotations
 
@@ -20,11 +13,11 @@ from typing import Final
 from pura.base.catalogue import Value, catalogue
 from pura.scheme import Profile
 from pura.verdict.power import PROSE, PowerTable
-from pura.verdict.power_claim import shipped_power
+from pura.verdict.power_claim import length_found, shipped_power
 
 TOKENS_A_LETTER_WORD: Final = 1.25
 """Tokens an English word, of the built-in model's kind of vocabulary."""
-USABLE_SHARE: Final = 0.89
+USABLE_SHARE: Final = 0.895
 """Usable positions a token: 179 of 200 in the study's cells (docs/study.md §1)."""
 SHORT_TOKENS: Final = 60
 """Below it the study found fewer than 95 of 100 payloads (docs/study.md §2)."""
@@ -270,3 +263,108 @@ def _ratio(text: str) -> float:
     """Return compressed size over size; 1 for what is too short to tell."""
     data = text[:_SAMPLE].encode("utf-8", "replace")
     return len(zlib.compress(data, 6)) / len(data) if len(data) >= 500 else 1.0
+
+
+THRESHOLD: Final = 6.0
+GOAL: Final = 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """One piece of advice.
+
+    Attributes:
+        code: For programs.
+        setting: The field that it is about.
+    """
+
+    code: str
+    setting: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Length:
+    """How much unedited text a finding takes, nine times in ten.
+
+    Attributes:
+        usable: Positions that carry bits; None when these settings were not measured.
+        tokens: About how many tokens that is with the built-in model, or None.
+    """
+
+    usable: int | None
+    tokens: int | None
+
+
+def length_needed(profile: Profile) -> Length:
+    """Return how long a text must be, from the power tables; never guessed."""
+    usable = length_found(shipped_power(), profile, THRESHOLD, GOAL)
+    return Length(usable=usable, tokens=None if usable is None else round(usable / USABLE_SHARE))
+
+
+def advise(profile: Profile) -> tuple[Advice, ...]:
+    """Return what is odd about a profile, in the order of its settings."""
+    p, low = profile, profile.entropy_thresholds_bits[0]
+    rows = (
+        (
+            p.payload_bits < 16,
+            "few-bits",
+            "payload_bits",
+        ),
+        (
+            p.payload_bits > 128,
+            "many-bits",
+            "payload_bits",
+        ),
+        (
+            p.code == "spc",
+            "paper-code",
+            "code",
+        ),
+        (
+            p.temperature < 0.5,
+            "cold",
+            "temperature",
+        ),
+        (
+            p.temperature > 1.5,
+            "hot",
+            "temperature",
+        ),
+        (
+            0 < p.top_k < 10,
+            "narrow-k",
+            "top_k",
+        ),
+        (p.top_p < 0.5, "narrow-p", "top_p"),
+        (
+            low < 0.5,
+            "low-gate",
+            "entropy_thresholds_bits",
+        ),
+        (
+            low > 4,
+            "high-gate",
+            "entropy_thresholds_bits",
+        ),
+        (
+            p.context_window == 1,
+            "short-window",
+            "context_window",
+        ),
+        (
+            p.context_window > 4,
+            "long-window",
+            "context_window",
+        ),
+        (
+            p.tokenizer is None,
+            "no-tokenizer",
+            "tokenizer",
+        ),
+        (
+            p.key is None,
+            "no-key",
+            "key",
+        ),
+    )
+    return tuple(Advice(code=c, setting=f) for odd, c, f in rows if odd)

@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.evidence import MarkFacts, PowerFacts
+from pura.record.evidence import (
+    LimitsFacts,
+    MarkFacts,
+    PowerFacts,
+    PriorFacts,
+    RereadingFacts,
+    StopFacts,
+)
 from pura.record.naming import NamedPayload, RegisterFacts, RegisterMatch
-from pura.record.readings import LimitsFacts, PriorFacts, RereadingFacts, StopFacts
 from pura.record.spoken import marks_counted, payload_several
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.scheme.profile import SCHEME
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy
-from pura.words.sentence import Sentence
-from pura.words.sentences import scale_word
+from pura.words.sentences import Sentence, scale_word
 
 REFERENCE_TOKENS: Final = 200  # the length for which error rates are usually stated
 _SHORT: Final = 150  # a few tokens below the reference make no difference worth a sentence

@@ -22,8 +22,8 @@ from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import DecodeError, Decoder
 from pura.base.errors import PolicyError, naming, unusable
 from pura.base.files import read_start, write_atomic
-from pura.base.resources import resource
-from pura.base.strict import TwiceError, read_json
+from pura.base.json_text import TwiceError, read_json
+from pura.base.paths import resource
 from pura.record.naming import IDENTIFIED, LEAST_IDENTIFIED
 from pura.scheme.profile import MAX_EPOCHS
 

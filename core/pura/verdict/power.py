@@ -13,7 +13,7 @@ found it takes 59 of them to show a power of 0.95. Where nothing was measured th
 and the outcome is "too little evidence", never "no mark".
 
 What a text may be told of it is :mod:`pura.verdict.power_claim`; how a table is read,
-:mod:`pura.verdict.power_json`.
+:mod:`pura.verdict.power_file`.
 """
 
 from __future__ import annotations

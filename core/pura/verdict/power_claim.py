@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.scheme import Profile
 from pura.verdict.power import Asked, PowerTable
-from pura.verdict.power_json import load_power
+from pura.verdict.power_file import load_power
 
 if TYPE_CHECKING:
     from pura.decode.model import LikelihoodModel

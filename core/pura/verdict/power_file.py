@@ -1,13 +1,4 @@
-"""Power tables that an organisation measured: the sealed file, and the folder that keeps it.
-
-The file holds the table (:mod:`pura.verdict.power_json`), its SHA-256 in canonical form, and,
-where somebody signed it, a signature over that number. A policy names a table by the number, so
-what a policy relies on cannot be altered unseen, signed or not; the signature tells others who
-answers for it (:mod:`pura.usecases.power` checks it). ::
-
-    {"schema": "pura-power-file/1", "table": {…}, "sha256": "64 hex digits",
-     "signature": "CMS, DER, Base64; may be left out"}
-"""
+"""Power tables that an organisation measured: as JSON, sealed and signed."""
 
 from __future__ import annotations
 
@@ -19,13 +10,112 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pura.base.canonical import canonical
-from pura.base.catalogue import phrase
+from pura.base.catalogue import Phrase, phrase
+from pura.base.decoder import DecodeError, Decoder, later
 from pura.base.errors import PolicyError, naming, unusable
-from pura.base.files import read_bounded, write_or_refuse
-from pura.base.strict import read_json
-from pura.verdict.power import PowerTable
-from pura.verdict.power_json import MAX_BYTES, parse_power
+from pura.base.files import read_bounded, read_start, write_or_refuse
+from pura.base.json_text import canonical, read_json, sha256
+from pura.verdict.power import PowerEntry, PowerTable
+
+TABLE_SCHEMA: Final = "pura-power/1"
+MAX_BYTES: Final = 1 << 22
+_DECODER: Final = Decoder()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PowerJson:
+    schema: str
+    level: float
+    conditions: dict[str, Any]
+    entries: tuple[Any, ...]
+    likelihood: Any = later(None)
+
+
+def load_power(path: Path) -> PowerTable:
+    """Read a power table.
+
+    Raises:
+        PolicyError: The file cannot be read or is damaged; the entry is named.
+    """
+    text = read_start(path, MAX_BYTES, PolicyError)
+    try:
+        data = read_json(text) if len(text) <= MAX_BYTES else None
+    except (ValueError, RecursionError):
+        raise _refuse(phrase("what.no-json")) from None
+    return parse_power(data)
+
+
+_UNFIT: Final = phrase("what.unfit")
+
+
+def _refuse(what: Phrase, name: str = "") -> PolicyError:
+    return unusable(PolicyError, "power", what, name)
+
+
+def parse_power(data: object) -> PowerTable:
+    """Read a power table from parsed JSON.
+
+    Raises:
+        PolicyError: It is damaged; the entry is named.
+    """
+    if not isinstance(data, dict) or data.get("schema") != TABLE_SCHEMA:
+        raise _refuse(phrase("what.schema", schema=TABLE_SCHEMA))
+    try:
+        whole = _DECODER.decode(_PowerJson, data)
+    except DecodeError as error:
+        raise _refuse(error.what, error.where) from None
+    if not 0.5 <= whole.level < 1:
+        raise _refuse(_UNFIT, "level")
+    likelihood = None
+    if whole.likelihood is not None:
+        from pura.decode.model import LikelihoodError, LikelihoodModel  # late: few tables hold one
+
+        try:
+            likelihood = LikelihoodModel.from_dict(whole.likelihood)
+        except LikelihoodError:
+            raise _refuse(_UNFIT, "likelihood") from None
+        if likelihood.fingerprint != whole.conditions.get("likelihood"):
+            raise _refuse(_UNFIT, "likelihood")
+    models = whole.conditions.get("models", [])
+    if not isinstance(models, list) or not all(isinstance(m, str) for m in models):
+        raise _refuse(_UNFIT, "models")
+    return PowerTable(
+        entries=tuple(
+            _parse_entry(entry, i + 1, whole.level) for i, entry in enumerate(whole.entries)
+        ),
+        models=tuple(models),
+        conditions=whole.conditions,
+        fingerprint=_fingerprint(data),
+        likelihood=likelihood,
+    )
+
+
+def _fingerprint(data: object) -> str:
+    try:
+        return sha256(canonical(data))
+    except (ValueError, RecursionError):
+        raise _refuse(phrase("what.no-json")) from None
+
+
+def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
+    try:
+        if isinstance(entry, dict) and "level" in entry:
+            raise DecodeError(phrase("what.unknown"), "level")
+        data = {**entry, "level": level} if isinstance(entry, dict) else entry
+        parsed = _DECODER.decode(PowerEntry, data)
+    except DecodeError as error:
+        where = error.below(f"entries[{number - 1}]")
+        raise _refuse(error.what, where) from None
+    if not len(parsed.usable) == len(parsed.found) == len(parsed.texts) > 0:
+        raise _refuse(_UNFIT, f"entries[{number - 1}]")
+    if parsed.usable[0] < 0 or any(
+        low >= high for low, high in zip(parsed.usable, parsed.usable[1:], strict=False)
+    ):
+        raise _refuse(_UNFIT, f"entries[{number - 1}].usable")
+    if any(not 0 <= f <= n for f, n in zip(parsed.found, parsed.texts, strict=True)):
+        raise _refuse(_UNFIT, f"entries[{number - 1}].found")
+    return parsed
+
 
 SCHEMA: Final = "pura-power-file/1"
 SHORT: Final = 16

@@ -16,9 +16,8 @@ from functools import cache
 from typing import Final
 
 from pura.base.catalogue import check_language
-from pura.base.resources import resource
-from pura.words.sentence import Sentence
-from pura.words.sentences import findings
+from pura.base.paths import resource
+from pura.words.sentences import Sentence, findings
 
 SCHEMA: Final = "pura-forbidden/2"
 

@@ -1,18 +1,35 @@
-"""The findings in words: one volume of the catalogue, and one function that fills it.
-
-Window, report, command line and JSON all say the same sentences, because all of them take a
-:class:`~pura.words.sentence.Sentence` (a key and raw values) and fill it here. The texts stand in
-the volume ``findings``; how a blank is written is told in :mod:`pura.base.catalogue`.
-"""
+"""The findings in words: sentences by key and values, and one function that fills them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 from pura.base.catalogue import Catalogue, FillError, Phrase, catalogue, phrase
 from pura.base.errors import RecordError
-from pura.words.sentence import Note, Sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """A sentence of the catalogue with what fills it.
+
+    Attributes:
+        key: Name in the catalogue, e.g. ``outcome.mark``.
+        values: What its blanks are filled with, ready for every language.
+    """
+
+    key: str
+    values: dict[str, str | int | float] = field(default_factory=dict)
+
+
+def sentence(key: str, /, **values: str | float) -> Sentence:
+    """Return a sentence by its key and the values of its blanks."""
+    return Sentence(key=key, values=values)
+
+
+Note: TypeAlias = str | tuple[Sentence, ...]
+"""A remark in a record; in records up to version 0.2.0 it is an English text, shown as it is."""
+
 
 Value = str | int | float
 

@@ -25,8 +25,7 @@ from pura.cli.common import (
 )
 from pura.cli.terminal import RowsInto, err, out, rows_into, say, write_row
 from pura.cli.tree import App
-from pura_lab.commands.compare import compare
-from pura_lab.commands.score import score
+from pura_lab.commands.compare import compare, score
 
 if TYPE_CHECKING:
     from pura.measure.decomposition import Decomposition

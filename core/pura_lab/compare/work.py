@@ -19,8 +19,7 @@ from pura.measure.attacks import Tools, attack_ids, named_strength
 from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading, decide
 from pura.scheme import Payload, Profile, SecretKey, default_blocks, ranks, schedule
-from pura_lab.compare.methods import Bench, Method
-from pura_lab.compare.sources import Source
+from pura_lab.compare.methods import Bench, Method, Source
 from pura_lab.rivals.base import ERASED, Rival, RivalRow
 
 if TYPE_CHECKING:

@@ -16,12 +16,18 @@ from math import gcd
 
 import numpy as np
 
-from pura_lab.rivals.base import ERASED, Decoded, Observed, Rival, RivalRow, Seeded, bits_of
-from pura_lab.rivals.keyed import (
+from pura_lab.rivals.base import (
+    ERASED,
     F64,
     I64,
     U64,
+    Decoded,
+    Observed,
+    Rival,
+    RivalRow,
+    Seeded,
     below,
+    bits_of,
     context_seed,
     context_seeds,
     layer_seeds,

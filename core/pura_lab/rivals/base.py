@@ -1,17 +1,10 @@
-"""What all rival schemes share: one way in, one way out.
-
-A scheme marks rows of probabilities token by token (:meth:`Rival.embed`), says what its key draws
-for a finished text (:meth:`Rival.observe`), reads a message from that (:meth:`Rival.decode`), and
-can say what another key would have drawn (:meth:`Rival.null_draw`): for a text that was written
-without the key both have the same law, whatever the text is, so a count of redraws is an exact
-p-value (:func:`redraw_p`).
-"""
+"""What all rival schemes share: keyed draws, one way in, one way out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +12,73 @@ import numpy.typing as npt
 from pura.extract.foreign import first_contexts
 from pura.scheme import Payload, SecretKey
 from pura.scheme.keys import KEY_BYTES
-from pura_lab.rivals.keyed import F64, I64, U64
+from pura.scheme.schedule import context_bytes
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+U64 = npt.NDArray[np.uint64]
+
+_LABEL: Final = b"pura-rivals"
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+_WORD: Final = (1 << 64) - 1
+
+
+def context_seed(key: SecretKey, context: npt.ArrayLike, purpose: bytes = b"") -> int:
+    """Return the 64-bit seed of one context.
+
+    Args:
+        key: The secret key.
+        context: Token ids, in their order.
+        purpose: Keeps draws for different uses apart.
+    """
+    return key.prf(_LABEL, purpose + b"|" + context_bytes(np.asarray(context).tolist())) & _WORD
+
+
+def context_seeds(key: SecretKey, contexts: I64, purpose: bytes = b"") -> U64:
+    """Return the seeds of contexts [N, W]; uint64 [N]."""
+    return np.array([context_seed(key, row, purpose) for row in contexts], dtype=np.uint64)
+
+
+def mix(words: U64) -> U64:
+    """Return the finished words of SplitMix64 for these states."""
+    out = words ^ (words >> np.uint64(30))
+    with np.errstate(over="ignore"):  # asked of single numbers only; modulo 2^64 is meant
+        out *= _FIRST
+        out ^= out >> np.uint64(27)
+        out *= _SECOND
+        out ^= out >> np.uint64(31)
+    return out
+
+
+def layer_seeds(seeds: npt.ArrayLike, layers: int) -> U64:
+    """Return one seed a layer for each seed; uint64 [..., layers]."""
+    start = np.asarray(seeds, dtype=np.uint64)[..., None]
+    return mix(start ^ (np.arange(1, layers + 1, dtype=np.uint64) * _SECOND))
+
+
+def words(seeds: npt.ArrayLike, ids: npt.ArrayLike) -> U64:
+    """Return the word of each token under each seed, broadcast; uint64."""
+    with np.errstate(over="ignore"):  # single numbers only are asked about; 2^64 is meant
+        counter = (np.asarray(ids).astype(np.uint64) + np.uint64(1)) * _GOLDEN
+        return mix(np.asarray(seeds, dtype=np.uint64) + counter)
+
+
+def spare(seeds: npt.ArrayLike, number: int = 0) -> U64:
+    """Return words that belong to no token, one for each seed; uint64 like the seeds."""
+    return words(seeds, (1 << 40) + number)
+
+
+def uniforms(drawn: U64) -> F64:
+    """Map words to (0, 1): 53 bits and half a step, so that neither end is ever met."""
+    return ((drawn >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+
+def below(drawn: U64, count: int) -> I64:
+    """Map words to 0 … count-1, uniform up to 2^-32 times ``count``."""
+    return (((drawn >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)).astype(np.int64)
+
 
 I8 = npt.NDArray[np.int8]
 ERASED = -1

@@ -14,18 +14,23 @@ import numpy.typing as npt
 
 from pura.scheme import SecretKey
 from pura.scheme.keys import KEY_BYTES
-from pura_lab.rivals.base import Decoded, Observed, Reweighting, add_up, bits_of, largest
-from pura_lab.rivals.greens import normal_tail
-from pura_lab.rivals.keyed import (
+from pura_lab.rivals.base import (
     F64,
     I64,
+    Decoded,
+    Observed,
+    Reweighting,
+    add_up,
     below,
+    bits_of,
     context_seed,
     context_seeds,
+    largest,
     layer_seeds,
     spare,
     words,
 )
+from pura_lab.rivals.greens import normal_tail
 
 _EDGE = 1e-12
 

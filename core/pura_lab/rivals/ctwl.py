@@ -17,24 +17,22 @@ import numpy.typing as npt
 
 from pura_lab.rivals.base import (
     ERASED,
+    F64,
     I8,
+    I64,
+    U64,
     Decoded,
     Observed,
     Rival,
     RivalRow,
     Seeded,
-    bits_of,
-    draw,
-    shifted,
-)
-from pura_lab.rivals.keyed import (
-    F64,
-    I64,
-    U64,
     below,
+    bits_of,
     context_seed,
     context_seeds,
+    draw,
     layer_seeds,
+    shifted,
     words,
 )
 

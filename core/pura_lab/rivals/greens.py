@@ -18,8 +18,18 @@ import numpy.typing as npt
 
 from pura.decode import bets
 from pura.extract.foreign import in_shuffled_front, shuffled_front
-from pura_lab.rivals.base import Decoded, Observed, Reweighting, shifted
-from pura_lab.rivals.keyed import F64, I64, context_seed, context_seeds, uniforms, words
+from pura_lab.rivals.base import (
+    F64,
+    I64,
+    Decoded,
+    Observed,
+    Reweighting,
+    context_seed,
+    context_seeds,
+    shifted,
+    uniforms,
+    words,
+)
 
 Flags = npt.NDArray[np.bool_]
 

@@ -16,12 +16,23 @@ from functools import cached_property
 
 import numpy as np
 
-from pura.embed.sampler import inverse_transform
+from pura.embed.engine import inverse_transform
 from pura.scheme import Payload, SecretKey
 from pura.scheme.keys import KEY_BYTES, ranks
-from pura_lab.rivals.base import Decoded, Observed, Rival, RivalRow, redraw_p
+from pura_lab.rivals.base import (
+    F64,
+    I64,
+    Decoded,
+    Observed,
+    Rival,
+    RivalRow,
+    context_seed,
+    layer_seeds,
+    redraw_p,
+    uniforms,
+    words,
+)
 from pura_lab.rivals.gumbel import arg_gumbel
-from pura_lab.rivals.keyed import F64, I64, context_seed, layer_seeds, uniforms, words
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

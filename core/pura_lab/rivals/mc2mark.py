@@ -14,11 +14,14 @@ from itertools import combinations
 
 import numpy as np
 
-from pura_lab.rivals.base import ERASED, Decoded, Observed, Reweighting
-from pura_lab.rivals.keyed import (
+from pura_lab.rivals.base import (
+    ERASED,
     F64,
     I64,
     U64,
+    Decoded,
+    Observed,
+    Reweighting,
     below,
     context_seed,
     context_seeds,

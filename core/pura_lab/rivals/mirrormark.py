@@ -15,29 +15,27 @@ import numpy as np
 
 from pura.scheme import Payload, SecretKey
 from pura_lab.rivals.base import (
+    F64,
+    I64,
     Decoded,
     Observed,
     Rival,
     RivalRow,
     add_up,
-    bits_of,
-    draw,
-    largest,
-    symbols_of,
-)
-from pura_lab.rivals.greens import normal_tail
-from pura_lab.rivals.gumbel import arg_gumbel
-from pura_lab.rivals.keyed import (
-    F64,
-    I64,
     below,
+    bits_of,
     context_seed,
     context_seeds,
+    draw,
+    largest,
     layer_seeds,
     spare,
+    symbols_of,
     uniforms,
     words,
 )
+from pura_lab.rivals.greens import normal_tail
+from pura_lab.rivals.gumbel import arg_gumbel
 from pura_lab.rivals.synthid import tournament
 
 _PER_WORD = 4  # numbers of 16 bits

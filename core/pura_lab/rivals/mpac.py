@@ -8,26 +8,24 @@ from itertools import product
 import numpy as np
 
 from pura_lab.rivals.base import (
+    F64,
     I8,
+    I64,
     Decoded,
     Observed,
     Reweighting,
     add_up,
-    bits_of,
-    largest,
-    shifted,
-    symbols_of,
-)
-from pura_lab.rivals.greens import normal_tail
-from pura_lab.rivals.keyed import (
-    F64,
-    I64,
     below,
+    bits_of,
     context_seed,
     context_seeds,
+    largest,
+    shifted,
     spare,
+    symbols_of,
     words,
 )
+from pura_lab.rivals.greens import normal_tail
 
 _FLIPPED = 4  # digits that the list of candidates changes: 16 candidates
 

@@ -16,17 +16,22 @@ import numpy as np
 
 from pura_lab.rivals.base import (
     ERASED,
+    F64,
+    I64,
     Decoded,
     Observed,
     Reweighting,
     add_up,
     bits_of,
+    context_seed,
+    context_seeds,
     largest,
     shifted,
     symbols_of,
+    uniforms,
+    words,
 )
 from pura_lab.rivals.greens import normal_tail
-from pura_lab.rivals.keyed import F64, I64, context_seed, context_seeds, uniforms, words
 
 _PUBLIC = 426371835  # the authors' seed of the order that is cut
 _WIDEST = 9  # bits of a symbol: every one costs twice the tally

@@ -16,16 +16,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from pura_lab.rivals.base import (
+    F64,
+    I64,
     Decoded,
     Observed,
     Reweighting,
     add_up,
+    below,
     bits_of,
+    context_seed,
+    context_seeds,
     largest,
+    spare,
     symbols_of,
+    words,
 )
 from pura_lab.rivals.greens import normal_tail
-from pura_lab.rivals.keyed import F64, I64, below, context_seed, context_seeds, spare, words
 
 
 def overlap(lo: F64, hi: F64, first: float, after: float) -> F64:

@@ -16,8 +16,16 @@ import numpy.typing as npt
 
 from pura.decode import bets
 from pura.extract.foreign import synthid_entries, synthid_table
-from pura_lab.rivals.base import Decoded, Observed, Reweighting
-from pura_lab.rivals.keyed import F64, I64, context_seed, context_seeds, words
+from pura_lab.rivals.base import (
+    F64,
+    I64,
+    Decoded,
+    Observed,
+    Reweighting,
+    context_seed,
+    context_seeds,
+    words,
+)
 
 U8 = npt.NDArray[np.uint8]
 

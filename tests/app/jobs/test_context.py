@@ -9,8 +9,7 @@ import pytest
 
 from pura.base.errors import Cancelled
 from pura.base.progress import Stage
-from pura_audit.jobs.context import INTERVAL, JobContext
-from pura_audit.jobs.outcome import READ, Progress
+from pura_audit.jobs.context import INTERVAL, READ, JobContext, Progress
 
 
 class Clock:

@@ -16,8 +16,7 @@ from pura.base.errors import InputError
 from pura.base.progress import Stage
 from pura.record.audit import Audit
 from pura.usecases.audits import Audited
-from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
+from pura_audit.jobs.context import Done, Failure, JobContext, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import JobQueue, Jobs
 
 

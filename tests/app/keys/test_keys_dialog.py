@@ -20,9 +20,8 @@ from pura.scheme import Profile, SecretKey
 from pura.usecases.keys import create_key, export_key, note_key
 from pura_audit import application
 from pura_audit.keys.dialog import KeysDialog
-from pura_audit.keys.forms import KeyForm
+from pura_audit.keys.forms import KeyAct, KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
-from pura_audit.keys.requests import KeyAct
 from pura_audit.keys.words import state_words, strength_words
 from pura_audit.session.choices import Inventory
 from pura_audit.session.engine import PuraEngine
@@ -312,7 +311,7 @@ def test_several_keys_are_ticked_in_the_chip(bench: Any, keys: KeysDialog, qtbot
 def test_ticking_keeps_the_list_open(app: Any, qtbot: Any) -> None:
     from PySide6.QtWidgets import QWidget
 
-    from pura_audit.widgets.choice_menu import ChoiceMenu
+    from pura_audit.widgets.chips import ChoiceMenu
 
     owner = QWidget()
     qtbot.addWidget(owner)
@@ -349,7 +348,7 @@ def test_all_ticked_keys_go_into_one_request_each_once(
 
 
 def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qtbot: Any) -> None:
-    from pura_audit.workbench.dialogs.unlock import unlocked
+    from pura_audit.workbench.dialogs.questions import unlocked
 
     make(qtbot, keys, "House")
     went: list[str] = []

@@ -14,10 +14,9 @@ from shiboken6 import isValid
 
 from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.keys.foreign import foreign_settings
-from pura.measure.fitness.measure import ProxyFitness, TextResult
-from pura.measure.fitness.statistics import RULE, mean, share
-from pura.measure.prompts import STUDY
-from pura.model.memory import room_for
+from pura.measure.cells import STUDY
+from pura.measure.fitness.measure import RULE, ProxyFitness, TextResult, mean, share
+from pura.model.device import room_for
 from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
 from pura.scheme.profile_versions import NOTES
@@ -27,21 +26,21 @@ from pura.usecases.profiles import (
     read_foreign,
 )
 from pura.verdict.power_file import PowerFile, read_power_file, seal
-from pura_audit.jobs.outcome import Done, Progress
+from pura_audit.jobs.context import Done, Progress
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.models import dialog as model_dialog
 from pura_audit.models import fitness, power
 from pura_audit.models.fitness import FitnessDialog
 from pura_audit.models.power import PowerDialog
 from pura_audit.models.tables import PowerTablesDialog
-from pura_audit.platform.version_words import imported_words, stored_words
+from pura_audit.platform.settings import imported_words, stored_words
 from pura_audit.profiles import foreign
 from pura_audit.profiles.dialog import ProfilesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.profiles.foreign import ForeignForm
 from pura_audit.session.choices import Inventory, KeyChoice, ProfileChoice
+from pura_audit.session.chosen import pick_profiles
 from pura_audit.session.engine import PuraEngine
-from pura_audit.session.picking import pick_profiles
 from pura_audit.workbench.frame import program_commands
 
 

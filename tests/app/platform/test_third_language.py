@@ -8,16 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 
 LOOK = """
 import sys
 from pathlib import Path
-from pura.base import resources
+from pura.base import paths
 
 resources._PLACES = (Path(sys.argv[1]), *resources._PLACES)
 from pura.base.numerals import LANGUAGES, SPOKEN, count
-from pura.report.labels import Labels
+from pura.report.blocks import Labels
 from pura.words.linter import phrases
 from pura.words.sentences import say
 from pura.cli.terminal import say as said

@@ -31,16 +31,15 @@ from PySide6.QtWidgets import (
 
 import pura_audit
 from pura.base.errors import ModelError
-from pura.base.paths import Paths
-from pura.base.resources import resource
+from pura.base.paths import Paths, resource
 from pura.record.audit import Audit
 from pura.words.linter import forbidden
 from pura_audit import application
-from pura_audit.jobs.outcome import Progress
+from pura_audit.jobs.context import Progress
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform import i18n
-from pura_audit.session.items import ItemState
-from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.session.queue_model import ItemState
+from pura_audit.widgets.card import ElidedLabel
 
 SOURCES = sorted(Path(pura_audit.__file__).parent.rglob("*.py"))
 # Not texts: a name, and a key that is called the same in every language.

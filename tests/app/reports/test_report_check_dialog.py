@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QLabel
 
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.findings_digest import findings_digest
-from pura_audit.widgets.fold import Fold
+from pura.record.json_io import findings_digest
+from pura_audit.widgets.layouts import Fold
 from pura_audit.workbench.frame import report_commands
 
 SOURCE = b"""

@@ -10,8 +10,14 @@ import pytest
 from pura.model.held import HeldModel
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
-from pura_audit.stress.dialog import SWEEP, StressDialog, StressedText, row
-from pura_audit.stress.words import attack_title, marked_difference
+from pura_audit.stress.dialog import (
+    SWEEP,
+    StressDialog,
+    StressedText,
+    attack_title,
+    marked_difference,
+    row,
+)
 from pura_audit.workbench.frame import text_commands
 
 pytestmark = pytest.mark.model

@@ -15,7 +15,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
-from pura.audit.contained import FAULTS
+from pura.audit.unexamined import FAULTS
 from pura.base.errors import ModelError
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
@@ -33,17 +33,16 @@ from pura.usecases.keys import create_key
 from pura.usecases.profiles import save_profile
 from pura.verdict.policy import default_policy
 from pura_audit import application
-from pura_audit.jobs.outcome import Progress
+from pura_audit.jobs.context import Progress
 from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.items import Item, ItemState
-from pura_audit.session.pace import excerpt_of
-from pura_audit.session.queue_model import verdict_words
+from pura_audit.session.queue_model import Item, ItemState, verdict_words
+from pura_audit.session.stream import excerpt_of
 from pura_audit.workbench.dialogs import bundle
 from pura_audit.workbench.dialogs.bundle import BundleDialog
-from pura_audit.workbench.states import setup
+from pura_audit.workbench.states import setup_view
 
 
 def drop(window: Any, data: QMimeData) -> None:
@@ -380,7 +379,7 @@ def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
         profile=Profile.from_dict(sample["profile"]),
         ask_register=True,
     )
-    bits = Payload.from_bits([1] * setup.profile.payload_bits)
+    bits = Payload.from_bits([1] * setup_view.profile.payload_bits)
     with Register(paths.register, create=True) as register:  # else nothing is step 11
         register.add(Issue(payload=bits, who="Anna", when="2026-01-02", model="m"))
     monkeypatch.setattr(engine, "prepared", lambda _: prepared(environment, setup, late=True))
@@ -505,7 +504,7 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
         while not fetched.wait(0.005):
             checkpoint()
 
-    monkeypatch.setattr(setup, "install_model", fetch)
+    monkeypatch.setattr(setup_view, "install_model", fetch)
 
     def places() -> list[Any]:
         shown = (view.key.button, view.model.other, view.profile.button, view.bundle)
@@ -525,12 +524,12 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
     qtbot.waitUntil(view.cancel.isHidden)
     assert places() == before
     assert "Offline" in window.status._network.text()
-    monkeypatch.setattr(setup, "install_model", no_space)
+    monkeypatch.setattr(setup_view, "install_model", no_space)
     qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "needs 600 MB" in view.words.text())
     assert places() == before
     engine.empty = False
-    monkeypatch.setattr(setup, "install_model", lambda *_, **__: None)
+    monkeypatch.setattr(setup_view, "install_model", lambda *_, **__: None)
     qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not view.isVisible())
     assert not view.words.text()
@@ -712,7 +711,7 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     window: Any, qtbot: Any, engine: Any, tmp_path: Path, tbcc: Profile, monkeypatch: Any
 ) -> None:
     installed: list[object] = []
-    monkeypatch.setattr(setup, "install_model", lambda at, **_: installed.append(at))
+    monkeypatch.setattr(setup_view, "install_model", lambda at, **_: installed.append(at))
     words = "four words in a row"
     there = Environment(
         paths=user_paths(tmp_path / "there"), ask_folder=lambda _new: bytearray(words.encode())

@@ -7,9 +7,9 @@ from typing import Any
 
 from pura.documents.folders import REASONS, Summary, WalkOptions
 from pura_audit.session import files
-from pura_audit.session.folder_words import folder_words, left_out_table, reason_words
-from pura_audit.session.items import ItemState
-from pura_audit.workbench.dialogs.folder import FolderDialog
+from pura_audit.session.files import folder_words, left_out_table, reason_words
+from pura_audit.session.queue_model import ItemState
+from pura_audit.workbench.dialogs.questions import FolderDialog
 from pura_audit.workbench.frame import text_commands
 
 

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QFont, QTextCharFormat, QTextDocument
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura_audit.theme import fonts
 from pura_audit.workbench.dialogs import guide
 from pura_audit.workbench.dialogs.guide import Pages, pieces

@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura_audit.platform import i18n
 from pura_audit.workbench.dialogs.guide import GuideDialog
 from pura_audit.workbench.frame import program_commands

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 
-from pura_audit.session.items import ItemState
+from pura_audit.session.queue_model import ItemState
 from pura_audit.workbench.frame import text_commands
 
 RUSSIAN = "Совет собрался во вторник вечером, чтобы обсудить будущее гавани."

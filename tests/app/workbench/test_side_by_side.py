@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pura.record.audit import Audit
 from pura.record.naming import Passage
 from pura_audit.platform import i18n
-from pura_audit.session.items import ItemState
+from pura_audit.session.queue_model import ItemState
 from pura_audit.workbench.frame import case_commands
 
 

@@ -19,19 +19,19 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
 from pura.record.audit import Audit
+from pura.record.evidence import StopFacts
 from pura.record.finding import said
 from pura.record.naming import Passage
-from pura.record.readings import StopFacts
 from pura.record.spoken import whom_words
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.platform.i18n import set_language
-from pura_audit.session.token_facts import course, token_facts
+from pura_audit.session.selection import course, token_facts
 from pura_audit.theme import fonts
-from pura_audit.theme.marks import mark_pen
+from pura_audit.theme.theme import mark_pen
 from pura_audit.widgets import text_layout
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 from pura_audit.workbench.answer.mark_list import grouped
-from pura_audit.workbench.evidence.bit_lanes import arrange
+from pura_audit.workbench.evidence.bars_item import arrange
 from pura_audit.workbench.frame import text_commands
 from pura_audit.workbench.text.text_canvas import MARGIN, levels
 
@@ -366,7 +366,7 @@ def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(
 
 
 def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window: Any, audit: Audit) -> None:
-    from pura.extract.kernels import kernel_value
+    from pura.extract.local import kernel_value
 
     window.session.texts.add_audit(audit)
     window.selection.next_carrier(1)

@@ -14,7 +14,7 @@ from pura.model import evidence
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import TOLERANCE, compare_audits
-from pura.record.findings_digest import findings_digest
+from pura.record.json_io import findings_digest
 from pura.report.check import compare
 from pura.scheme import Profile, SecretKey
 

@@ -18,13 +18,13 @@ from pura.documents import from_text
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.encode import encode as as_json
-from pura.record.findings_digest import findings_digest
+from pura.record.json_io import findings_digest
 from pura.record.marks import bits_of, mark_at
 from pura.record.spoken import limits_words
 from pura.register.rows import Issue
 from pura.register.store import Register
+from pura.report.blocks import Labels
 from pura.report.findings import findings
-from pura.report.labels import Labels
 from pura.scheme import Gate, Payload, Profile, SecretKey, encode
 from pura.verdict.agreement import disagreements
 from pura.verdict.policy import Policy

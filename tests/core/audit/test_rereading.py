@@ -21,7 +21,7 @@ from pura.decode import Intervals
 from pura.documents import from_text
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.findings_digest import findings_digest
+from pura.record.json_io import findings_digest
 from pura.scheme import Profile, SecretKey, schedule
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill

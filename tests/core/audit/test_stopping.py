@@ -16,7 +16,7 @@ from pura.audit.run import audit_text
 from pura.base.progress import Stage
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.findings_digest import findings_digest
+from pura.record.json_io import findings_digest
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill

@@ -13,7 +13,7 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.record.marks import bits_of
-from pura.report.tables import bits_csv
+from pura.report.annexes import bits_csv
 from pura.scheme import Profile, SecretKey
 from pura.verdict.agreement import disagreements
 from pura.words.sentences import fill

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pura.base.canonical import canonical, former, sha256
+from pura.base.json_text import canonical, former, sha256
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from pura.base.catalogue import FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
 from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.keys import faults
 from pura.words.linter import forbidden
 

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from pura.base.frozen import run_as_child
+from pura.base.process import run_as_child
 from pura.model import fetch
 from pura.model.fetch import builtin_model, shipped_wheel
 
 
 def started(*arguments: str) -> subprocess.CompletedProcess[str]:
     code = (
-        "import sys\nfrom pura.base.frozen import run_as_child\nrun_as_child(sys.argv)\nprint('on')"
+        "import sys\nfrom pura.base.process import run_as_child\n"
+        "run_as_child(sys.argv)\nprint('on')"
     )
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False

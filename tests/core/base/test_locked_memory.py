@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from pura.base.locked_memory import SLOT, LockedBytes
+from pura.base.process import SLOT, LockedBytes
 
 
 def test_a_secret_is_overwritten_and_its_place_given_back() -> None:
@@ -22,7 +22,7 @@ def test_a_secret_is_overwritten_and_its_place_given_back() -> None:
 def test_a_secret_may_outlive_its_module() -> None:
     """As at the end of a program, when the names of modules are taken away first."""
     code = (
-        "import pura.base.locked_memory as module\n"
+        "import pura.base.process as module\n"
         "secret = module.LockedBytes(bytes(range(module.SLOT)))\n"
         "view = secret.view\n"
         "for name in list(vars(module)):\n"

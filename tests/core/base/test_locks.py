@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from pura.base.errors import KeyFormatError, KeyStoreError, ProfileError
-from pura.base.files import make_private, write_atomic
-from pura.base.locks import file_lock
+from pura.base.files import file_lock, make_private, write_atomic
 from pura.keys import KeyFolder, KeyStore, Place, entries
 from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, SecretKey
@@ -23,7 +22,7 @@ ROUNDS = 12
 HOLDER = """
 import sys
 from pathlib import Path
-from pura.base.locks import file_lock
+from pura.base.files import file_lock
 with file_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()

@@ -19,7 +19,7 @@ import pytest
 from pura.base.errors import InputError
 from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows
-from pura.batch.sealing import Receiver, seal
+from pura.batch.values import Receiver, seal
 
 
 def test_only_the_process_that_a_key_was_sealed_for_opens_it() -> None:

@@ -19,16 +19,15 @@ import psutil
 import pytest
 
 from pura.base.errors import Cancelled, InputError, RecordError
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.batch import journal as journals
 from pura.batch.engine import HereEngine
 from pura.batch.inputs import Inputs
 from pura.batch.journal import BatchJournal
-from pura.batch.local import local
-from pura.batch.results import merged, read_rows
+from pura.batch.results import merged, read_rows, write_rows
 from pura.batch.rows import Row, json_schema
 from pura.batch.run import work_off
-from pura.batch.write import write_rows
+from pura.batch.workers import local
 
 
 def pile(folder: Path, texts: int = 90) -> Inputs:

@@ -46,13 +46,13 @@ from pura.caselog import (
     sign_off,
     write_note,
 )
-from pura.caselog.canonical import entry_hash, pack, written
+from pura.caselog.entries import entry_hash, pack, written
 from pura.caselog.package import FORM
 from pura.caselog.verify import verify_log
 from pura.record import json_io
 from pura.record.audit import Audit
+from pura.record.json_io import NO_ID, textless
 from pura.record.naming import CandidateFacts
-from pura.record.textless import NO_ID, textless
 
 RECORD = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
 Make = Callable[..., Audit]

@@ -21,12 +21,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
 
-from pura.base.canonical import canonical
 from pura.base.errors import CaseLogError
+from pura.base.json_text import canonical
 from pura.caselog import CaseLog, LogHead, Person, open_case, save_audit, workstation, write_note
-from pura.caselog.canonical import commitment, entry_hash, written
-from pura.caselog.checkpoints import parse_head, sign_head
-from pura.caselog.deposit import deposits_in, lay_down
+from pura.caselog.deposit import deposits_in, lay_down, parse_head, sign_head
+from pura.caselog.entries import commitment, entry_hash, written
 from pura.caselog.verify import LogCheck, verify_log
 from pura.record.audit import Audit
 from pura.report.sign import load_identity

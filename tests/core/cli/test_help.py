@@ -20,11 +20,10 @@ from pura.base.catalogue import catalogue
 from pura.base.errors import KeyStoreError
 from pura.base.numerals import LANGUAGES
 from pura.caselog import CUSTODY, HOUSE
-from pura.cli import layout
+from pura.cli import page
 from pura.cli.__main__ import app, main
-from pura.cli.layout import EXAMPLES, HEADINGS
 from pura.cli.manual import write_manual
-from pura.cli.page import paragraphs
+from pura.cli.page import EXAMPLES, HEADINGS, paragraphs
 from pura.cli.terminal import use_language
 from pura.cli.tree import Later, asked_language
 from pura.scheme import Profile
@@ -113,7 +112,7 @@ def names_in(source: str, kind: type[ast.Name | ast.Attribute]) -> set[str]:
 
 def test_every_option_is_looked_at_by_its_command() -> None:
     """Options that stand in a class, as those of verify and batch do, are read as its fields."""
-    folder = Path(layout.__file__).parent
+    folder = Path(page.__file__).parent
     texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.py")]
     fields = set[str]().union(*(names_in(text, ast.Attribute) for text in texts))
     for words, command in tree().items():

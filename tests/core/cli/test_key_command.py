@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from pura.base.errors import PuraError
 from pura.base.paths import user_paths
-from pura.cli import common, passphrases
+from pura.cli import common
 from pura.cli.__main__ import app
 from pura.scheme import Profile, SecretKey
 
@@ -171,10 +171,10 @@ def test_no_command_takes_a_secret_as_an_argument() -> None:
 def test_a_new_passphrase_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(["short", WORDS, "not the same at all", WORDS, WORDS])
     monkeypatch.setattr(getpass, "getpass", lambda _: next(answers))
-    assert passphrases.ask_new("Passphrase") == bytearray(WORDS.encode())
+    assert common.ask_new("Passphrase") == bytearray(WORDS.encode())
     answers = iter(["short"] * 3)
     with pytest.raises(PuraError, match="No passphrase was chosen"):
-        passphrases.ask_new("Passphrase")
+        common.ask_new("Passphrase")
 
 
 def test_a_passphrase_file_must_hold_one(folder: Path) -> None:
@@ -182,10 +182,10 @@ def test_a_passphrase_file_must_hold_one(folder: Path) -> None:
     (folder / "binary").write_bytes(b"\xff\xfe\xff")
     for name in ("empty", "binary", "missing"):
         with pytest.raises(PuraError) as caught:
-            passphrases.read_passphrase(folder / name)
+            common.read_passphrase(folder / name)
         assert caught.value.code == "passphrase-missing"
     with pytest.raises(PuraError, match="nobody can be asked"):
-        passphrases.passphrase(None, "Passphrase")
+        common.passphrase(None, "Passphrase")
 
 
 def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:

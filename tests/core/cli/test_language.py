@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pura.base.catalogue import catalogue
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.caselog import ACTIONS, action_words
 from pura.cli.__main__ import main
 from pura.cli.terminal import use_language

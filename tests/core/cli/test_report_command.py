@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from pura.base.errors import InputError, RecordError, ReportError
 from pura.cli.__main__ import app
-from pura.cli.report_build import read_records, read_request
+from pura.cli.report import read_records, read_request
 from pura.record import json_io
 from pura.record.audit import Audit
 

@@ -14,14 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 from pura.base.errors import PuraError
-from pura.base.paths import user_paths
-from pura.base.resources import resource
+from pura.base.paths import resource, user_paths
 from pura.batch.rows import Row
 from pura.cli.__main__ import app
 from pura.cli.rows import OPEN, ROWS, json_schema
 from pura.cli.terminal import exit_code, rows_into, use_language, write_row
-from pura.measure.fitness.measure import ProxyFitness, TextResult
-from pura.measure.fitness.statistics import share
+from pura.measure.fitness.measure import ProxyFitness, TextResult, share
 from pura.model.fetch import builtin_model
 from pura.scheme import Profile
 from pura.verdict.power_file import seal

@@ -13,7 +13,7 @@ from pura.base.errors import Cancelled
 from pura.decode import chain
 from pura.decode.chain import ChainText
 from pura.decode.exact import decide, log_evidence
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.decode.listed import kept_payloads
 from pura.decode.marks import runs
 from pura.decode.model import default_model

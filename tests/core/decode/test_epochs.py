@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pura.decode.exact import decide
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.keys.epochs import epoch_key, epochs
 from pura.scheme import Profile, SecretKey, ranks, schedule
 

@@ -7,7 +7,7 @@ import pytest
 
 from pura.decode import paper
 from pura.decode.exact import decide, log_evidence
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.extract import local_evidence
 from pura.scheme import Payload, Profile, Schedule, encode
 

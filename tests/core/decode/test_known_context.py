@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pura.decode.exact import log_evidence
-from pura.decode.intervals import Intervals
+from pura.decode.likelihood import Intervals
 from pura.scheme import Profile, Scheduler, SecretKey, anchor, contexts_before, ranks, schedule
 from pura.scheme.gray import sector_of
 

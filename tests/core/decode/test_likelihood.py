@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pura.decode.intervals import Intervals
 from pura.decode.likelihood import (
     SECTOR_OFFSETS,
+    Intervals,
     arity_weights,
     blurred_interval,
     desynchronisation,

@@ -219,7 +219,7 @@ def test_passages_that_by_themselves_carry_what_the_other_was_found_with(
             found, passages=(replace(one, bits=other.bits), replace(other, bits=one.bits))
         )
 
-    monkeypatch.setattr("pura.decode.stated_marks.find_passages", exchanged)
+    monkeypatch.setattr("pura.decode.exact.find_passages", exchanged)
     assert [mark.payload for mark in decide(text.seen(tbcc)).marks] == [
         first,
         second,

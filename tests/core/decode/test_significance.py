@@ -7,10 +7,9 @@ import pytest
 
 from pura.base.errors import Cancelled
 from pura.decode import significance
-from pura.decode.intervals import Intervals
-from pura.decode.significance import combine, correct_p, e_bh, p_bound, redraw_p
+from pura.decode.likelihood import Intervals
+from pura.decode.significance import combine, correct_p, e_bh, open_log_mean, p_bound, redraw_p
 from pura.decode.trellis import make_trellis
-from pura.decode.walk import open_log_mean
 from pura.scheme import Profile, Schedule
 
 

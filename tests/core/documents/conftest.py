@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pura.base.caged_child import Ending
-from pura.documents import child, isolate
+from pura.documents import child, reading
 from pura.documents.formats import FORMATS
 from pura.documents.values import ReadOptions
 
@@ -19,8 +19,8 @@ def traced(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """With ``--cov`` the readers of honest files work in this process."""
     honest = request.path.stem in ("test_documents", "test_documents_formats")
     if honest and request.config.getoption("--cov", default=None):
-        monkeypatch.setattr(isolate, "start_child", lambda _module: None)
-        monkeypatch.setattr(isolate, "converse", _read_here)
+        monkeypatch.setattr(reading, "start_child", lambda _module: None)
+        monkeypatch.setattr(reading, "converse", _read_here)
 
 
 def _read_here(_child: None, request: bytes, **_limits: Any) -> Ending:

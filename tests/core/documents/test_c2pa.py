@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.audit.facts import input_facts
 from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_text
+from pura.audit.steps import input_facts
 from pura.audit.variants import variants_of
 from pura.cli.words import audit_lines
 from pura.documents import c2pa, from_text, read_document
@@ -127,8 +127,8 @@ def test_a_text_of_nothing_else_is_read_as_it_is() -> None:
 def test_record_report_and_words_tell_of_it(
     builtin_model: Any, samples: dict[str, Any], sample_key: SecretKey, tmp_path: Path
 ) -> None:
-    from pura.report.item import item
-    from pura.report.labels import Labels
+    from pura.report.blocks import Labels
+    from pura.report.method import item
     from pura.report.request import ReportRequest
 
     sample = samples["marked-tbcc"]

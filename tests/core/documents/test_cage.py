@@ -11,8 +11,8 @@ import pytest
 
 from pura.base.errors import InputError
 from pura.base.process import NOT_SHUT_STATUS
-from pura.documents import formats, isolate, limits, read_data
-from pura.documents.isolate import read_caged
+from pura.documents import formats, read_data, reading, values
+from pura.documents.reading import read_caged
 from pura.documents.values import ReadOptions
 from pura.usecases.selftest import check_cage
 
@@ -145,7 +145,7 @@ def test_who_holds_keys_is_closed_to_others(module: str) -> None:
 @linux
 def test_memory_and_time_are_limited() -> None:
     assert caged("attempt(lambda: bytearray(2 << 30))").endswith("MemoryError")
-    short = "from pura.documents import limits; limits.CHILD_CPU_SECONDS = 1"
+    short = "from pura.documents import values; values.CHILD_CPU_SECONDS = 1"
     done = subprocess.run(
         [
             sys.executable,
@@ -204,10 +204,10 @@ def test_a_bad_child_is_one_clear_error(
             bufsize=0,
         )
 
-    monkeypatch.setattr(isolate, "start_child", start)
-    monkeypatch.setattr(limits, "MAX_ANSWER_BYTES", 1 << 20)
+    monkeypatch.setattr(reading, "start_child", start)
+    monkeypatch.setattr(values, "MAX_ANSWER_BYTES", 1 << 20)
     if "sleep" in code:
-        monkeypatch.setattr(limits, "CHILD_WALL_SECONDS", 0.5)
+        monkeypatch.setattr(values, "CHILD_WALL_SECONDS", 0.5)
     with pytest.raises(InputError) as caught:
         read_caged(b"x" * 1_000_000, HTML, ReadOptions())
     assert expected in caught.value.message
@@ -247,7 +247,7 @@ def test_a_child_that_cannot_start_is_one_clear_error(monkeypatch: pytest.Monkey
     def start(_module: str) -> subprocess.Popen[bytes]:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(isolate, "start_child", start)
+    monkeypatch.setattr(reading, "start_child", start)
     with pytest.raises(InputError, match="cannot be started"):
         read_data(b"<p>words", name="a.html")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.documents.casing import LOWER, UPPER, case_of, restore_case
+from pura.documents.restore import LOWER, UPPER, case_of, restore_case
 
 TEXT = (
     'The committee met on Tuesday. "I was not asked," said the mayor, who came from the EU. "And I '

@@ -23,7 +23,7 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.comments import Comment
 
-from pura.audit.facts import input_facts
+from pura.audit.steps import input_facts
 from pura.base.errors import InputError
 from pura.documents import (
     ALTERNATIVE,
@@ -38,8 +38,7 @@ from pura.documents import (
     read_data,
     tell,
 )
-from pura.words.sentence import sentence
-from pura.words.sentences import fill
+from pura.words.sentences import fill, sentence
 
 PARAGRAPHS = [
     "The extraordinarily complicated configuration of the infrastructure necessitates "

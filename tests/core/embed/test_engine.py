@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pura.embed.engine import MarkingEngine
-from pura.embed.rows import dice_for
+from pura.embed.engine import MarkingEngine, dice_for
 from pura.scheme import Payload, Profile, SecretKey
 
 WIDTH = 300

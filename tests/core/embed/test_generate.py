@@ -6,7 +6,7 @@ import torch
 
 from pura.base.errors import Cancelled, GenerationError, InputError, PayloadError, ProfileError
 from pura.embed import Generated, generate, generate_batch
-from pura.embed.prompts import end_ids, prompt_ids
+from pura.embed.generate import end_ids, prompt_ids
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey, schedule
 

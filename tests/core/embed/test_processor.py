@@ -13,8 +13,8 @@ from transformers.generation.logits_process import (
 
 from pura.base.errors import GenerationError, PayloadError, ProfileError
 from pura.embed import generate_batch
+from pura.embed.generate import prompt_ids
 from pura.embed.processor import PuraLogitsProcessor, check_generation_config
-from pura.embed.prompts import prompt_ids
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
 

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pura.embed.sampler import (
+from pura.embed.engine import (
     entropy_bits,
     extend_order,
     inverse_transform,

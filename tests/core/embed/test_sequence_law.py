@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.embed.rows import MarkedRow
-from pura.embed.sampler import entropy_bits, inverse_transform
+from pura.embed.engine import MarkedRow, entropy_bits, inverse_transform
 from pura.scheme import Payload, Profile, SecretKey
 from pura.scheme.keys import LABEL_SEED
 

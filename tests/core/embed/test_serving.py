@@ -26,8 +26,8 @@ import pytest
 import torch
 
 from pura.base.errors import GenerationError
-from pura.embed.sampler import entropy_bits, inverse_transform
-from pura.embed.serving.deployments import Deployments, of_the_server
+from pura.embed.engine import entropy_bits, inverse_transform
+from pura.embed.serving.marker import Deployments, of_the_server
 from pura.model.truncation import distribution
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of

@@ -15,9 +15,7 @@ import torch
 from scipy import stats
 
 from pura.embed import generate_batch
-from pura.embed.engine import Drawn, MarkingEngine
-from pura.embed.rows import dice_for
-from pura.embed.sampler import entropy_bits
+from pura.embed.engine import Drawn, MarkingEngine, dice_for, entropy_bits
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -105,7 +103,7 @@ def test_plain_steps_draw_from_pi() -> None:
 
 def test_the_chi_square_would_see_a_bias(monkeypatch: pytest.MonkeyPatch) -> None:
     """Anchors without their phase: the same test, on the same keys, fails by far."""
-    import pura.embed.rows
+    import pura.embed.engine
 
     rng = np.random.default_rng(1)
     logits = torch.from_numpy(rng.normal(size=VOCAB) * SPREAD[1]).float()
@@ -117,7 +115,7 @@ def test_the_chi_square_would_see_a_bias(monkeypatch: pytest.MonkeyPatch) -> Non
         return 0.1 + 0.8 * (step.phase + (sector + 0.5) / (1 << step.arity)) % 1.0
 
     order = np.arange(VOCAB)
-    monkeypatch.setattr(pura.embed.rows, "anchor", squeezed)
+    monkeypatch.setattr(pura.embed.engine, "anchor", squeezed)
     monkeypatch.setattr(SecretKey, "vocabulary_order", lambda _self, _size: order)
     drawn = draw(keys(4000, seed=100), payload, profile, logits, 1, CONTEXT)
     counts = np.bincount(drawn.tokens, minlength=VOCAB).astype(float)

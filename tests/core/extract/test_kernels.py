@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pura.extract import kernels
-from pura.extract.kernels import (
+from pura.extract import local
+from pura.extract.local import (
     FORMS,
     Kernel,
     circular_distance,
@@ -101,7 +101,7 @@ def test_every_kernel_of_a_profile_has_a_form_and_is_one() -> None:
     ],
 )
 def test_a_wrong_kernel_is_seen(wrong: Kernel, fault: str, monkeypatch) -> None:
-    monkeypatch.setitem(kernels.FORMS, "seventh", wrong)
+    monkeypatch.setitem(local.FORMS, "seventh", wrong)
     assert any(one.startswith(fault) for one in faults_of("seventh"))
 
 

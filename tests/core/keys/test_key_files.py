@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 
 from pura.base.errors import KeyFormatError
 from pura.keys import KeyFile, KeyRole, load_key, parse_key, passphrase_bytes, write_key_file
-from pura.keys.derive import derive_key
-from pura.keys.epochs import epoch_key, epochs, latest
-from pura.keys.keyfile import read_key_file
-from pura.keys.sealed import MAX_FILE, Cost, seal, unseal
+from pura.keys.epochs import derive_key, epoch_key, epochs, latest
+from pura.keys.sealed import MAX_FILE, Cost, read_key_file, seal, unseal
 from pura.scheme import SecretKey
 
 WORDS = "four words in a row"

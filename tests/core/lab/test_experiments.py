@@ -19,7 +19,7 @@ from pura_lab.attacks.oracle import _look, aligned_evidence, oracle
 from pura_lab.experiments import codes, quality, rows, telling, unbiased
 from pura_lab.experiments.base import Cell, Experiment, Figure, Row, Scale, summarise
 from pura_lab.experiments.bench import ExperimentBench, PlainText, WrittenText
-from pura_lab.experiments.judge import Letters
+from pura_lab.experiments.quality import Letters
 from pura_lab.experiments.run import run, write_results
 from pura_lab.experiments.table import EXPERIMENTS
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pura.decode import decide
-from pura.decode.intervals import Intervals
-from pura.measure.documents import PLACES, PlacedText, finding, spliced
-from pura.measure.evaluate import TextReading, joined
+from pura.decode.likelihood import Intervals
+from pura.measure.evaluate import PLACES, PlacedText, TextReading, finding, joined, spliced
 from pura.scheme import Payload, Profile, SecretKey, schedule
 
 VOCABULARY = 256

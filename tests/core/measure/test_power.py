@@ -10,14 +10,14 @@ import pytest
 
 from pura.base.errors import PolicyError
 from pura.decode import default_model
+from pura.measure.cells import STUDY
 from pura.measure.power.measure import TextEvidence, WritingModel
 from pura.measure.power.plan import THRESHOLDS, PowerPlan, parse_edit
 from pura.measure.power.table import LEAST_TEXTS, inside_entries, make_table, whole_entries
-from pura.measure.prompts import STUDY
 from pura.scheme import Profile
 from pura.verdict.power import Asked, lower_limit
 from pura.verdict.power_claim import shipped_power
-from pura.verdict.power_json import parse_power
+from pura.verdict.power_file import parse_power
 
 PROFILE = Profile(
     payload_bits=36, vocab_size=100, code="tbcc", temperature=0.7, top_p=0.95, model="1" * 16

@@ -10,10 +10,17 @@ import numpy as np
 import pytest
 
 from pura.base.errors import Cancelled, GenerationError, InputError, ProfileError
-from pura.measure.fitness.measure import FitnessSample, measure
-from pura.measure.fitness.samples import MAX_SAMPLES, make_samples, read_samples
-from pura.measure.fitness.statistics import mean, share, word_for
-from pura.measure.fitness.words import plain_sentence
+from pura.measure.fitness.measure import (
+    MAX_SAMPLES,
+    FitnessSample,
+    make_samples,
+    mean,
+    measure,
+    plain_sentence,
+    read_samples,
+    share,
+    word_for,
+)
 from pura.scheme import Payload, Profile, SecretKey
 
 

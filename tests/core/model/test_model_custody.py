@@ -18,11 +18,10 @@ import pytest
 
 from pura.base.errors import Cancelled, ModelError
 from pura.base.paths import user_paths
-from pura.model import copying, memory
-from pura.model.copying import cache_for, copied_bytes, copy_files, sweep
-from pura.model.device import Device
+from pura.model import device, installed
+from pura.model.device import Device, free_memory, room_for
 from pura.model.held import HeldModel
-from pura.model.memory import free_memory, room_for
+from pura.model.installed import cache_for, copied_bytes, copy_files, sweep
 from pura.model.store import ModelStore
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
@@ -43,7 +42,7 @@ def silent(*_: int) -> None:
 def interrupted(
     files: list[Path], cache: Path, blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copying, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(installed, "_BLOCK", 1 << 10)
     left = blocks
 
     def stop() -> None:
@@ -190,8 +189,8 @@ def test_whether_a_model_fits_is_said_with_the_numbers() -> None:
     assert "aber nur 8.0 GB Speicher der Grafikkarte" in gpu.words("de")
     half = room_for(7_000_000_000, "bfloat16", free=None)
     assert half.fits is None
-    assert half.need_bytes - memory.WORKING_BYTES == pytest.approx(
-        (bad.need_bytes - memory.WORKING_BYTES) / 2, abs=1
+    assert half.need_bytes - device.WORKING_BYTES == pytest.approx(
+        (bad.need_bytes - device.WORKING_BYTES) / 2, abs=1
     )
 
 
@@ -204,12 +203,12 @@ def test_free_memory_is_a_number_of_this_machine() -> None:
 def test_a_container_may_get_less(tmp_path: Path) -> None:
     table = tmp_path / "meminfo"
     table.write_text("MemTotal: 9 kB\nMemAvailable:  1000 kB\n")
-    assert memory._linux(table, tmp_path) == 1_024_000
+    assert device._linux(table, tmp_path) == 1_024_000
     (tmp_path / "memory.max").write_text("1000\n")
     (tmp_path / "memory.current").write_text("400\n")
-    assert memory._linux(table, tmp_path) == 600
+    assert device._linux(table, tmp_path) == 600
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory._linux(table, tmp_path) == 1_024_000
+    assert device._linux(table, tmp_path) == 1_024_000
 
 
 def test_a_model_is_loaded_once_for_a_device_and_format(

@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 from pura.base.errors import Cancelled, ModelError
-from pura.model import fetch, store, workshop
-from pura.model.children import run_child
+from pura.model import fetch, store
 from pura.model.device import Device
 from pura.model.installed import RECORD
 from pura.model.load import load_model
+from pura.model.rehearsal import run_child
 from pura.model.store import ModelStore
 
 
@@ -163,7 +163,7 @@ def test_left_overs_of_a_killed_run_are_swept(shop: ModelStore, small_folder: Pa
 def test_a_full_disk_is_said_before_the_start(
     shop: ModelStore, small_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workshop.shutil, "disk_usage", lambda _p: type("U", (), {"free": 1 << 20}))
+    monkeypatch.setattr(store.shutil, "disk_usage", lambda _p: type("U", (), {"free": 1 << 20}))
     for act in (lambda: shop.add(small_folder, copy=True), shop.install_builtin):
         with pytest.raises(ModelError, match="MB") as caught:
             act()
@@ -184,7 +184,7 @@ def test_a_disk_that_fails_half_way_leaves_nothing(
 
 
 def test_two_installations_do_not_meet(shop: ModelStore, small_folder: Path) -> None:
-    with workshop.workshop(shop.folder, 0):
+    with store.workshop(shop.folder, 0):
         code = (
             "import sys; from pathlib import Path; from pura.model.store import ModelStore;"
             "from pura.base.errors import ModelError\n"

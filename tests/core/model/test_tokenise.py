@@ -18,8 +18,13 @@ from transformers import PreTrainedTokenizerFast
 from pura.base.errors import InputError, ModelError
 from pura.documents import MAX_CHARACTERS
 from pura.model.load import LanguageModel, library_tokenizer
-from pura.model.tokenise import Tokens, beginning_ids, tokenise, tokenizer_fingerprint
-from pura.model.tokenizer_file import file_tokenizer
+from pura.model.tokenise import (
+    Tokens,
+    beginning_ids,
+    file_tokenizer,
+    tokenise,
+    tokenizer_fingerprint,
+)
 from pura.scheme import Profile
 
 

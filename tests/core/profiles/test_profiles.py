@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pura.audit.fitness import mismatches
+from pura.audit.prepare import mismatches
 from pura.base.catalogue import catalogue
 from pura.base.errors import ProfileError
 from pura.profiles.store import ProfileFolder, clean_name
 from pura.scheme import Profile
 from pura.scheme.profile_versions import NOTES, VERSION, migrate
-from pura.verdict.profile_advice import advise, length_needed
+from pura.verdict.expect import advise, length_needed
 
 
 def profile(**changes: object) -> Profile:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from pura.base.errors import RecordError
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.batch.rows import Row, finding_of
 from pura.record import audit as record
 from pura.record import json_io
@@ -23,7 +23,7 @@ from pura.record.finding import COLUMNS, Finding
 from pura.record.naming import Passage, RegisterMatch
 from pura.record.spoken import placed
 from pura.scheme import Field, FieldValue, Profile
-from pura.words.sentence import sentence
+from pura.words.sentences import sentence
 
 failed = RecordError("record.schema", schema="x")
 

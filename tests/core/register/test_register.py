@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pura.base.errors import RegisterError
-from pura.register import register_schema
+from pura.register import store
 from pura.register.store import Issue, Register
 from pura.scheme import Payload
 
@@ -394,11 +394,11 @@ def test_read_only_never_writes(register, tmp_path):
 
 
 def test_a_failed_step_of_an_update_leaves_the_old_version(register):
-    steps = (*register_schema.MIGRATIONS, ("CREATE TABLE new (x)", "NOT SQL"))
+    steps = (*store.MIGRATIONS, ("CREATE TABLE new (x)", "NOT SQL"))
     with pytest.raises(sqlite3.OperationalError):
-        register_schema.migrate(register._db, steps)
+        store.migrate(register._db, steps)
     assert register._db.execute("PRAGMA user_version").fetchone()[0] == 1
-    good = (*register_schema.MIGRATIONS, ("CREATE TABLE new (x)",))
-    register_schema.migrate(register._db, good)
+    good = (*store.MIGRATIONS, ("CREATE TABLE new (x)",))
+    store.migrate(register._db, good)
     assert register._db.execute("PRAGMA user_version").fetchone()[0] == 2
     assert register._db.execute("SELECT count(*) FROM new").fetchone()[0] == 0

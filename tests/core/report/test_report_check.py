@@ -25,7 +25,7 @@ from pura.base.catalogue import phrase
 from pura.base.errors import InputError, PuraError, ReportFileError, SigningError
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.findings_digest import findings_digest
+from pura.record.json_io import findings_digest
 from pura.report.check import (
     BAD,
     GOOD,

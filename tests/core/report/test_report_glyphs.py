@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pura.report.glyphs import covered, printable
+from pura.report.blocks import covered, printable
 
 
 @pytest.mark.parametrize(

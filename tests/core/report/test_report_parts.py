@@ -15,8 +15,8 @@ from pura.base.numerals import LANGUAGES
 from pura.record.audit import Audit
 from pura.report import ReportRequest, content, html_page
 from pura.report.blocks import Block, Content, Section, facts, paragraph
-from pura.report.compile import compile_pdf
 from pura.report.content import Seals, content_of
+from pura.report.pages import compile_pdf
 from pura.words.linter import forbidden
 
 SEALS = Seals(name="record.json", record="0" * 64, size=1)

@@ -35,10 +35,10 @@ from pura.report import (
     safe_name,
     tokens_csv,
 )
+from pura.report.blocks import Labels
 from pura.report.check import BAD, check_report
 from pura.report.finality import Confirmation, digest_of
 from pura.report.findings import ratio
-from pura.report.labels import Labels
 from pura.report.logo import check_logo
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy

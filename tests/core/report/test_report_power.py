@@ -11,7 +11,7 @@ import pytest
 
 from pura.record.audit import Audit
 from pura.record.evidence import PowerFacts
-from pura.report.labels import Labels
+from pura.report.blocks import Labels
 from pura.report.method import method, validation
 from pura.report.request import ReportRequest
 

@@ -17,9 +17,9 @@ from pikepdf import Array, Dictionary, Name, Pdf
 
 from pura.base.errors import PuraError
 from pura.record import json_io
-from pura.report import Parties, Report, ReportRequest, build_report, particulars
+from pura.report import Parties, Report, ReportRequest, build_report, request
 from pura.report.build import remake
-from pura.report.check import BAD, ReportCheck, check_report, checking, pages
+from pura.report.check import BAD, ReportCheck, check_report, checking
 from pura.report.check.dissect import differing_pages, dissect
 from pura.report.sign import SignOptions, load_identity, sign_report
 
@@ -70,9 +70,9 @@ def uncaged(monkeypatch: pytest.MonkeyPatch) -> None:
         except (ValueError, PuraError):
             return None
 
-    monkeypatch.setattr(pages, "made_again", made_again)
+    monkeypatch.setattr(checking, "made_again", made_again)
     monkeypatch.setattr(
-        pages, "look_different", lambda data, other, *, beat: tuple(differing_pages(other, data))
+        checking, "look_different", lambda data, other, *, beat: tuple(differing_pages(other, data))
     )
 
 
@@ -116,9 +116,9 @@ def attached(name: str, data: bytes) -> Act:
 
 
 def another_organisation(pdf: Pdf) -> None:
-    told = json.loads(pdf.attachments[particulars.NAME].get_file().read_bytes())
+    told = json.loads(pdf.attachments[request.NAME].get_file().read_bytes())
     told["request"]["parties"]["organisation"] = "Another desk"
-    attached(particulars.NAME, json.dumps(told).encode())(pdf)
+    attached(request.NAME, json.dumps(told).encode())(pdf)
 
 
 def swapped(pdf: Pdf) -> None:
@@ -217,7 +217,7 @@ TAMPERING: dict[str, Act] = {
     "two records": attached("second.json", b"{}"),
     "no record": drop("record.json"),
     "another organisation": another_organisation,
-    "damaged particulars": attached(particulars.NAME, b"{}"),
+    "damaged particulars": attached(request.NAME, b"{}"),
     "another title": titled,
     "other bookmarks": root("/Outlines", lambda _: Dictionary(Type=Name.Outlines, Count=0)),
     "other words for a reader": root("/Lang", lambda _: "xx"),
@@ -267,8 +267,8 @@ def test_forty_kinds_of_tampering_are_found(
         if not unsigned or NAMED.get(name) not in (None, *unsigned):
             missed.append((name, "unsigned", unsigned))
     # A signature speaks without any page being made again or drawn.
-    monkeypatch.setattr(pages, "look_different", lambda *_, beat: ())
-    monkeypatch.setattr(pages, "BAD", "notice")
+    monkeypatch.setattr(checking, "look_different", lambda *_, beat: ())
+    monkeypatch.setattr(checking, "BAD", "notice")
     for name in NAMED:
         again = done_to(signed, TAMPERING[name])
         if not faults(check_report(again, moment=NOW, trust=trust)):
@@ -278,12 +278,12 @@ def test_forty_kinds_of_tampering_are_found(
 
 def test_what_cannot_be_compared_is_in_the_headline(report: Report, uncaged: None) -> None:
     def of_another_version(pdf: Pdf) -> None:
-        told = json.loads(pdf.attachments[particulars.NAME].get_file().read_bytes())
+        told = json.loads(pdf.attachments[request.NAME].get_file().read_bytes())
         told["made_with"]["typst"] = "0"
-        attached(particulars.NAME, json.dumps(told).encode())(pdf)
+        attached(request.NAME, json.dumps(told).encode())(pdf)
         painted(WHITE)(pdf)
 
-    for act in (drop(particulars.NAME), of_another_version):
+    for act in (drop(request.NAME), of_another_version):
         found = check_report(done_to(report.pdf, act), moment=NOW)
         assert not faults(found)
         assert "Its pages were not compared" in found.headline()

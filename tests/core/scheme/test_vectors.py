@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.scheme import Payload, Profile, SecretKey, Step, anchor, encode, ranks, schedule
 from pura.scheme.gray import sector_of
 

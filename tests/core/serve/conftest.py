@@ -29,12 +29,11 @@ from starlette.testclient import TestClient
 from pura.report.statement import StatementKey
 from pura.serve.app import create_app
 from pura.serve.log import Log
-from pura.serve.manifests import Manifests
 from pura.serve.reader import Reader
-from pura.serve.roles import Role
 from pura.serve.server import Listen, OrderlyServer, server
 from pura.serve.settings import Limits, Places, Protection, Settings
-from pura.serve.tokens import TokenFile
+from pura.serve.softbinding import Manifests
+from pura.serve.tokens import Role, TokenFile
 
 OPEN = Settings(
     name="House",

@@ -13,7 +13,7 @@ from typing import Any
 
 from pura.report.statement import StatementKey
 from pura.report.statement_check import Trust, check_statement, find_statement
-from pura.serve.roles import Role
+from pura.serve.tokens import Role
 
 Start = Callable[..., Any]
 Token = Callable[..., dict[str, str]]

@@ -9,7 +9,7 @@ import pytest
 from tests.core.documents import test_hostile_corpus as corpus
 
 from pura.base.errors import InputError
-from pura.serve.roles import Role
+from pura.serve.tokens import Role
 
 pytestmark = pytest.mark.weekly
 

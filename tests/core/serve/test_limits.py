@@ -16,7 +16,7 @@ import pytest
 from pura.base.paths import user_paths
 from pura.documents import from_text
 from pura.serve.reader import Line, Work
-from pura.serve.roles import Role
+from pura.serve.tokens import Role
 from pura.usecases.audits import Prepared
 
 Start = Callable[..., Any]

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from pura.base.resources import resource
-from pura.serve.roles import Role
+from pura.base.paths import resource
+from pura.serve.tokens import Role
 from pura_audit.theme.colours import DARK, LIGHT
 
 Start = Callable[..., Any]

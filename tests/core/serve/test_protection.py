@@ -20,11 +20,9 @@ from hypothesis import strategies as st
 from pura.base.errors import ServeError
 from pura.serve import answers, budgets
 from pura.serve.budgets import Budget
-from pura.serve.roles import Role
-from pura.serve.salt import Salt
 from pura.serve.settings import Protection
-from pura.serve.store import Store
-from pura.serve.tokens import TokenFile
+from pura.serve.store import Salt, Store
+from pura.serve.tokens import Role, TokenFile
 from pura.verdict.policy import default_policy
 
 Start = Callable[..., Any]

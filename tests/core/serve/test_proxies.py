@@ -19,7 +19,7 @@ import pytest
 from tests.core.serve.conftest import Wire
 from tests.test_pages import ROOT
 
-from pura.serve.roles import Role
+from pura.serve.tokens import Role
 
 pytestmark = pytest.mark.weekly
 

@@ -25,8 +25,8 @@ from tests.core.serve.conftest import Wire
 from pura.base.errors import ServeError
 from pura.base.paths import user_paths
 from pura.scheme import SecretKey
-from pura.serve.roles import Role
 from pura.serve.server import Listen
+from pura.serve.tokens import Role
 from pura.usecases.audits import Prepared
 from pura.usecases.cases import open_log
 

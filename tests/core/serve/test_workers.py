@@ -21,8 +21,8 @@ from pura.documents import Document, from_text
 from pura.serve.app import create_app
 from pura.serve.lanes import Away
 from pura.serve.reader import Reader
-from pura.serve.roles import Role
 from pura.serve.settings import Protection, Settings
+from pura.serve.tokens import Role
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
 

@@ -36,9 +36,9 @@ from pura.record.audit import Audit
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.report import ReportRequest, build_report, html_page
+from pura.report.blocks import Labels
 from pura.report.check import BAD, GOOD, OPEN, repeat
 from pura.report.findings import ratio
-from pura.report.labels import Labels
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases import audits
 from pura.usecases.audits import (
@@ -53,8 +53,7 @@ from pura.usecases.cases import SaveTo, open_log, saving_run
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
 from pura.verdict.policy import Policy
-from pura.words.sentence import sentence
-from pura.words.sentences import fill
+from pura.words.sentences import fill, sentence
 
 
 @pytest.fixture

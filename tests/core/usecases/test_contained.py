@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from pura.audit.contained import FAULTS, audit_contained
 from pura.audit.options import AuditText, Notice
 from pura.audit.steps import STEPS
+from pura.audit.unexamined import FAULTS, audit_contained
 from pura.base.errors import Cancelled, InputError, ModelError, PuraError
 from pura.base.progress import unstopped
 from pura.batch.inputs import Inputs

@@ -13,7 +13,7 @@ import pytest
 import pura
 from pura.audit.options import AuditText
 from pura.base.errors import PuraError
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.batch.rows import finding_of
 from pura.decode.significance import combine
 from pura.documents import from_text

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pura.audit.options import AuditText
-from pura.audit.prompts import PromptCandidate, prompt_readings
+from pura.audit.variants import PromptCandidate, prompt_readings
 from pura.base.errors import InputError, ReportFileError
 from pura.documents import from_text
 from pura.keys import KeyRef

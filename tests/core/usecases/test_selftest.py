@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.usecases.selftest import check_file
 
 

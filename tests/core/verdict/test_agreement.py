@@ -22,7 +22,7 @@ from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts
 from pura.report.build import audits_in
 from pura.verdict.agreement import check_agreement, disagreements
-from pura.words.sentence import Sentence
+from pura.words.sentences import Sentence
 
 OLD = Path(__file__).parents[2] / "data" / "v0.1.0"
 Data = dict[str, Any]

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from pura.audit.unexamined import REASONS
 from pura.base.numerals import LANGUAGES
-from pura.record.evidence import MarkFacts, PowerFacts
+from pura.record.evidence import MarkFacts, PowerFacts, PriorFacts
 from pura.record.finding import answer_of
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch, name_payload
-from pura.record.readings import PriorFacts
 from pura.verdict.findings import (
     FindingContext,
     cautions,

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from pura.base.errors import PolicyError
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura.verdict.policy import RULES, SCHEMA, Policy, default_policy, json_schema, load_policy
 
 BAD = {

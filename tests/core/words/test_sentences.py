@@ -11,10 +11,9 @@ from pura.audit.steps import STEPS
 from pura.base import numerals
 from pura.base.errors import RecordError
 from pura.base.numerals import LANGUAGES
-from pura.documents import c2pa, casing, hidden, layout, restore
+from pura.documents import c2pa, hidden, layout, restore
 from pura.words.linter import forbidden, out_of_order, phrases
-from pura.words.sentence import Sentence
-from pura.words.sentences import fill, findings, say, scale, scale_word, title
+from pura.words.sentences import Sentence, fill, findings, say, scale, scale_word, title
 
 VERDICTS = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
 SAMPLE = {
@@ -331,7 +330,7 @@ def test_shares_and_percentages():
 def test_what_an_audit_notes_by_a_name_is_in_the_catalogue():
     kinds = {*restore._NAMES.values(), *hidden._RANGES, layout.PREFIXES, layout.WRAPPED}
     kinds |= {layout.BROKEN, layout.TRAILING, layout.RUNS, layout.PARAGRAPHS}
-    kinds |= {casing.SENTENCES, casing.WORDS, casing.LOWERED, c2pa.WHOLE, c2pa.INCOMPLETE}
+    kinds |= {restore.SENTENCES, restore.WORDS, restore.LOWERED, c2pa.WHOLE, c2pa.INCOMPLETE}
     signs = (handling.CASE, handling.LINES, handling.TYPING, handling.CHARACTERS)
     used = {
         *(f"change.{kind}" for kind in kinds),

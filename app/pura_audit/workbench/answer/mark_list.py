@@ -13,10 +13,8 @@ from pura.record.spoken import evidence_ratio, limits_words, whom_words
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
-from pura_audit.theme.marks import BADGE, mark_pen, paint_badge
-from pura_audit.theme.theme import GAP, GRID, Theme
-from pura_audit.widgets.card import label
-from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.theme.theme import BADGE, GAP, GRID, Theme, mark_pen, paint_badge
+from pura_audit.widgets.card import ElidedLabel, label
 
 COUNTED = "marks.counted"
 """The sentence that says how many marks there are; it stands above them."""

@@ -16,9 +16,8 @@ from PySide6.QtWidgets import (
 
 from pura.model.device import Device
 from pura.version import __version__
-from pura.words.sentence import sentence
-from pura.words.sentences import fill
-from pura_audit.jobs.outcome import Failure
+from pura.words.sentences import fill, sentence
+from pura_audit.jobs.context import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.notices import notices
 from pura_audit.session.session import Session

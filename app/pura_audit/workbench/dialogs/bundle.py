@@ -18,8 +18,7 @@ from pura.usecases.bundles import (
     take_bundle,
 )
 from pura.usecases.keys import unlock_files
-from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, JobContext, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.choices import Inventory

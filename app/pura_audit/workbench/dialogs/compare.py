@@ -1,30 +1,33 @@
-"""Compare two audits of the list, line by line."""
+"""Compare two audits; the two possibilities compared; the ranked payloads as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
     QWidget,
 )
 
+from pura.base.numerals import weight
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
+from pura.record.finding import said
 from pura.words.sentences import title
 from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
+    FittedDialog,
     PlainDialog,
     button_row,
     close_button,
     dialog_column,
     plain_button,
 )
-from pura_audit.widgets.tables import fill_table, make_table
+from pura_audit.widgets.table_dialog import fill_table, make_table
 from pura_audit.workbench.answer.mark_list import grouped
 
 
@@ -144,3 +147,61 @@ def _names() -> dict[str, str]:
         "usable": translate("Compare", "Usable positions"),
         "evidence": translate("Compare", "Evidence (log₁₀)"),
     }
+
+
+class ComparedDialog(FittedDialog):
+    """Both propositions, and what the number is not."""
+
+    def __init__(self, audit: Audit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        title = translate("Dialog", "What is compared")
+        self.setWindowTitle(title)
+        self.setMinimumWidth(560)
+        layout = dialog_column(self, title)
+        found = audit.finding
+        for words in said((*found.compared, *found.caveat), language()):
+            line = label(words, "reading", wrap=True)
+            line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            layout.addWidget(line)
+        layout.addStretch(1)
+        layout.addLayout(button_row(close_button(self, enter=True)))
+
+
+def candidate_table(
+    audit: Audit, number: int = 0
+) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+    """Return headers, rows and the sentence above them.
+
+    Args:
+        audit: The record.
+        number: Of which mark, in the order of the text.
+    """
+    names = [field.name for field in audit.profile.fields]
+    match = audit.finding.register_match
+    headers = (
+        translate("Dialog", "Rank"),
+        translate("Dialog", "Share"),
+        translate("Dialog", "Payload"),
+        *names,
+        *((translate("Dialog", "Register"),) if audit.register else ()),
+    )
+    rows = []
+    mark = audit.finding.marks[number]
+    for rank, found in enumerate(mark.candidates, start=1):
+        # A payload in question is nobody's, so no entry stands beside it.
+        entry = match if match is not None and match.payload == found.bits else None
+        rows.append(
+            (
+                str(rank),
+                weight(found.posterior, language()),
+                grouped(found.bits),
+                *(value.text for value in found.fields),
+                *((entry.who if entry else "–",) if audit.register else ()),
+            )
+        )
+    words = translate(
+        "Dialog",
+        "Shares of 1, all payloads counting alike beforehand. They rank the payloads under the "
+        "assumption that the text carries a mark of this key.",
+    )
+    return headers, rows, words

@@ -11,16 +11,16 @@ from PySide6.QtWidgets import QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from pura.base import numerals
 from pura.record.audit import Audit
+from pura.record.evidence import VariantFacts
 from pura.record.finding import said
-from pura.record.readings import VariantFacts
 from pura.record.spoken import whom_words
-from pura.record.steps import StepReport
+from pura.record.surroundings import StepReport
 from pura.words.sentences import changed, noted, step_name
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.theme.theme import GRID, Theme
 from pura_audit.widgets.card import label
-from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
+from pura_audit.widgets.layouts import Fold
 from pura_audit.widgets.scale_strip import ScaleStrip
 from pura_audit.workbench.answer.mark_list import grouped
 

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.base.resources import resource
+from pura.base.paths import resource
 from pura_audit.platform.i18n import language, translate
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID, PADDING

@@ -13,15 +13,14 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QSplitter, QW
 from pura.documents import Document
 from pura.record.alignment import Alignment, Kind, Pair, align, marked_in_one
 from pura.record.audit import Audit
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.platform.i18n import filled, translate
-from pura_audit.session.items import Item, ItemState
+from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID, Theme
-from pura_audit.widgets.card import label
-from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.widgets.card import ElidedLabel, label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     close_button,

@@ -1,7 +1,8 @@
-"""All bars of the bit chart in one graphics item, drawn on whole pixels."""
+"""All bars of the bit chart in one graphics item, in lanes, drawn on whole pixels."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import pyqtgraph as pg
@@ -9,12 +10,70 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 
 from pura.record.evidence import BitEvidence
+from pura.scheme import Profile
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
-from pura_audit.workbench.evidence.bit_lanes import Lanes
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+
+GAP: Final = 0.9  # columns between two blocks
+MOST: Final = 48  # columns of a lane with parity blocks, before the next lane is begun
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The arrangement.
+
+    Attributes:
+        column: Of every position.
+        lane: Of every position, 0 at the top.
+        names: Of the lanes.
+        width: In columns.
+    """
+
+    column: tuple[float, ...]
+    lane: tuple[int, ...]
+    names: tuple[str, ...]
+    width: float
+
+
+def arrange(profile: Profile) -> Lanes:
+    """Arrange the codeword of a profile.
+
+    ``tbcc``: one lane a generator, so that the three bits of one payload bit stand under each
+    other. ``spc``: blocks beside each other, with air between them, as many lanes as needed.
+    """
+    if profile.code == "tbcc":
+        size = profile.payload_bits
+        names = tuple(filled(translate("Bits", "Generator {n:text}"), n=i + 1) for i in range(3))
+        return Lanes(
+            tuple(float(i % size) for i in range(3 * size)),
+            tuple(i // size for i in range(3 * size)),
+            names,
+            float(size),
+        )
+    blocks = profile.block_count
+    size = profile.payload_bits // blocks + 1
+    a_lane = max(1, min(blocks, MOST // size))
+    columns: list[float] = []
+    lanes: list[int] = []
+    for block in range(blocks):
+        place = block % a_lane
+        columns += [place * (size + GAP) + i for i in range(size)]
+        lanes += [block // a_lane] * size
+    count = (blocks + a_lane - 1) // a_lane
+    names = tuple(
+        filled(
+            translate("Bits", "Blocks {range:text}"),
+            range=f"{i * a_lane + 1}–{min(blocks, (i + 1) * a_lane)}",
+        )
+        for i in range(count)
+    )
+    return Lanes(tuple(columns), tuple(lanes), names if count > 1 else ("",), max(columns) + 1)
+
 
 FOOT: Final = 15  # pixels below a lane: the bits, and air
 LEAST_LANE: Final = 14  # pixels of the largest bar from which there is room for the bits

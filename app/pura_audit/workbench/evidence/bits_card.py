@@ -13,10 +13,8 @@ from pura_audit.platform.i18n import filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
-from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
-from pura_audit.widgets.plots import Plot
-from pura_audit.workbench.evidence.bars_item import FOOT, LEAST_LANE, BarsItem
-from pura_audit.workbench.evidence.bit_lanes import Lanes, arrange
+from pura_audit.widgets.plot_card import Plot, PlotCard, Table, why_empty
+from pura_audit.workbench.evidence.bars_item import FOOT, LEAST_LANE, BarsItem, Lanes, arrange
 
 WEAK_NATS = 3.0  # where the dotted line stands when no bit is called weak
 

@@ -14,14 +14,11 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from pura.record.naming import Passage
 from pura_audit.platform.i18n import decimal, filled, signed, translate
-from pura_audit.session.selection import Selection
-from pura_audit.session.token_facts import course, token_text
+from pura_audit.session.selection import Selection, course, token_text
 from pura_audit.theme import fonts
 from pura_audit.theme.icons import icon
-from pura_audit.theme.marks import BADGE, mark_pen
-from pura_audit.theme.theme import GRID, Theme
-from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
-from pura_audit.widgets.plots import Plot
+from pura_audit.theme.theme import BADGE, GRID, Theme, mark_pen
+from pura_audit.widgets.plot_card import Plot, PlotCard, Table, why_empty
 from pura_audit.widgets.text_layout import safe_text
 
 STRETCHES: Final = 400  # about one a pixel of the card's width

@@ -19,9 +19,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from pura.extract.kernels import kernel_value
+from pura.extract.local import kernel_value
 from pura_audit.platform.i18n import decimal, filled, power, translate
-from pura_audit.session.token_facts import TokenFacts
+from pura_audit.session.selection import TokenFacts
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
 

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 from pura.record.audit import Audit
 from pura.scheme import Gate
 from pura_audit.platform.i18n import decimal, filled, power, signed, translate
-from pura_audit.session.selection import Selection
-from pura_audit.session.token_facts import TokenFacts, token_facts
+from pura_audit.session.selection import Selection, TokenFacts, token_facts
 from pura_audit.theme.theme import GAP, Theme
 from pura_audit.widgets.card import label, set_tip
 from pura_audit.widgets.plot_card import PlotCard, Table, why_empty

@@ -12,7 +12,7 @@ from pura.caselog.case import UNFILED
 from pura.scheme import Profile
 from pura.usecases.register import RegisterDone
 from pura.usecases.register import import_register as add_register
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.form_dialog import opened

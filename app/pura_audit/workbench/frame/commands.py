@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from pura_audit.platform.i18n import translate
-from pura_audit.session.items import Item
+from pura_audit.session.queue_model import Item
 from pura_audit.theme.theme import Mode
 from pura_audit.widgets.form_dialog import opened
 from pura_audit.widgets.host import Host

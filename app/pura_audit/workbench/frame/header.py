@@ -12,7 +12,7 @@ from pura.model.device import Device
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import say
-from pura_audit.jobs.outcome import Failure
+from pura_audit.jobs.context import Failure
 from pura_audit.platform.i18n import error_words, filled, language, number, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, Theme

@@ -31,33 +31,28 @@ from PySide6.QtWidgets import (
 from pura_audit.platform import i18n
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.expect_words import expectation_words
-from pura_audit.session.items import Item, ItemState
+from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 from pura_audit.theme.icons import app_icon, icon
 from pura_audit.theme.theme import GAP, Mode, Theme
 from pura_audit.widgets.ask_file import ask_file, ask_files
-from pura_audit.widgets.card import restyle
-from pura_audit.widgets.drop_zone import acceptable, dropped_paths
+from pura_audit.widgets.card import acceptable, dropped_paths, restyle
 from pura_audit.widgets.form_dialog import ask_first, press_focused
 from pura_audit.workbench import actions
 from pura_audit.workbench.dialogs.bundle import ask_bundle
-from pura_audit.workbench.dialogs.closing import closing_question
-from pura_audit.workbench.dialogs.long_run import begin_audits
-from pura_audit.workbench.dialogs.unlock import unlocked
+from pura_audit.workbench.dialogs.questions import begin_audits, closing_question, unlocked
 from pura_audit.workbench.evidence.evidence_column import EvidenceColumn
 from pura_audit.workbench.frame import program_commands, report_commands, text_commands
 from pura_audit.workbench.frame.commands import commands
 from pura_audit.workbench.frame.dropped import texts_of
 from pura_audit.workbench.frame.header import Header
-from pura_audit.workbench.frame.notice import RunNotice
 from pura_audit.workbench.frame.placement import Placement
-from pura_audit.workbench.frame.recent_menu import RecentMenu
-from pura_audit.workbench.frame.status_line import StatusLine
+from pura_audit.workbench.frame.status_line import RecentMenu, RunNotice, StatusLine
 from pura_audit.workbench.frame.work_view import WorkView
 from pura_audit.workbench.lists.queue_view import QueueView
 from pura_audit.workbench.lists.results_view import PileView
-from pura_audit.workbench.states.setup import SetupActs
+from pura_audit.workbench.states.setup_view import SetupActs
 from pura_audit.workbench.states.state_views import EmptyView
 
 

@@ -13,15 +13,15 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QLineEdit, QTableView
 
 from pura.caselog import Case, list_cases
-from pura_audit.cases.words import case_name
-from pura_audit.jobs.outcome import Done, Outcome
+from pura_audit.cases.pane import case_name
+from pura_audit.jobs.context import Done, Outcome
 from pura_audit.platform.i18n import translate
-from pura_audit.session.items import Item
+from pura_audit.session.queue_model import Item
 from pura_audit.settings.dialog import SettingsDialog
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, dialog_column
 from pura_audit.widgets.host import Host
-from pura_audit.widgets.tables import fill_table, make_table
+from pura_audit.widgets.table_dialog import fill_table, make_table
 from pura_audit.workbench.dialogs.guide import guide_pages
 from pura_audit.workbench.frame import case_commands, program_commands
 

@@ -14,7 +14,7 @@ from pura_audit.widgets.form_dialog import opened
 from pura_audit.workbench.actions import shortcut_rows
 
 if TYPE_CHECKING:
-    from pura_audit.keys.requests import KeyAct
+    from pura_audit.keys.forms import KeyAct
     from pura_audit.profiles.dialog import ProfilesDialog
     from pura_audit.widgets.host import Host
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog
 
 from pura.caselog.case import UNFILED
 from pura.usecases.cases import open_saved
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import language, translate
 from pura_audit.widgets.form_dialog import opened
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pura_audit.reports.check import ReportCheckDialog
     from pura_audit.reports.dialog import ReportDialog
     from pura_audit.reports.statement import StatementDialog
-    from pura_audit.session.items import Item
+    from pura_audit.session.queue_model import Item
     from pura_audit.widgets.host import Host
 
 

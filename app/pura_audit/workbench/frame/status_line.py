@@ -1,16 +1,22 @@
-"""The status line: what is being done, and that nothing leaves this computer."""
+"""The status line, the word when a long run has ended, and the menu of recent files."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMenu, QSystemTrayIcon, QWidget
 
 from pura.caselog.case import UNFILED
 from pura_audit.platform.i18n import duration, filled, translate
-from pura_audit.session.items import ItemState
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.queue_model import ItemState
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.widgets.card import ElidedLabel
 from pura_audit.workbench.states.state_views import progress_words
 
 HEIGHT = 28
@@ -109,3 +115,101 @@ class StatusLine(QWidget):
     def _forget(self) -> None:
         self._notice = ""
         self.refresh()
+
+
+LONG_S: Final = 60.0
+"""A run that took less was waited for."""
+_SHOWN_MS: Final = 15_000
+
+
+class RunNotice(QObject):
+    """Tells that a long run has ended while another program was in front.
+
+    It names no text and no outcome: others see the screen too.
+
+    Args:
+        session: Whose runs they are.
+        window: Asks for attention where the desktop lists its windows.
+        clock: Seconds that pass.
+    """
+
+    def __init__(
+        self, session: Session, window: QWidget, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(window)
+        self._window, self._clock = window, clock
+        self._begun: float | None = None
+        self.tray = QSystemTrayIcon(window.windowIcon(), self)
+        self._hide = QTimer(self, singleShot=True, interval=_SHOWN_MS)
+        self._hide.timeout.connect(self.tray.hide)
+        session.jobs.model.busy_changed.connect(self._changed)
+
+    def _changed(self, busy: bool) -> None:
+        if busy:
+            self._begun = self._clock() if self._begun is None else self._begun
+            return
+        begun, self._begun = self._begun, None
+        if begun is not None and self._clock() - begun >= LONG_S and not self._in_front():
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell it."""
+        QApplication.alert(self._window)
+        if QSystemTrayIcon.isSystemTrayAvailable():
+            self.tray.show()
+            self.tray.showMessage(
+                "PURA Audit", translate("Notice", "The audits are done."), self._window.windowIcon()
+            )
+            self._hide.start()
+
+    @staticmethod
+    def _in_front() -> bool:
+        return QApplication.activeWindow() is not None
+
+
+class RecentMenu(QMenu):
+    """Filled anew each time it opens.
+
+    Signals:
+        opened: The path that was chosen.
+    """
+
+    opened = Signal(Path)
+
+    def __init__(self, settings: SettingsFile, parent: QWidget | None = None) -> None:
+        super().__init__(translate("Menu", "Recent files"), parent)
+        self._settings = settings
+        self.setToolTipsVisible(True)
+        self.aboutToShow.connect(self.fill)
+        self.fill()
+
+    def fill(self) -> None:
+        """Show what is remembered now."""
+        self.clear()
+        now = self._settings.current
+        for number, name in enumerate(now.recent, start=1):
+            path = Path(name)
+            words = path.name.replace("&", "&&")
+            action = self.addAction(f"&{number % 10}  {words}")
+            action.setToolTip(name)
+            action.triggered.connect(lambda _=False, p=path: self.opened.emit(p))
+        if not now.recent:
+            none = (
+                translate("Menu", "No recent files")
+                if now.keep_recent
+                else translate("Menu", "Recent files are not remembered")
+            )
+            self.addAction(none).setEnabled(False)
+        self.addSeparator()
+        self.clearing = self.addAction(translate("Menu", "Clear the list"))
+        self.clearing.setEnabled(bool(now.recent))
+        self.clearing.triggered.connect(lambda: self._settings.update(recent=()))
+        self.keeping = self.addAction(translate("Menu", "Remember recent files"))
+        self.keeping.setCheckable(True)
+        self.keeping.setChecked(now.keep_recent)
+        self.keeping.triggered.connect(self._keep)
+
+    def _keep(self, on: bool) -> None:
+        """Switching off forgets at once."""
+        recent = self._settings.current.recent if on else ()
+        self._settings.update(keep_recent=on, recent=recent)

@@ -41,14 +41,14 @@ def open_folder(host: Host) -> QFileDialog:
 
 def choose_of_folder(host: Host, folder: Path) -> QDialog:
     """Ask what to take of a folder."""
-    from pura_audit.workbench.dialogs.folder import FolderDialog
+    from pura_audit.workbench.dialogs.questions import FolderDialog
 
     return opened(FolderDialog(host.session, folder, host.frame))
 
 
 def show_left_out(host: Host) -> QDialog | None:
     """Show what the last folder held that was not taken, and why."""
-    from pura_audit.session.folder_words import left_out_table
+    from pura_audit.session.files import left_out_table
     from pura_audit.widgets.table_dialog import TableDialog
 
     summary = host.session.texts.left_out
@@ -74,7 +74,7 @@ def show_reading(host: Host) -> QDialog | None:
 
 def show_details(host: Host) -> QDialog | None:
     """Show the finding in full: its first page, and what it rests on behind headings."""
-    from pura_audit.workbench.answer.steps import next_words
+    from pura_audit.workbench.answer.answer_view import next_words
     from pura_audit.workbench.dialogs.details import DetailsDialog
 
     audit, item = host.selection.audit, host.session.texts.current
@@ -86,7 +86,7 @@ def show_details(host: Host) -> QDialog | None:
 def show_candidates(host: Host) -> QDialog | None:
     """Show the ranked payloads."""
     from pura_audit.widgets.table_dialog import TableDialog
-    from pura_audit.workbench.dialogs.candidates import candidate_table
+    from pura_audit.workbench.dialogs.compare import candidate_table
 
     audit = host.selection.audit
     if audit is None or not audit.finding.marks:
@@ -97,7 +97,7 @@ def show_candidates(host: Host) -> QDialog | None:
 
 def show_compared(host: Host) -> QDialog | None:
     """Show the two propositions that the number compares, in full."""
-    from pura_audit.workbench.dialogs.compared import ComparedDialog
+    from pura_audit.workbench.dialogs.compare import ComparedDialog
 
     audit = host.selection.audit
     return None if audit is None else opened(ComparedDialog(audit, host.frame))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from pura_audit.session.items import Item, ItemState
+from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.theme.theme import GAP, Theme
 from pura_audit.widgets.card import ScrollCard

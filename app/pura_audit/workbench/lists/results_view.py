@@ -30,9 +30,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, number, translate
-from pura_audit.session.items import Item, ItemState
+from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.results import (
     COLUMNS,
     KINDS,
@@ -47,10 +47,9 @@ from pura_audit.session.results_export import export_pile
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
 from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.widgets.card import Card, ElidedLabel, label
 from pura_audit.widgets.form_dialog import plain_button
-from pura_audit.widgets.tables import make_table
+from pura_audit.widgets.table_dialog import make_table
 from pura_audit.workbench.lists.pile_menu import Filter, PileMenu
 from pura_audit.workbench.states.state_views import left_words
 

@@ -16,14 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.outcome import Failure, Progress
+from pura_audit.jobs.context import Failure, Progress
 from pura_audit.platform.i18n import duration, filled, translate
-from pura_audit.session.items import Item, ItemState
-from pura_audit.session.queue_model import measure_words, state_words
+from pura_audit.session.queue_model import Item, ItemState, measure_words, state_words
 from pura_audit.theme.icons import app_icon
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import ScrollCard, label
-from pura_audit.widgets.drop_zone import dropped_paths
+from pura_audit.widgets.card import ScrollCard, dropped_paths, label
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.workbench.states.setup_view import SetupView
 

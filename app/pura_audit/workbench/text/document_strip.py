@@ -22,8 +22,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme.colours import mix
-from pura_audit.theme.marks import BADGE, mark_pen, paint_badge
-from pura_audit.theme.theme import Theme
+from pura_audit.theme.theme import BADGE, Theme, mark_pen, paint_badge
 from pura_audit.workbench.text.text_canvas import STEPS
 from pura_audit.workbench.text.text_view import TextView
 

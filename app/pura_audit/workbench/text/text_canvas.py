@@ -28,8 +28,7 @@ from pura_audit.platform.i18n import translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.colours import mix
-from pura_audit.theme.marks import BADGE, mark_pen, paint_badge
-from pura_audit.theme.theme import Theme
+from pura_audit.theme.theme import BADGE, Theme, mark_pen, paint_badge
 from pura_audit.widgets.text_layout import PIECE, Breaker, Lines, advances, safe_text
 
 MARGIN: Final = 20  # left of the text: room for the brackets of passages

@@ -14,8 +14,7 @@ from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.icons import icon
 from pura_audit.theme.theme import GRID, PADDING, Theme
-from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.widgets.card import Card, ElidedLabel, label
 from pura_audit.widgets.text_layout import unusual
 from pura_audit.workbench.text.document_strip import DocumentStrip
 from pura_audit.workbench.text.text_view import TextView, supporting

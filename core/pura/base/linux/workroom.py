@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pura.base.linux import kernel, landlock, seccomp
+from pura.base.linux import kernel, seccomp
 
 # Whatever reaches another process, the network, more rights, or what a file is beside its content.
 _REFUSED: Final = (
@@ -140,7 +140,7 @@ def shut(
         kernel.own_namespaces()
         kernel.keep_no_new_privileges()
         kernel.hide()
-        landlock.restrict(readable=readable, writable=writable)
+        seccomp.restrict(readable=readable, writable=writable)
     for kind, most in limits:
         _, ceiling = resource.getrlimit(kind)
         bound = most if ceiling == resource.RLIM_INFINITY else min(most, ceiling)

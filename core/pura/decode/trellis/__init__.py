@@ -9,9 +9,8 @@ register that must end in the state in which they began, so they share one set o
 * ``spc`` and ``tbcc``: what the register holds and what a walk of it weighs.
 """
 
-from pura.decode.trellis.protocol import Trellis
-from pura.decode.trellis.spc import SpcTrellis
-from pura.decode.trellis.tbcc import TbccTrellis
+from pura.decode.trellis.codes import SpcTrellis, TbccTrellis
+from pura.decode.trellis.register import Trellis
 from pura.scheme import Profile
 
 __all__ = ["SpcTrellis", "TbccTrellis", "Trellis", "make_trellis"]

@@ -22,9 +22,7 @@ import numpy.typing as npt
 
 from pura.decode.issuable import Issuable
 from pura.decode.trellis import bridge, register
-from pura.decode.trellis.base import RegisterTrellis
-from pura.decode.trellis.protocol import F64, Bits
-from pura.decode.trellis.register import States
+from pura.decode.trellis.register import F64, Bits, RegisterTrellis, States
 
 I64 = npt.NDArray[np.int64]
 _Routes = list[tuple[int, int, npt.NDArray[np.bool_]]]

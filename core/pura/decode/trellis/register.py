@@ -1,22 +1,17 @@
 """Walks of a binary shift register that end where they began.
 
-A register of memory ``ν`` holds the last ``ν`` bits, the newest one least significant, and so has
-``S = 2^ν`` states. A step shifts in one bit and weighs the window of ``ν + 1`` bits that this
-makes; window ``b`` leads from state ``b // 2`` to state ``b mod S``. Both directions are therefore
-slices of the window tables and need no index arrays.
-
-The recursions are written once over a semiring whose product is ``+``; its sum, ``plus``, is a
-NumPy ufunc: ``np.maximum`` finds the best walk, ``np.logaddexp`` adds all of them up (Viterbi
-1967; Bahl, Cocke, Jelinek and Raviv 1974; both with every start state on its own, so that the
-end can be held to the start). ``-inf`` is the semiring's zero and needs no special case.
-
-Shapes: ``windows`` float64 [..., T, 2S] in nats; ``starts`` int64 [P].
+And what every trellis answers about potentials.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
+
+from pura.decode.windows import codeword_windows
 
 F64 = npt.NDArray[np.float64]
 States = npt.NDArray[np.int64]
@@ -151,3 +146,249 @@ def free_futures(windows: F64, plus: np.ufunc) -> tuple[F64, F64]:
     bound = np.full((*lead, double // 2), -np.inf)
     np.subtract(value[..., 0], end[..., 0], out=bound, where=possible)
     return sums, bound
+
+
+Bits = npt.NDArray[np.uint8]
+
+
+class Trellis(Protocol):
+    """Exact answers over all ``2^{L_m}`` payloads of a code.
+
+    ``φ`` are window potentials in nats, ``φ[i, 4·c_i + 2·c_{i+1} + c_{i+2}]`` with positions
+    counted round the ring of ``n``. ``-inf`` is allowed and rules windows out; NaN and ``+inf``
+    are refused with a ``ValueError``, as is a wrong shape.
+    """
+
+    @property
+    def payload_bits(self) -> int:
+        """``L_m``."""
+        ...
+
+    @property
+    def codeword_length(self) -> int:
+        """``n``."""
+        ...
+
+    def best(self, phi: F64) -> tuple[Bits, float]:
+        """Return the most likely payload and its score.
+
+        Args:
+            phi: float64 [n, 8].
+
+        Returns:
+            uint8 [L_m] and ``Σ_i φ_i`` in nats. When every payload is ruled out: zeros, ``-inf``.
+        """
+        ...
+
+    def k_best(self, phi: F64, k: int) -> list[tuple[Bits, float]]:
+        """Return the ``k`` most likely payloads, strongest first, all different.
+
+        Args:
+            phi: float64 [n, 8].
+            k: How many, at least 1.
+
+        Returns:
+            Payload and score of each; fewer than ``k`` when the code has fewer payloads that are
+            not ruled out (score ``-inf``), but never less than what ``best`` returns.
+        """
+        ...
+
+    def log_sum(self, phi: F64) -> F64:
+        """Return ``log Σ exp(Σ_i φ_i)`` over all payloads.
+
+        Args:
+            phi: float64 [..., n, 8], for example one table a grid point.
+
+        Returns:
+            float64 [...], in nats; ``-inf`` where every payload is ruled out.
+        """
+        ...
+
+    def posteriors(self, phi: F64) -> F64:
+        """Return how probable each payload bit is 1, all payloads being equally likely before.
+
+        Args:
+            phi: float64 [n, 8].
+
+        Returns:
+            float64 [L_m] in 0 … 1; 0.5 everywhere when every payload is ruled out.
+        """
+        ...
+
+    def score(self, phi: F64, codeword: Bits) -> float:
+        """Return ``Σ_i φ_i`` of one codeword in nats.
+
+        Args:
+            phi: float64 [n, 8].
+            codeword: uint8 [n].
+        """
+        ...
+
+
+_ROUNDING = 1e-5  # relative, of single precision: no start may be lost by it
+
+
+def best_starts(windows: F64, k: int) -> States:
+    """Return the start states of the ``k`` best walks, and as few others as need be.
+
+    Every start's best walk is worked out, in single precision, which is far cheaper than to find
+    out which starts need not be looked at. Those count that the ``k``-th best does not rule out.
+
+    Args:
+        windows: float64 [T, 2S].
+        k: How many walks are asked for.
+
+    Returns:
+        int64 [P], best first, P = k but for starts as good as the k-th; empty when no walk is
+        possible.
+    """
+    found = best_closings(windows)
+    order = np.argsort(-found, kind="stable")
+    order = order[np.isfinite(found[order])]
+    if order.size > k:
+        last = found[order[k - 1]]
+        heaviest = np.abs(windows).max(axis=1, where=windows > -np.inf, initial=0.0)
+        slack = _ROUNDING * (1.0 + heaviest.sum())
+        order = order[found[order] >= last - slack]
+    return np.asarray(order)
+
+
+def best_walks(windows: F64, k: int) -> tuple[Bits, F64]:
+    """Return the ``k`` best walks.
+
+    Args:
+        windows: float64 [T, 2S].
+        k: At least 1.
+
+    Returns:
+        The bits that were shifted in, uint8 [K, T], and the walks' weights, float64 [K], strongest
+        first; K < k when fewer walks have a finite weight.
+    """
+    steps, double = windows.shape
+    starts = best_starts(windows, k)
+    home = futures(windows, starts, np.maximum)
+    bits = np.zeros((starts.size, steps), dtype=np.uint8)
+    state, column = starts, np.arange(starts.size)
+    weight = np.zeros(starts.size)
+    for t in range(steps):
+        window = (2 * state[:, None] + np.arange(2)).ravel()
+        column, origin = np.repeat(column, 2), np.repeat(np.arange(state.size), 2)
+        grown = weight[origin] + windows[t, window]
+        rating = grown + home[t + 1, window % (double // 2), column]
+        kept = np.argsort(-rating, kind="stable")[:k]
+        kept = kept[np.isfinite(rating[kept])]
+        bits = bits[origin[kept]]
+        bits[:, t] = window[kept] & 1
+        state, column, weight = window[kept] % (double // 2), column[kept], grown[kept]
+    order = np.argsort(-weight, kind="stable")
+    return bits[order], weight[order]
+
+
+I64 = npt.NDArray[np.int64]
+
+
+class RegisterTrellis(ABC):
+    """Answers in the log domain; a code says what its register holds."""
+
+    payload_bits: int
+
+    @property
+    @abstractmethod
+    def codeword_length(self) -> int:
+        """``n``."""
+
+    @abstractmethod
+    def windows(self, phi: F64) -> F64:
+        """Turn window potentials of the ring, [G, n, 8], into those of the register, [G, T, 2S]."""
+
+    @abstractmethod
+    def payloads(self, walks: Bits) -> Bits:
+        """Read the payloads, uint8 [K, L_m], off the bits shifted in, uint8 [K, T]."""
+
+    @abstractmethod
+    def payload_bit(self) -> I64:
+        """Return the payload bit that each step reads, by the state after it; int64 [T, S].
+
+        -1 throughout a step that reads none. Steps read the payload in its order.
+        """
+
+    @abstractmethod
+    def payload_posteriors(self, states: F64) -> F64:
+        """Read the payload bits' posteriors off those of the states after each step, [T, S]."""
+
+    def best(self, phi: F64) -> tuple[Bits, float]:
+        """Return the most likely payload, uint8 [L_m], and its score in nats."""
+        return self.k_best(phi, 1)[0]
+
+    def k_best(self, phi: F64, k: int) -> list[tuple[Bits, float]]:
+        """Return the ``k`` most likely payloads and their scores, strongest first."""
+        if k < 1:
+            raise ValueError(f"k = {k}; at least one payload must be asked for")
+        walks, scores = best_walks(self.windows(self._checked(phi, 2)[None])[0], k)
+        if not scores.size:
+            return [(np.zeros(self.payload_bits, dtype=np.uint8), -np.inf)]
+        found = zip(self.payloads(walks), scores, strict=True)
+        return [(payload, float(score)) for payload, score in found]
+
+    def log_sum(self, phi: F64) -> F64:
+        """Return ``log Σ exp(Σ_i φ_i)`` over all payloads; [..., n, 8] to [...]."""
+        flat = self._checked(phi).reshape(-1, self.codeword_length, 8)
+        return self._log_sums(flat).reshape(phi.shape[:-2])
+
+    def _log_sums(self, phi: F64) -> F64:
+        windows = self.windows(phi)
+        starts = np.arange(windows.shape[-1] // 2)
+        homes = closings(windows, starts, np.logaddexp)
+        return np.asarray(np.logaddexp.reduce(homes, axis=-1))
+
+    def posteriors(self, phi: F64) -> F64:
+        """Return how probable each payload bit is 1; float64 [L_m]."""
+        found = self._posteriors(self.windows(self._checked(phi, 2)[None])[0])
+        return np.full(self.payload_bits, 0.5) if found is None else found.clip(0.0, 1.0)
+
+    def _posteriors(self, windows: F64) -> F64 | None:
+        starts = np.arange(windows.shape[-1] // 2)
+        states = state_posteriors(windows, starts)
+        return None if states is None else self.payload_posteriors(states)
+
+    def score(self, phi: F64, codeword: Bits) -> float:
+        """Return ``Σ_i φ_i`` of one codeword, uint8 [n], in nats."""
+        table = self._checked(phi, 2)
+        bits = np.asarray(codeword, dtype=np.uint8)
+        if bits.shape != (self.codeword_length,):
+            raise ValueError(f"codeword of shape {bits.shape}; expected ({self.codeword_length},)")
+        return float(table[np.arange(bits.size), codeword_windows(bits)].sum())
+
+    def _checked(self, phi: F64, dimensions: int | None = None) -> F64:
+        table = np.asarray(phi, dtype=np.float64)
+        wrong = dimensions is not None and table.ndim != dimensions
+        if wrong or table.shape[-2:] != (self.codeword_length, 8):
+            lead = "" if dimensions else "..., "
+            raise ValueError(
+                f"window potentials of shape {table.shape}; "
+                f"expected ({lead}{self.codeword_length}, 8)"
+            )
+        if not np.all(table < np.inf):  # also false for NaN
+            raise ValueError("window potentials hold NaN or +inf")
+        return table
+
+
+def state_posteriors(windows: F64, starts: States) -> F64 | None:
+    """Return the probability of each state after each step, given that the walk is closed.
+
+    Args:
+        windows: float64 [T, 2S] in nats.
+        starts: int64 [P], the starts that count.
+
+    Returns:
+        float64 [T, S], each row adding up to 1; None when no walk is possible.
+    """
+    if not starts.size:
+        return None
+    joint = pasts(windows, starts, np.logaddexp)[1:]
+    joint += futures(windows, starts, np.logaddexp)[1:]
+    peak = joint.max()
+    if np.isneginf(peak):
+        return None
+    weight = np.exp(joint - peak).sum(axis=-1)
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))

@@ -11,9 +11,16 @@ from dataclasses import replace
 from typing import Final
 
 from pura.documents.encodings import decode
-from pura.documents.limits import MAX_CHARACTERS, MAX_PARTS, over
-from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
-from pura.words.sentence import sentence
+from pura.documents.values import (
+    ALTERNATIVE,
+    MAIN,
+    MAX_CHARACTERS,
+    MAX_PARTS,
+    Extract,
+    ReadOptions,
+    over,
+)
+from pura.words.sentences import sentence
 
 MIN_WORDS: Final = 8
 """Words from which on a cell is a text of its own."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pura.documents.readers.blocks import TextBlock, join
-from pura.documents.readers.packed import ZipContainer, local_name
+from pura.documents.readers.packed import TextBlock, ZipContainer, join, local_name
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
-from pura.record.transform import Transform
-from pura.words.sentence import Sentence, sentence
+from pura.record.surroundings import Transform
+from pura.words.sentences import Sentence, sentence
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _STRICT: Final = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"

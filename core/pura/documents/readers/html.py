@@ -13,7 +13,7 @@ from typing import Final
 
 from pura.documents.encodings import decode
 from pura.documents.values import Extract, ReadOptions
-from pura.record.transform import Transform
+from pura.record.surroundings import Transform
 
 _DECLARED: Final = re.compile(
     rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})|"

@@ -13,8 +13,7 @@ from typing import Any, Final
 from pura.base.catalogue import quoted
 from pura.base.errors import InputError
 from pura.documents.encodings import DecodedText, decode
-from pura.documents.limits import MAX_JSON_DEPTH, MAX_PARTS, over
-from pura.documents.values import Extract, ReadOptions
+from pura.documents.values import MAX_JSON_DEPTH, MAX_PARTS, Extract, ReadOptions, over
 
 FIELDS: Final = (
     "text",

@@ -15,18 +15,22 @@ from typing import Any, Final
 
 from pura.base.visible import visible as shown
 from pura.documents.encodings import DecodedText, decode
-from pura.documents.limits import (
+from pura.documents.readers.html import visible
+from pura.documents.values import (
+    ATTACHMENT,
+    MAIN,
     MAX_MAIL_DEPTH,
     MAX_MAIL_HEADER_BYTES,
     MAX_MAIL_HEADERS_BYTES,
     MAX_MAIL_PARAMETERS,
     MAX_MAIL_PARTS,
+    QUOTED,
+    Extract,
+    ReadOptions,
     over,
 )
-from pura.documents.readers.html import visible
-from pura.documents.values import ATTACHMENT, MAIN, QUOTED, Extract, ReadOptions
-from pura.record.transform import Transform
-from pura.words.sentence import Sentence, sentence
+from pura.record.surroundings import Transform
+from pura.words.sentences import Sentence, sentence
 
 _QUOTE: Final = re.compile(r"^ ?>[> ]*", re.MULTILINE)
 _SAYS: Final = re.compile(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pura.documents.limits import MAX_PARTS, over
 from pura.documents.readers.mail import message_extracts
-from pura.documents.values import Extract, ReadOptions
+from pura.documents.values import MAX_PARTS, Extract, ReadOptions, over
 
 _FROM: Final = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _QUOTED_FROM: Final = re.compile(rb"^>(>*From )", re.MULTILINE)

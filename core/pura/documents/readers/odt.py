@@ -6,8 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pura.documents.readers.blocks import TextBlock, join
-from pura.documents.readers.packed import ZipContainer, attribute, local_name, locked
+from pura.documents.readers.packed import (
+    TextBlock,
+    ZipContainer,
+    attribute,
+    join,
+    local_name,
+    locked,
+)
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
 
 _SPACE: Final = re.compile(r"[ \t\n\r]+")

@@ -1,16 +1,19 @@
-"""Zip containers and XML from strangers, opened with bounds."""
+"""Zip containers and XML from strangers, opened with bounds; paragraphs and rows as one text."""
 
 from __future__ import annotations
 
 import io
 import posixpath
 import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lxml import etree
 
 from pura.base.errors import InputError
-from pura.documents.limits import MAX_PACKED_ENTRIES, MAX_UNPACKED_BYTES, over
+from pura.documents.values import MAX_PACKED_ENTRIES, MAX_UNPACKED_BYTES, over
+from pura.record.surroundings import Transform
 
 
 class ZipContainer:
@@ -122,3 +125,55 @@ def local_name(element: Any) -> str:
 def attribute(element: Any, name: str) -> str:
     """Return an attribute by its name without namespace; empty where it is not there."""
     return next((str(v) for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextBlock:
+    """One paragraph, list item or table row.
+
+    Attributes:
+        text: Its characters; may be empty.
+        tight: It belongs on the line after a tight block before it, without a blank line (list
+            items, table rows).
+    """
+
+    text: str
+    tight: bool = False
+
+
+def join(blocks: Sequence[TextBlock]) -> tuple[str, tuple[Transform, ...]]:
+    """Join blocks as a plain-text writer would; see :func:`join_placed`."""
+    return join_placed(blocks)[:2]
+
+
+def join_placed(
+    blocks: Sequence[TextBlock],
+) -> tuple[str, tuple[Transform, ...], tuple[int, ...]]:
+    """Join blocks as a plain-text writer would.
+
+    Office formats do not say whether a paragraph break was one line end or two. Where the writer
+    made empty paragraphs for blank lines, every break is one line end; where there are none,
+    paragraphs are set apart by a blank line, as generated text usually has them.
+
+    Returns:
+        The text, what was done, and where each block begins, in characters.
+    """
+    full = [bool(block.text.strip()) for block in blocks]
+    first = full.index(True) if any(full) else len(full)
+    last = len(full) - 1 - full[::-1].index(True) if any(full) else -1
+    spaced = not all(full[first : last + 1])
+    pieces: list[str] = []
+    starts: list[int] = []
+    blank = length = 0
+    for n, block in enumerate(blocks):
+        if first < n <= last:
+            single = spaced or (blocks[n - 1].tight and block.tight)
+            blank += not single
+            pieces.append("\n" if single else "\n\n")
+            length += len(pieces[-1])
+        starts.append(length)
+        if full[n]:
+            pieces.append(block.text)
+            length += len(block.text)
+    done = (Transform(name="paragraph-breaks", count=blank),) if blank else ()
+    return "".join(pieces), done, tuple(starts)

@@ -10,10 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pura.documents.readers.blocks import TextBlock, join_placed
-from pura.documents.readers.packed import ZipContainer, attribute, local_name
+from pura.documents.readers.packed import (
+    TextBlock,
+    ZipContainer,
+    attribute,
+    join_placed,
+    local_name,
+)
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
-from pura.words.sentence import sentence
+from pura.words.sentences import sentence
 
 _SIGNS: Final = {"br": "\n", "tab": "\t"}
 _FURNITURE: Final = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})

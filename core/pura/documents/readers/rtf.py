@@ -7,10 +7,9 @@ from typing import Final
 
 from striprtf.striprtf import rtf_to_text
 
-from pura.documents.limits import over
-from pura.documents.readers.blocks import TextBlock, join
-from pura.documents.values import Extract, ReadOptions
-from pura.words.sentence import sentence
+from pura.documents.readers.packed import TextBlock, join
+from pura.documents.values import Extract, ReadOptions, over
+from pura.words.sentences import sentence
 
 _MAX_RTF: Final = 16 << 20
 _BINARY: Final = re.compile(rb"\\bin(\d{1,9}) ?")

@@ -10,11 +10,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from pura.documents.limits import MAX_PARTS, MAX_TOTAL_CHARACTERS, over
 from pura.documents.readers.csv_cells import MIN_WORDS
 from pura.documents.readers.packed import ZipContainer, attribute, local_name
-from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
-from pura.words.sentence import sentence
+from pura.documents.values import (
+    ALTERNATIVE,
+    MAIN,
+    MAX_PARTS,
+    MAX_TOTAL_CHARACTERS,
+    Extract,
+    ReadOptions,
+    over,
+)
+from pura.words.sentences import sentence
 
 
 def read(data: bytes, options: ReadOptions) -> list[Extract]:

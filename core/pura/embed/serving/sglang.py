@@ -18,8 +18,7 @@ from sglang.srt.sampling.custom_logit_processor import CustomLogitProcessor
 
 from pura.base.catalogue import phrase
 from pura.base.errors import GenerationError, PuraError
-from pura.embed.serving.deployments import Deployments, of_the_server
-from pura.embed.serving.marker import Marker
+from pura.embed.serving.marker import Deployments, Marker, of_the_server
 
 if TYPE_CHECKING:
     import torch

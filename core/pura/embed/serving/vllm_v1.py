@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from vllm.v1.sample.logits_processor import LogitsProcessor, MoveDirectionality
 
-from pura.embed.serving.vllm_requests import MarkedRequests
+from pura.embed.serving.marker import MarkedRequests
 
 if TYPE_CHECKING:
     import torch

@@ -15,7 +15,7 @@ from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcessor
 
 from pura.base.catalogue import phrase
 from pura.base.errors import GenerationError
-from pura.embed.serving.vllm_requests import MarkedRequests
+from pura.embed.serving.marker import MarkedRequests
 
 if TYPE_CHECKING:
     import torch

@@ -8,7 +8,7 @@ what no attacker has, stands apart in :mod:`pura_lab.attacks.oracle`.
 """
 
 from pura.measure.attacks.base import Attacked, Damage, Tools, damage, edit_rate, perplexity
-from pura.measure.attacks.sentences import copy_paste, sentence_shuffle, split_sentences
+from pura.measure.attacks.characters import copy_paste, sentence_shuffle, split_sentences
 from pura.measure.attacks.table import (
     ATTACKS,
     Attack,

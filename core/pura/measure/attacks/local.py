@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import ModelError
-from pura.embed.prompts import opening_ids
+from pura.embed.generate import opening_ids
 from pura.measure.attacks.base import F64, I64, Paraphraser, Tools
-from pura.measure.attacks.spelling import MYTHES, read_mythes
+from pura.measure.attacks.characters import MYTHES, read_mythes
 from pura.model.tokenise import decode, tokenise, tokenizing
 from pura.scheme import Profile
 

@@ -24,7 +24,7 @@ from pura.measure.attacks.base import (
     damage,
     result,
 )
-from pura.measure.attacks.sentences import split_sentences
+from pura.measure.attacks.characters import split_sentences
 
 WINDOW: Final = 3
 """Sentences that are rewritten at once, as DIPPER does it."""

@@ -13,9 +13,9 @@ import numpy as np
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError
-from pura.measure.attacks import characters, rewrite, spelling
+from pura.measure.attacks import characters, rewrite
 from pura.measure.attacks.base import I64, Attacked, Damage, TextWriter, Tools, damage, result
-from pura.measure.attacks.sentences import copy_paste, sentence_shuffle
+from pura.measure.attacks.characters import copy_paste, sentence_shuffle
 from pura.measure.attacks.tokens import (
     delete,
     insert,
@@ -159,7 +159,7 @@ def _plain(attack: Callable[..., str]) -> OnText:
 
 def _synonyms(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
     thesaurus = _need(tools.thesaurus, phrase("attack.thesaurus"))
-    return spelling.synonyms(text, rng, thesaurus=thesaurus, **params)
+    return characters.synonyms(text, rng, thesaurus=thesaurus, **params)
 
 
 def _paraphrase(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
@@ -214,13 +214,13 @@ ATTACKS: Final[dict[str, Attack]] = {
         Attack(
             name="spelling",
             label="British and American spelling",
-            text=_plain(spelling.change_spelling),
+            text=_plain(characters.change_spelling),
             **_ALL,
         ),
         Attack(
             name="contractions",
             label="contractions",
-            text=_plain(spelling.change_contractions),
+            text=_plain(characters.change_contractions),
             **_ALL,
         ),
         Attack(

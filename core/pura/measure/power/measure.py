@@ -2,7 +2,7 @@
 
 Every piece of work goes onto a cache when it is done, so a measurement that was stopped, or killed,
 goes on with the next piece. The texts are read as text, tokenised anew, like any text under audit.
-Longer texts are put together from readings (:mod:`pura.measure.documents`); what stands around a
+Longer texts are put together from readings (:mod:`pura.measure.evaluate`); what stands around a
 passage are the other marked texts, which under this text's key are texts without a mark.
 """
 
@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.fitness import check_fitness
-from pura.base.canonical import sha256
+from pura.audit.prepare import check_fitness
 from pura.base.errors import PolicyError
+from pura.base.json_text import sha256
 from pura.base.progress import Checkpoint, Progress, Stage, counted
 from pura.decode import LikelihoodModel, default_model
 from pura.measure.attacks import attack_text
 from pura.measure.attacks.local import model_tools
 from pura.measure.cache import Cache
 from pura.measure.corpora import sentences_of
-from pura.measure.documents import PLACES, PlacedText, finding, spliced
-from pura.measure.evaluate import TextReading, decide, joined
+from pura.measure.evaluate import PLACES, PlacedText, TextReading, decide, finding, joined, spliced
 from pura.measure.learn import join, known_steps, learn_table, rounded
 from pura.measure.power.plan import Edit, PowerPlan
 from pura.scheme import Profile, SecretKey, schedule

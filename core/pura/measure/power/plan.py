@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pura.base.canonical import canonical, sha256
 from pura.base.errors import PolicyError
+from pura.base.json_text import canonical, sha256
 from pura.measure.attacks import ATTACKS
-from pura.measure.cells import Cell
-from pura.measure.prompts import STUDY
+from pura.measure.cells import STUDY, Cell
 from pura.measure.usual import LEARNT, TEXTS, TOKENS
 from pura.scheme import Profile
 from pura.verdict.power_file import MAX_NAME

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.facts import versions
+from pura.audit.steps import versions
 from pura.base.errors import PolicyError
 from pura.decode import LikelihoodModel
-from pura.measure.documents import READ_WHOLE
+from pura.measure.evaluate import READ_WHOLE
 from pura.measure.power.measure import TextEvidence, WritingModel
 from pura.measure.power.plan import THRESHOLDS, PowerPlan, prompts_digest
 from pura.verdict.expect import TOLD
-from pura.verdict.power_json import SCHEMA
+from pura.verdict.power_file import TABLE_SCHEMA
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -37,7 +37,7 @@ def make_table(
     found: Sequence[TextEvidence],
     likelihood: LikelihoodModel,
 ) -> dict[str, Any]:
-    """Return the table as plain JSON values (:mod:`pura.verdict.power_json`).
+    """Return the table as plain JSON values (:mod:`pura.verdict.power_file`).
 
     Texts that look unlike most of the others are left out, and how many they were is said: a rate
     is of one kind of text.
@@ -91,7 +91,7 @@ def make_table(
         "seed": plan.seed,
         "versions": versions(),
     }
-    data = {"schema": SCHEMA, "level": LEVEL, "conditions": conditions, "entries": entries}
+    data = {"schema": TABLE_SCHEMA, "level": LEVEL, "conditions": conditions, "entries": entries}
     return data | ({"likelihood": likelihood.to_dict()} if plan.learn else {})
 
 
@@ -130,7 +130,7 @@ def inside_entries(plan: PowerPlan, inside: F64) -> list[dict[str, Any]]:
 
     A class begins at the most usable positions that a passage of it had, and an entry speaks of
     texts with no more usable positions than the shortest one had: neither flatters. Of the evidence
-    the share :data:`~pura.measure.documents.READ_WHOLE` counts, since the texts are spliced.
+    the share :data:`~pura.measure.evaluate.READ_WHOLE` counts, since the texts are spliced.
 
     Args:
         plan: What was measured.
@@ -171,7 +171,7 @@ def power_entry(
     found: Iterable[Any],
     texts: Iterable[Any],
 ) -> dict[str, Any]:
-    """Return one entry of a power table (:mod:`pura.verdict.power_json`), the prompt being unknown.
+    """Return one entry of a power table (:mod:`pura.verdict.power_file`), the prompt being unknown.
 
     Args:
         profile: Under which the texts were written.

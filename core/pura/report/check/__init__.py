@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from pura.base.lazily import lazily
 
 if TYPE_CHECKING:
-    from pura.report.check.checking import check_report, load_trust
+    from pura.report.check.checking import Again, check_report, compare, load_trust, repeat
     from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
-    from pura.report.check.repeating import Again, compare, repeat
 
 __getattr__ = lazily(
     __name__,
@@ -21,13 +20,13 @@ __getattr__ = lazily(
         "GOOD": "pura.report.check.judge",
         "NOTICE": "pura.report.check.judge",
         "OPEN": "pura.report.check.judge",
-        "Again": "pura.report.check.repeating",
+        "Again": "pura.report.check.checking",
         "CheckedPoint": "pura.report.check.judge",
         "ReportCheck": "pura.report.check.judge",
         "check_report": "pura.report.check.checking",
-        "compare": "pura.report.check.repeating",
+        "compare": "pura.report.check.checking",
         "load_trust": "pura.report.check.checking",
-        "repeat": "pura.report.check.repeating",
+        "repeat": "pura.report.check.checking",
     },
 )
 

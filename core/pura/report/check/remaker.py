@@ -16,8 +16,8 @@ from typing import Final
 
 from pura.base.errors import PuraError
 from pura.base.linux import kernel, workroom
+from pura.base.paths import resource
 from pura.base.process import NOT_SHUT_STATUS
-from pura.base.resources import resource
 
 MEMORY_BYTES: Final = 4 << 30
 CPU_SECONDS: Final = 60

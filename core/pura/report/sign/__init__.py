@@ -1,8 +1,7 @@
 """Signing reports with the organisation's certificate (docs/reports.md)."""
 
 from pura.report.sign.identity import Certificate, Identity, load_identity
-from pura.report.sign.seal import draw_seal, free_place
-from pura.report.sign.sign import SignOptions, sign_report
+from pura.report.sign.sign import SignOptions, draw_seal, free_place, sign_report
 
 __all__ = [
     "Certificate",

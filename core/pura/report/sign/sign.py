@@ -1,25 +1,118 @@
-"""PAdES signatures: one signature over the entire file, after which nothing may change.
-
-PAdES B-B needs no network. With the address of a time-stamp authority it becomes B-T; that is
-the one thing in the program that reaches out, and only where the address was given for this very
-signature.
-"""
+"""PAdES signatures with a visible seal, and detached ones over bytes."""
 
 from __future__ import annotations
 
+import asyncio
 import io
+import json
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from pura.base.errors import SigningError
-from pura.report.labels import Labels
-from pura.report.sign.identity import Identity
-from pura.report.sign.seal import draw_seal, free_place
+from pura.report.blocks import Labels
+from pura.report.check.dissect import drive
+from pura.report.sign.identity import Certificate, Identity
 
 if TYPE_CHECKING:
     from pyhanko.sign.timestamps import TimeStamper
+
+
+WIDTH: Final = 220
+HEIGHT: Final = 62
+"""Points."""
+_MARGIN: Final = 12
+_STEP: Final = 4
+_WHITE: Final = 250
+_TEMPLATE: Final = """
+#let d = json(bytes(sys.inputs.data))
+#set document(title: d.head, date: none)
+#set page(width: WIDTHpt, height: HEIGHTpt, margin: 0pt)
+#set text(size: 7.5pt, fill: rgb("#1f2937"))
+#rect(width: 100%, height: 100%, inset: 7pt, radius: 3pt, stroke: 0.7pt + rgb("#1d4ed8"))[
+  #set par(leading: 0.6em)
+  #text(size: 8.5pt, weight: "bold", fill: rgb("#1d4ed8"), d.head) \\
+  #text(weight: "bold", d.who) \\
+  #d.when \\
+  #text(size: 6pt, fill: rgb("#4b5563"), d.finger) \\
+  #text(size: 6pt, fill: rgb("#4b5563"), d.note)
+]
+"""
+
+
+def draw_seal(certificate: Certificate, language: str, now: datetime) -> bytes:
+    """Draw the seal as a PDF of one small page; names go in as data, never as markup."""
+    import typst
+
+    words = Labels(language)
+    mark = certificate.sha256[:32]
+    data = {
+        "head": words("seal.head"),
+        "who": _short(certificate.subject),
+        "when": f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        "finger": "SHA-256 " + " ".join(mark[i : i + 4] for i in range(0, len(mark), 4)) + " …",
+        "note": words("seal.note"),
+    }
+    source = _TEMPLATE.replace("WIDTH", str(WIDTH)).replace("HEIGHT", str(HEIGHT))
+    made = typst.compile(source.encode(), sys_inputs={"data": json.dumps(data)})
+    assert isinstance(made, bytes)  # one page, no path was given
+    return made
+
+
+def free_place(pdf: bytes) -> tuple[int, tuple[int, int, int, int]] | None:
+    """Find an empty place for the seal, from the end of the last page upwards.
+
+    Args:
+        pdf: The report.
+
+    Returns:
+        Index of the page and the box (left, bottom, right, top) in points; None when the last
+        three pages are full: then the signature stays invisible rather than cover anything.
+    """
+    import numpy as np
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        for index in range(len(document) - 1, max(-1, len(document) - 4), -1):
+            # One pixel a point: hairlines are lighter then, but never white.
+            page = np.asarray(document[index].render(scale=1, grayscale=True).to_numpy())
+            inked = page.reshape(page.shape[0], page.shape[1]) < _WHITE
+            if (box := _free_box(inked)) is not None:
+                return index, box
+    finally:
+        document.close()
+    return None
+
+
+def _free_box(inked: object) -> tuple[int, int, int, int] | None:
+    import numpy as np
+
+    ink = np.asarray(inked)
+    height, width = ink.shape
+    used = np.flatnonzero(ink.any(axis=0))
+    right = int(used[-1]) + 1 if used.size else width - 4 * _MARGIN
+    left = max(right - WIDTH, _MARGIN)
+    column = ink[:, max(left - _MARGIN, 0) : right + _MARGIN]
+    lines = np.concatenate([[0], np.cumsum(column.any(axis=1))])
+    room = HEIGHT + 2 * _MARGIN
+    best = None
+    for top in range(4 * _MARGIN, height - room - 4 * _MARGIN, _STEP):
+        if lines[top + room] == lines[top]:
+            best = top if best is None else best
+        elif best is not None:
+            break
+    if best is None:
+        return None
+    return left, height - best - _MARGIN - HEIGHT, left + WIDTH, height - best - _MARGIN
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 60 else f"{name[:59]}…"
+
 
 FIELD: Final = "PURA-Signature"
 TSA_SECONDS: Final = 20
@@ -184,3 +277,80 @@ def _no_stamp(kind: str) -> SigningError:
 
 def _not_sound() -> SigningError:
     return SigningError("signing.unsound", code="signing-pdf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignatureWord:
+    """What a signature says.
+
+    Attributes:
+        intact: The signature is of these bytes.
+        trusted: A trusted certificate vouches for the signer.
+        subject: Whom the certificate names.
+    """
+
+    intact: bool
+    trusted: bool
+    subject: str
+
+
+def sign_detached(data: bytes, identity: Identity) -> bytes:
+    """Sign bytes; returns the signature, CMS as DER, with the certificates but not the bytes."""
+    from asn1crypto import keys, x509
+    from pyhanko.sign import signers
+    from pyhanko_certvalidator.registry import SimpleCertificateStore
+
+    store = SimpleCertificateStore()  # type: ignore[no-untyped-call]
+    store.register_multiple([x509.Certificate.load(der) for der in identity.chain_der])
+    signer = signers.SimpleSigner(
+        signing_cert=x509.Certificate.load(identity.cert_der),
+        signing_key=keys.PrivateKeyInfo.load(identity.key_der),
+        cert_registry=store,
+    )
+    digest = "sha512" if identity.certificate.key == "Ed25519" else "sha256"
+    made: bytes = asyncio.run(signer.async_sign_general_data(data, digest)).dump()
+    return made
+
+
+def check_detached(
+    signature: bytes, data: bytes, trust: Sequence[bytes], moment: datetime
+) -> SignatureWord:
+    """Check a signature.
+
+    Args:
+        signature: CMS, DER.
+        data: What it should be of.
+        trust: Trusted certificates, DER.
+        moment: The time to hold certificates against.
+    """
+    from asn1crypto import cms as forms
+    from asn1crypto import x509
+    from pyhanko.sign.validation.generic_cms import async_validate_detached_cms
+    from pyhanko.sign.validation.settings import KeyUsageConstraints
+    from pyhanko_certvalidator import ValidationContext
+
+    # It writes its stack for every certificate that nobody vouches for; here that is an answer.
+    logging.getLogger("pyhanko").setLevel(logging.CRITICAL)
+    context = ValidationContext(
+        trust_roots=[x509.Certificate.load(der) for der in trust],
+        allow_fetching=False,
+        moment=moment,
+    )
+    usage = KeyUsageConstraints(
+        key_usage={"digital_signature", "non_repudiation"}, match_all_key_usages=False
+    )
+    try:
+        signed = forms.ContentInfo.load(signature)["content"]
+        status = drive(
+            async_validate_detached_cms(
+                data, signed, signer_validation_context=context, key_usage_settings=usage
+            )
+        )
+        subject = status.signing_cert.subject.native.get("common_name", "")
+    except Exception:  # a signature that cannot even be read is not one
+        return SignatureWord(intact=False, trusted=False, subject="")
+    return SignatureWord(
+        intact=bool(status.intact and status.valid),
+        trusted=bool(status.trusted),
+        subject=str(subject),
+    )

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from pura.decode.trellis import bridge, make_trellis, register
-from pura.decode.trellis.base import state_posteriors
-from pura.decode.trellis.listing import best_starts
-from pura.decode.trellis.tbcc import _safe_log_sum
+from pura.decode.trellis.codes import _safe_log_sum
+from pura.decode.trellis.register import best_starts, state_posteriors
 
 ALL = np.arange(256)
 

@@ -10,10 +10,8 @@ import pytest
 from pura.measure.attacks import Tools
 from pura.measure.attacks.table import AttackError
 from pura.measure.cache import Cache
-from pura_lab.compare.calibration import calibrate
-from pura_lab.compare.methods import METHODS, Bench
-from pura_lab.compare.sources import LawSource
-from pura_lab.compare.tables import summarise, write_parquet
+from pura_lab.compare.methods import METHODS, Bench, LawSource
+from pura_lab.compare.tables import calibrate, summarise, write_parquet
 from pura_lab.compare.work import CHUNK, CLEAN, CellPart, CellReader, lines_of, write
 from pura_lab.rivals.rsbh import segment_table
 

@@ -12,13 +12,11 @@ import pytest
 from pura.scheme import Payload, SecretKey
 from pura_lab.compare.methods import METHODS, Bench
 from pura_lab.rivals.arcmark import best_turn, distance
-from pura_lab.rivals.base import ERASED, largest, redraw_p
+from pura_lab.rivals.base import ERASED, context_seed, largest, redraw_p
 from pura_lab.rivals.bimark import BiMark, flip
 from pura_lab.rivals.ctwl import one_best
-from pura_lab.rivals.cycleshift import CycleShift
 from pura_lab.rivals.greens import Kgw
-from pura_lab.rivals.gumbel import GumbelMax
-from pura_lab.rivals.keyed import context_seed
+from pura_lab.rivals.gumbel import CycleShift, GumbelMax
 from pura_lab.rivals.mc2mark import boosted
 from pura_lab.rivals.mirrormark import Frames, MirrorMark, mirrored
 from pura_lab.rivals.mpac import Mpac

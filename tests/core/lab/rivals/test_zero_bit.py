@@ -12,10 +12,9 @@ import pytest
 from pura.extract.foreign import first_contexts
 from pura.scheme import SecretKey
 from pura_lab.compare.methods import ZERO_BIT
-from pura_lab.rivals.base import draw, redraw_p
+from pura_lab.rivals.base import below, context_seed, draw, redraw_p, uniforms, words
 from pura_lab.rivals.greens import Kgw, KgwOfTransformers, Unigram, normal_tail
 from pura_lab.rivals.gumbel import GumbelMax, arg_gumbel
-from pura_lab.rivals.keyed import below, context_seed, uniforms, words
 from pura_lab.rivals.synthid import SynthIdPublished, tournament
 
 KEY = SecretKey(bytes(range(32)))

@@ -1,13 +1,6 @@
-"""The trellis of ``tbcc``: the tail-biting convolutional code (docs/evidence.md, docs/scheme.md).
+"""The trellises of the two codes.
 
-The register holds the last 8 payload bits. A coded bit needs 7 payload bits and a window of the
-ring three coded bits, so the window that ends at payload step ``t`` needs ``u_{t-8} … u_t``, nine
-bits: one branch. It carries one window of each of the three streams,
-
-    B_t(u_{t-8} … u_t) = Σ_s φ_{s·L_m + t-2}(o_s[t-2], o_s[t-1], o_s[t]).
-
-At the end of a stream the ring goes on with the next one's beginning (after the last, with the
-first one's), whose bits need the same payload bits because the code is tail-biting.
+Parity blocks (paper §4.1) and the tail-biting convolutional code.
 """
 
 from __future__ import annotations
@@ -20,10 +13,65 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.trellis import bridge, register
-from pura.decode.trellis.base import I64, RegisterTrellis, state_posteriors
-from pura.decode.trellis.listing import best_walks
-from pura.decode.trellis.protocol import F64, Bits
+from pura.decode.trellis.register import (
+    F64,
+    I64,
+    Bits,
+    RegisterTrellis,
+    best_walks,
+    state_posteriors,
+)
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MEMORY
+
+_WINDOWS: Final = np.arange(16)  # r_{t-3} r_{t-2} r_{t-1} r_t
+_CODED: Final = _WINDOWS[:8] ^ (_WINDOWS[:8] >> 1)
+# Neighbouring parities differ where the bit between them is 1: c_{t-2} c_{t-1} c_t.
+_RING_WINDOW: Final = (_WINDOWS ^ (_WINDOWS >> 1)) & 7
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpcTrellis(RegisterTrellis):
+    """Exact answers for ``spc``; 8 states, one step a codeword bit.
+
+    Attributes:
+        payload_bits: ``L_m``.
+        blocks: ``B``, divides ``L_m``.
+    """
+
+    payload_bits: int
+    blocks: int
+
+    @property
+    def codeword_length(self) -> int:
+        """``n = L_m + B``."""
+        return self.payload_bits + self.blocks
+
+    def windows(self, phi: F64) -> F64:
+        """Return the weights of four neighbouring running parities; float64 [G, n, 16]."""
+        # Step t shifts in r_t and completes the ring's window that begins at t - 2.
+        weights = np.roll(phi, 2, axis=1)[..., _RING_WINDOW]
+        block = self.codeword_length // self.blocks
+        weights[:, block - 1 :: block, 1::2] = -np.inf
+        return np.asarray(weights)
+
+    def payloads(self, walks: Bits) -> Bits:
+        """Undo the running parity and drop the parity bits."""
+        coded = walks.copy()
+        coded[:, 1:] ^= walks[:, :-1]
+        data = coded.reshape(walks.shape[0], self.blocks, -1)[..., :-1]
+        return np.asarray(data.reshape(walks.shape[0], -1))
+
+    def payload_bit(self) -> I64:
+        """Return whether the last two running parities differ; a parity bit is none."""
+        read = np.tile(_CODED & 1, (self.codeword_length, 1))
+        read[self.codeword_length // self.blocks - 1 :: self.codeword_length // self.blocks] = -1
+        return np.asarray(read, dtype=np.int64)
+
+    def payload_posteriors(self, states: F64) -> F64:
+        """Add up the states whose last two running parities differ, at the data positions."""
+        ones = states @ (_CODED & 1).astype(np.float64)
+        return np.asarray(ones.reshape(self.blocks, -1)[:, :-1].ravel())
+
 
 _REGISTER: Final = TBCC_MEMORY + 2  # payload bits that a state holds
 _STREAMS: Final = len(TBCC_GENERATORS)

@@ -322,16 +322,16 @@ def cheap_passphrases() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def rehearsed_once() -> None:
     """A folder with the same files is rehearsed once a session: a child takes seconds."""
-    real, seen = rehearsal.rehearse, set[tuple[str, ...]]()
+    real, seen = rehearsal.load_on_trial, set[tuple[str, ...]]()
 
-    def rehearse(path: Path, **options: Any) -> None:
+    def load_on_trial(path: Path, **options: Any) -> None:
         files = [path] if path.is_file() else sorted(f for f in path.iterdir() if f.is_file())
         digests = tuple(hashlib.sha256(file.read_bytes()).hexdigest() for file in files)
         if digests not in seen:
             real(path, **options)
             seen.add(digests)
 
-    rehearsal.rehearse = rehearse
+    rehearsal.load_on_trial = load_on_trial
 
 
 @pytest.fixture(scope="session")

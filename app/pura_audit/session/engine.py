@@ -18,7 +18,7 @@ from pura.base.progress import Checkpoint
 from pura.base.progress import Progress as Told
 from pura.keys import KeyStore, SessionKeys
 from pura.model.device import Device, free_on, room_for
-from pura.model.held import HeldModel
+from pura.model.held import ModelCache
 from pura.register.key_usage import find_usage
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile, prepared
@@ -95,7 +95,7 @@ class PuraEngine:
             dtype=dtype,
             session_keys=SessionKeys(session_keys),
             lent_keys={public.fingerprint: public},
-            held=HeldModel(collect=collect),
+            held=ModelCache(collect=collect),
         )
         self._kind = "cpu"  # until the device is known; torch is not imported for less
 

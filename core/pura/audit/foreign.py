@@ -20,7 +20,7 @@ from pura.audit.run import audit_documents
 from pura.audit.steps import StepLog, characters_noted, input_noted, key_facts, rule_noted
 from pura.audit.variants import Variant, prompt_facts, readings_of, without_text
 from pura.base.errors import KeyStoreError, ProfileError, PuraError
-from pura.base.progress import Checkpoint, Progress, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, never_cancelled, no_progress
 from pura.decode.bets import log_increments
 from pura.decode.significance import combine
 from pura.documents.hidden import hidden_characters
@@ -142,7 +142,7 @@ def audit_foreign(
     """
     if not marks:
         raise KeyStoreError("audit.no-key", code="key-missing")
-    tell, check = progress or untold, checkpoint or unstopped
+    tell, check = progress or no_progress, checkpoint or never_cancelled
     found: list[Audit | PuraError] = []
     for text in texts:
         try:

@@ -19,7 +19,7 @@ from pura.audit.options import AuditText, Options
 from pura.audit.prepare import AuditBasis, PreparedText, prepare
 from pura.audit.steps import STEPS
 from pura.base.errors import KeyStoreError, PuraError
-from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.documents import from_text
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
@@ -103,7 +103,7 @@ def audit_documents(
     """
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
-    tell, check = progress or untold, checkpoint or unstopped
+    tell, check = progress or no_progress, checkpoint or never_cancelled
     options = options or Options()
     basis = AuditBasis.of(options, model, keys, profile, tell, check)
     found: dict[int, Audit | PuraError] = {}

@@ -30,11 +30,11 @@ Checkpoint = Callable[[], None]
 """Called often by whoever works; may raise :class:`~pura.base.errors.Cancelled` to stop it."""
 
 
-def untold(_: Stage) -> None:
+def no_progress(_: Stage) -> None:
     """Tell nobody."""
 
 
-def unstopped() -> None:
+def never_cancelled() -> None:
     """Go on."""
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final, Protocol, TypeVar
 
 from pura.base.errors import InputError, PuraError
-from pura.base.progress import Checkpoint, unstopped
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.rows import failed
 from pura.batch.values import Finding, Frame
 from pura.documents import Document
@@ -49,7 +49,7 @@ class Engine(Protocol):
     """Works frames off."""
 
     def results(
-        self, frames: Iterator[Frame], *, checkpoint: Checkpoint = unstopped
+        self, frames: Iterator[Frame], *, checkpoint: Checkpoint = never_cancelled
     ) -> Iterator[tuple[Frame, list[Finding]]]:
         """Yield the findings of each frame, in any order.
 
@@ -71,7 +71,7 @@ class HereEngine:
         self._read = read
 
     def results(
-        self, frames: Iterator[Frame], *, checkpoint: Checkpoint = unstopped
+        self, frames: Iterator[Frame], *, checkpoint: Checkpoint = never_cancelled
     ) -> Iterator[tuple[Frame, list[Finding]]]:
         """See :class:`Engine`."""
         for frame in frames:
@@ -115,7 +115,7 @@ class Workers:
         self._start, self._count = start, count
 
     def results(
-        self, frames: Iterator[Frame], *, checkpoint: Checkpoint = unstopped
+        self, frames: Iterator[Frame], *, checkpoint: Checkpoint = never_cancelled
     ) -> Iterator[tuple[Frame, list[Finding]]]:
         """See :class:`Engine`."""
         desk = _Dispatch(self._start)

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
-from pura.base.progress import Checkpoint, unstopped
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Engine
 from pura.batch.inputs import Inputs, Passed, chunks
 from pura.batch.journal import BatchJournal
@@ -55,7 +55,7 @@ def work_off(
     total: int = 0,
     keep: Keep | None = None,
     tell: Tell = lambda _: None,
-    checkpoint: Checkpoint = unstopped,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> BatchStanding:
     """Examine every text of the inputs that the journal holds no finding of.
 

@@ -11,7 +11,7 @@ from pura.caselog.keeping import held, worded
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import pack_record, unpack_record
 from pura.record import json_io
-from pura.record.json_io import textless
+from pura.record.json_io import without_text
 
 
 def erase(
@@ -152,4 +152,4 @@ def _without_text(log: CaseLog, entry: LogEntry) -> bytes | None:
     if packed is None:
         return None
     audit = json_io.from_json(unpack_record(packed))
-    return None if audit.text is None else pack_record(textless(audit))
+    return None if audit.text is None else pack_record(without_text(audit))

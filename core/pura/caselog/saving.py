@@ -21,7 +21,7 @@ from pura.caselog.log import CaseLog, Person
 from pura.keys.sealed import check_passphrase, seal, unseal
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.json_io import textless
+from pura.record.json_io import without_text
 from pura.scheme.keys import wipe_buffer
 
 MAGIC: Final = b"PURASEAL1\n"
@@ -132,7 +132,7 @@ def save_audit(
         kept["sealed"] = sealed
     elif vault is not None and audit.text is not None:
         kept["sealed"] = vault.lock(pack_record(audit))
-    kept["record"] = pack_record(audit if text == KEEP else textless(audit))
+    kept["record"] = pack_record(audit if text == KEEP else without_text(audit))
     with log.writing() as writer:
         living(log, case)
         if _saved(log, case, audit.id):

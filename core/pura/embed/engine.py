@@ -32,7 +32,7 @@ class MarkedRow:
         key: The secret key; None for an unmarked text.
         payload: What the text shall carry; None for an unmarked text.
         profile: The profile.
-        dice: Ordinary randomness for the steps that carry nothing. Never derived from the key.
+        rng: Ordinary randomness for the steps that carry nothing. Never derived from the key.
 
     Attributes:
         key: As given. Hazard: a secret.
@@ -49,12 +49,12 @@ class MarkedRow:
         key: SecretKey | None,
         payload: Payload | None,
         profile: Profile,
-        dice: np.random.Generator,
+        rng: np.random.Generator,
     ) -> None:
         self.key = key
         self.profile = profile
         self.tokens: list[int] = []
-        self._dice = dice
+        self._rng = rng
         self._schedule: Scheduler | None = None
         self._code: list[int] = []
         if payload is None:
@@ -76,7 +76,7 @@ class MarkedRow:
                 length = len(self._code)
                 bits = [self._code[(step.index + j) % length] for j in range(step.arity)]
                 return anchor(step, sector_of(bits)), step.arity
-        return float(self._dice.random()), 0
+        return float(self._rng.random()), 0
 
     def push(self, token_id: int) -> None:
         """Tell the row which token it got."""
@@ -84,10 +84,10 @@ class MarkedRow:
         if self._schedule is not None:
             self._schedule.push(token_id)
 
-    def resume(self, tokens: Sequence[int], dice: np.random.Generator | None = None) -> None:
+    def resume(self, tokens: Sequence[int], rng: np.random.Generator | None = None) -> None:
         """Go on from these tokens; every context in them counts as used."""
         self.tokens = []
-        self._dice = dice or self._dice
+        self._rng = rng or self._rng
         if self._schedule is not None:
             assert self.key is not None  # a row without a key has no schedule
             self._schedule = Scheduler(self.key, self.profile)
@@ -97,7 +97,7 @@ class MarkedRow:
             self.push(int(token_id))
 
 
-def dice_for(seed: Seed, rows: int) -> list[np.random.Generator]:
+def rngs_for(seed: Seed, rows: int) -> list[np.random.Generator]:
     """Return one generator a row.
 
     Args:
@@ -291,7 +291,7 @@ class MarkingEngine:
         key: SecretKey | None,
         payload: Payload | None,
         profile: Profile,
-        dice: np.random.Generator | None = None,
+        rng: np.random.Generator | None = None,
         *,
         tokens: Sequence[int] = (),
     ) -> int:
@@ -301,7 +301,7 @@ class MarkingEngine:
             key: The secret key; None for an unmarked text. Hazard: held until the row is removed.
             payload: What the text shall carry; None for an unmarked text.
             profile: The profile that the verifier will use.
-            dice: Ordinary randomness for the steps that carry nothing, never derived from the key;
+            rng: Ordinary randomness for the steps that carry nothing, never derived from the key;
                 None takes the operating system's.
             tokens: What there is of the text already; see :meth:`resume`.
 
@@ -312,7 +312,7 @@ class MarkingEngine:
             PayloadError: The payload does not fit the profile.
             GenerationError: A payload without a key.
         """
-        row = MarkedRow(key, payload, profile, dice or np.random.default_rng())
+        row = MarkedRow(key, payload, profile, rng or np.random.default_rng())
         if len(tokens):
             row.resume(tokens)
         self._rows[self._next] = row
@@ -330,7 +330,7 @@ class MarkingEngine:
         return self._rows[row].tokens
 
     def resume(
-        self, row: int, tokens: Sequence[int], dice: np.random.Generator | None = None
+        self, row: int, tokens: Sequence[int], rng: np.random.Generator | None = None
     ) -> None:
         """Set what a text consists of, where somebody else has decided about its tokens.
 
@@ -340,9 +340,9 @@ class MarkingEngine:
         Args:
             row: The text.
             tokens: All of its tokens.
-            dice: Others from here on; None goes on with those that it has.
+            rng: Others from here on; None goes on with those that it has.
         """
-        self._rows[row].resume(tokens, dice)
+        self._rows[row].resume(tokens, rng)
 
     def step(self, logits: torch.Tensor, rows: Sequence[int | None]) -> Drawn:
         """Choose the next token of every row.

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import GenerationError, ProfileError
-from pura.embed.engine import Drawn, MarkingEngine, Seed, check_count, dice_for
+from pura.embed.engine import Drawn, MarkingEngine, Seed, check_count, rngs_for
 from pura.model import offline
 from pura.model.tokenise import beginning_ids, decode, tokenise, tokenizing
 from pura.scheme import Payload, Profile, SecretKey
@@ -240,11 +240,11 @@ def generate_batch(
     check_fit(model, profile, keys_each)
     starts = [prompt_ids(model, prompt, profile, chat=chat) for prompt in prompts]
     _check_lengths(model, starts, tokens, batch_size)
-    dice = dice_for(seed, count)
+    rng = rngs_for(seed, count)
     engine = MarkingEngine()
     rows = [
         engine.add(key, payload, profile, die)
-        for key, payload, die in zip(keys_each, payloads, dice, strict=True)
+        for key, payload, die in zip(keys_each, payloads, rng, strict=True)
     ]
     parts = [
         _Part(model, starts[s], engine, rows[s], ignore_eos)

@@ -20,7 +20,7 @@ from transformers import LogitsProcessor, LogitsProcessorList
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import GenerationError
-from pura.embed.engine import MarkingEngine, Seed, check_count, dice_for
+from pura.embed.engine import MarkingEngine, Seed, check_count, rngs_for
 from pura.embed.generate import check_keys
 from pura.scheme import Payload, Profile, SecretKey, encode
 
@@ -142,10 +142,10 @@ class PuraLogitsProcessor(LogitsProcessor):
             raise GenerationError("generate.logits", logits=scores.shape[-1])
         if _looks_like_beams(input_ids, scores):
             _refuse(_BEAMS)
-        dice = dice_for(self._seed, rows)
+        rng = rngs_for(self._seed, rows)
         return [
             self._engine.add(key, payload, self._profile, die)
-            for key, payload, die in zip(keys, payloads, dice, strict=True)
+            for key, payload, die in zip(keys, payloads, rng, strict=True)
         ]
 
     def _check_step(self, input_ids: torch.Tensor) -> None:

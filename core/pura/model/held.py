@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Load = Callable[[InstalledModel | Path, Device], "LanguageModel"]
 
 
-class HeldModel:
+class ModelCache:
     """Holds at most one model.
 
     Args:
@@ -70,7 +70,7 @@ def _load() -> Load:
     def load(source: InstalledModel | Path, device: Device) -> LanguageModel:
         if isinstance(source, Path):  # an installed one was rehearsed when it came
             inspect(source)
-            rehearsal.rehearse(source)
+            rehearsal.load_on_trial(source)
         return load_model(source, device)
 
     return load

@@ -93,7 +93,7 @@ _PROBE: Final = "\n".join(
 _DTYPES: Final = {"BF16": "bfloat16", "F16": "float16"}  # as stored, so that memory suffices
 
 
-def rehearse(path: Path, *, beat: Callable[[], None] | None = None) -> None:
+def load_on_trial(path: Path, *, beat: Callable[[], None] | None = None) -> None:
     """Load a model in a child process, tokenise with it, and let it read a few tokens.
 
     Args:

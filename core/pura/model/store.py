@@ -311,7 +311,7 @@ class ModelStore:
         with workshop(self.folder, 9 * path.stat().st_size) as shop:
             digest = file_hash(path, check)
             made, packed = _convert(path, shop, _beat(check, say, shop, 100, 700))
-            rehearsal.rehearse(made, beat=check)
+            rehearsal.load_on_trial(made, beat=check)
             say(900, 1000)
             source = f"{origin.source}, {packed} expanded to float32" if packed else origin.source
             return self._finish(made, replace(origin, gguf=digest, source=source), check)
@@ -320,7 +320,7 @@ class ModelStore:
         self, path: Path, origin: _Origin, copy: bool, say: Progress, check: Checkpoint
     ) -> InstalledModel:
         inspect_folder(path)
-        rehearsal.rehearse(path, beat=check)
+        rehearsal.load_on_trial(path, beat=check)
         if copy:
             return self._copy_folder(path, origin, say, check)
         with workshop(self.folder, 0) as shop:

@@ -151,8 +151,8 @@ def fuses(device: str) -> bool:
     from pura.model.fused import head_sums
 
     # Dice of its own: a reading changes nobody else's.
-    dice = torch.Generator().manual_seed(1)
-    weight, hidden = (torch.randn(rows, 48, generator=dice).to(device) for rows in (2100, 3))
+    rng = torch.Generator().manual_seed(1)
+    weight, hidden = (torch.randn(rows, 48, generator=rng).to(device) for rows in (2100, 3))
     head = Head(weight=weight, bias=None, scale=1.0, cap=None)
     targets = torch.tensor([0, 2099, 7], device=device)
     orders = Orders.of([SecretKey(bytes(32))], head.rows, head)

@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.progress import Checkpoint, unstopped
+from pura.base.progress import Checkpoint, never_cancelled
 
 I64 = npt.NDArray[np.int64]
 Span = tuple[int, int]
@@ -113,7 +113,7 @@ def _across(place: int, here: Sequence[int], there: Sequence[int], same: Sequenc
     return there[number] + (place - here[number] if same[number] else 0)
 
 
-def align(left: str, right: str, *, checkpoint: Checkpoint = unstopped) -> Alignment:
+def align(left: str, right: str, *, checkpoint: Checkpoint = never_cancelled) -> Alignment:
     """Align two texts.
 
     Args:

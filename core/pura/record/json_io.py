@@ -230,7 +230,7 @@ def finding_schema() -> dict[str, Any]:
 NO_ID: Final = -1
 
 
-def textless(audit: Audit) -> Audit:
+def without_text(audit: Audit) -> Audit:
     """Return the record without text, token ids and the texts of other readings."""
     variants = tuple(replace(one, text=None) for one in audit.variants)
     ids = np.full_like(audit.tokens.ids, NO_ID)

@@ -12,7 +12,7 @@ from typing import Final
 
 from pura.base.errors import InputError
 from pura.record.audit import Audit
-from pura.record.json_io import findings_digest, textless
+from pura.record.json_io import findings_digest, without_text
 from pura.report.request import ReportRequest
 
 ALWAYS: Final = "always"
@@ -52,7 +52,7 @@ class Confirmation:
 
 def digest_of(audit: Audit) -> str:
     """Return the digest of findings, the same whether the text is kept, sealed or left out."""
-    return findings_digest(textless(audit))
+    return findings_digest(without_text(audit))
 
 
 def refuse_unreviewed(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pura.base.errors import ReportError
 from pura.keys.sealed import check_passphrase
 from pura.record.audit import Audit
-from pura.record.json_io import NO_ID, textless
+from pura.record.json_io import NO_ID, without_text
 from pura.record.naming import RegisterFacts
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
 
@@ -47,7 +47,7 @@ def public_audit(audit: Audit, request: ReportRequest) -> Audit:
         return audit
     mask = shown_mask(audit, request)
     if mask is None or audit.text is None:
-        return textless(audit)
+        return without_text(audit)
     variants = tuple(replace(one, text=None) for one in audit.variants)
     text = _masked(audit.text, mask)
     ids = _hidden_ids(audit, mask)

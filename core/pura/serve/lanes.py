@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, InputError, PuraError, ServeError
-from pura.base.progress import Checkpoint, unstopped
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Start, Worker, WorkerDiedError
 from pura.documents import Document
 from pura.usecases.audits import Audited, Prepared, Setup, prepared
@@ -111,12 +111,12 @@ class ReadPlan(AuditPlan):
     ) -> Iterator[Callable[[Sequence[Document]], list[Answer]]]:
         """See :class:`~pura.batch.engine.Plan`."""
         with self.prepared(secrets) as audits:
-            yield lambda documents: _read(audits, documents, unstopped)
+            yield lambda documents: _read(audits, documents, never_cancelled)
 
 
 @contextmanager
 def here(
-    environment: Environment, setup: Setup, give_way: Checkpoint = unstopped
+    environment: Environment, setup: Setup, give_way: Checkpoint = never_cancelled
 ) -> Iterator[Lane]:
     """Lend a lane of this process."""
     with prepared(environment, setup) as audits:

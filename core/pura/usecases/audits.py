@@ -13,7 +13,7 @@ from pura.audit.options import AuditText, KeyUse, Notice, Options, latest_day
 from pura.audit.unexamined import audit_contained, contained
 from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, PuraError, ReportFileError
-from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.base.visible import visible
 from pura.documents import Extraction, digest_of, from_text
 from pura.keys import KeyRef
@@ -200,7 +200,7 @@ class Prepared:
         """The decision rule."""
         return self._options.policy
 
-    def open(self, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped) -> BareModel:
+    def open(self, *, progress: Progress = no_progress, checkpoint: Checkpoint = never_cancelled) -> BareModel:
         """Open keys and register and load the model, where that was not done before.
 
         Raises:
@@ -235,8 +235,8 @@ class Prepared:
         self,
         item: AuditText | UnreadFile,
         *,
-        progress: Progress = untold,
-        checkpoint: Checkpoint = unstopped,
+        progress: Progress = no_progress,
+        checkpoint: Checkpoint = never_cancelled,
     ) -> Audited:
         """Audit one text; one that cannot be examined has a record that says why.
 
@@ -253,8 +253,8 @@ class Prepared:
         self,
         items: Sequence[Item],
         *,
-        progress: Progress = untold,
-        checkpoint: Checkpoint = unstopped,
+        progress: Progress = no_progress,
+        checkpoint: Checkpoint = never_cancelled,
         day: dt.date | None = None,
     ) -> list[Audited | PuraError]:
         """Audit texts that the model reads side by side, a few thousand tokens together.
@@ -313,8 +313,8 @@ class Prepared:
         self,
         items: Iterable[tuple[Name, Item]],
         *,
-        progress: Progress = untold,
-        checkpoint: Checkpoint = unstopped,
+        progress: Progress = no_progress,
+        checkpoint: Checkpoint = never_cancelled,
     ) -> Iterator[tuple[Name, Audited | PuraError]]:
         """Audit items as they come, some side by side; nothing is held but those.
 
@@ -436,8 +436,8 @@ def prepared(
     setup: Setup,
     *,
     late: bool = False,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Iterator[Prepared]:
     """Open keys and register and load the model, for as many texts as there are.
 
@@ -476,8 +476,8 @@ def audit(
     setup: Setup,
     item: AuditText | UnreadFile,
     *,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Audited:
     """Audit one text; the model stays loaded for the next.
 
@@ -490,7 +490,7 @@ def audit(
 
 
 def unread_file(
-    path: Path | None, error: PuraError, *, checkpoint: Checkpoint = unstopped
+    path: Path | None, error: PuraError, *, checkpoint: Checkpoint = never_cancelled
 ) -> UnreadFile | None:
     """Say whether a file is an item that cannot be examined; None where the error is no outcome.
 
@@ -558,8 +558,8 @@ def audit_again(
     environment: Environment,
     record: Audit,
     *,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Audit:
     """Audit the text of a record again: same keys, profile, policy and decoder, device of here.
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from pura.audit.options import AuditText, Notice, latest_day
 from pura.base.errors import InputError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
-from pura.base.progress import Checkpoint, unstopped
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Engine, HereEngine, Read, Workers, failure
 from pura.batch.inputs import Inputs, files, weight_of
 from pura.batch.journal import DAY, BatchJournal
@@ -86,7 +86,7 @@ def run_batch(
     journal: Path | None = None,
     anew: bool = False,
     tell: Tell = lambda _: None,
-    checkpoint: Checkpoint = unstopped,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> BatchDone:
     """Audit every text that no finding is there of, into one file of rows.
 

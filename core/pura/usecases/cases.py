@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pura.base.errors import CaseLogError, PuraError, naming
 from pura.base.files import read_bounded, refuse_taken, write_atomic, write_or_refuse
 from pura.base.json_text import read_json
-from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.caselog import (
     KEEP,
     SEAL,
@@ -326,8 +326,8 @@ def save_audits(
     to: SaveTo,
     audits: Sequence[Audit | str],
     *,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> SavedAudits:
     """Save finished audits to a case, all or none.
 
@@ -563,7 +563,7 @@ def open_audits(
     items: tuple[CaseItem, ...],
     auditor: str | None = None,
     passphrase: Secret | None = None,
-    checkpoint: Checkpoint = unstopped,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[Audit, ...]:
     """Read saved audits.
 
@@ -602,7 +602,7 @@ def check_log(
     deposits: Path | None = None,
     record: bool = False,
     auditor: str | None = None,
-    checkpoint: Checkpoint = unstopped,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[LogCheck, ...]:
     """Check the log: the first altered, missing or reordered entry is named.
 

@@ -18,7 +18,7 @@ from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.keys.entries import no_such_key
 from pura.keys.epochs import epoch_key, is_epoch
-from pura.model.held import HeldModel
+from pura.model.held import ModelCache
 from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, SecretKey
 from pura.verdict.power_file import PowerFolder
@@ -58,7 +58,7 @@ class Environment:
     session_keys: SessionKeys = field(default_factory=SessionKeys)
     lent_keys: Mapping[str, SecretKey] = field(default_factory=dict, repr=False)
     ask_folder: Callable[[bool], bytearray | None] | None = None
-    held: HeldModel = field(default_factory=HeldModel)
+    held: ModelCache = field(default_factory=ModelCache)
     lent_model: LanguageModel | None = field(default=None, repr=False)
 
     @cached_property

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pura.base.errors import ModelError
-from pura.base.progress import Checkpoint, Progress, Stage, counted, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, counted, never_cancelled, no_progress
 from pura.keys import KeyRef
 from pura.measure.usual import PROXY_TEXTS, TOKENS
 from pura.model.installed import InstalledModel
@@ -21,8 +21,8 @@ def install_model(
     environment: Environment,
     *,
     name: str | None = None,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> InstalledModel:
     """Install a known model; returns at once when it is there already.
 
@@ -50,8 +50,8 @@ def add_model(
     name: str | None = None,
     copy: bool = False,
     licence: str = "",
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> InstalledModel:
     """Add a local model; a copy that was stopped goes on with the next call.
 
@@ -81,8 +81,8 @@ def recheck_model(
     environment: Environment,
     *,
     name: str,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> InstalledModel:
     """Check the files of a model; it is loaded anew afterwards.
 
@@ -122,8 +122,8 @@ def measure_fitness(
     texts: int = PROXY_TEXTS.usual,
     tokens: int = TOKENS.usual,
     seed: int = 1,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> ProxyFitness:
     """Measure how well a model reads the marks of a profile, on texts with known payloads.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import InputError, PolicyError
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
-from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.base.visible import visible
 from pura.keys import Secret
 from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
@@ -144,8 +144,8 @@ def measure_power(
     model: str | None = None,
     reader: str | None = None,
     folder: Path | None = None,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> PowerFile:
     """Measure, seal and store a table; a measurement that was stopped goes on where it was.
 
@@ -188,7 +188,7 @@ def estimate_power(
     *,
     plan: PowerPlan,
     model: str | None = None,
-    checkpoint: Checkpoint = unstopped,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> float:
     """Return about how many seconds a measurement takes here, from a short trial of each part.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pura.base.errors import RegisterError, naming
-from pura.base.progress import Checkpoint, unstopped
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.register.issue_log import import_log, is_log
 from pura.register.register_csv import export_csv, import_csv
 from pura.register.rows import Issue, RegisterEntry
@@ -33,7 +33,7 @@ class RegisterDone:
 
 
 def import_register(
-    environment: Environment, *, path: Path, profile: Profile, checkpoint: Checkpoint = unstopped
+    environment: Environment, *, path: Path, profile: Profile, checkpoint: Checkpoint = never_cancelled
 ) -> RegisterDone:
     """Add every row of a table or of logs, or none: bad rows are named.
 

@@ -11,7 +11,7 @@ from typing import Final
 from pura.base.catalogue import quoted
 from pura.base.errors import InputError, ReportFileError, SigningError
 from pura.base.files import read_bounded, refuse_no_folder, refuse_taken, write_or_refuse
-from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.caselog import Case, CaseItem, CaseLog
 from pura.caselog.cases import read_case
 from pura.caselog.reports import confirmations, note_report, note_signed, request_of_case
@@ -110,8 +110,8 @@ def build_report(
     request: ReportRequest,
     logo: Path | None = None,
     apart: bool = False,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Built:
     """Make a report: the same bytes for the same audits and request.
 
@@ -161,8 +161,8 @@ def write_report(
     annex: Path | None = None,
     annex_passphrase: Secret | None = None,
     replace: bool = False,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> WrittenReport:
     """Write the files of a report; those without a place are not written.
 
@@ -263,8 +263,8 @@ def sign_report(
     note: bool = False,
     auditor: str | None = None,
     replace: bool = False,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> SignedReport:
     """Sign the PDF of a report with the organisation's certificate (PAdES).
 
@@ -309,8 +309,8 @@ def check_report(
     path: Path,
     trust: tuple[Path, ...] = (),
     rerun: bool = False,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> ReportCheck:
     """Check a report: single checks, each with its own result.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pura.base.errors import InputError
-from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.keys import KeyRef
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
@@ -106,16 +106,16 @@ def decompose_text(
     after = np.asarray(tokenise(reader.tokenizer, edited).ids)
     kept = survived(align(before, after), profile.context_window)
     with environment.opened_keys([key]) as [(secret, _)]:
-        reading = read_as(reader, after, secret, profile, unstopped)
+        reading = read_as(reader, after, secret, profile, never_cancelled)
         steps = schedule(after, reading.entropy_bits, secret, profile)
         outcome = evaluate(reading, secret, payload, profile, prompt_known=False)
     paper = bit_readings(steps, *paper_llrs(reading, steps, profile), code, kept)
     sharp = exact_llrs(reading, steps, profile, prompt_known=False)
     exact = bit_readings(steps, *sharp, code, kept)
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     return Decomposed(
-        paper=decompose([paper], dice),
-        exact=decompose([exact], dice),
+        paper=decompose([paper], rng),
+        exact=decompose([exact], rng),
         readings=paper,
         paper_bits=bits_of(paper),
         exact_bits=bits_of(exact),
@@ -151,8 +151,8 @@ def stress_text(
     strengths: tuple[float | None, ...] = (None,),
     seed: int = 1,
     model: str | None = None,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[Try, ...]:
     """Attack a text whose payload is known, and say what each attack did to its mark.
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pura.base.progress import Checkpoint, unstopped
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.measure.attacks.base import F64, TextWriter, Tools, damage
 from pura.measure.attacks.local import ModelWriter
 from pura.measure.attacks.rewrite import request
@@ -159,7 +159,7 @@ def learn_preferences(
     rate: float = 5e-6,
     beta: float = 0.1,
     seed: int = 1,
-    checkpoint: Checkpoint = unstopped,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[LanguageModel, list[float]]:
     """Have a model learn from preferences (Rafailov et al. 2023), one pair a step.
 
@@ -205,7 +205,7 @@ def learn_rewards(
     beta: float = 0.04,
     tokens: int = 256,
     seed: int = 1,
-    checkpoint: Checkpoint = unstopped,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[LanguageModel, list[float]]:
     """Have a model learn from rewards (GRPO, Shao et al. 2024), one text a step.
 

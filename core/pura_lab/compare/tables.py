@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.progress import Checkpoint, unstopped
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.measure.cache import Cache
 from pura.measure.intervals import wilson
 from pura.scheme import SecretKey
@@ -155,7 +155,7 @@ def calibrate(
     seed: int,
     *,
     cache: Cache | None = None,
-    checkpoint: Checkpoint = unstopped,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Iterator[Calibration]:
     """Try many keys on texts that none of them wrote.
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pura.base.errors import InputError
 from pura.base.json_text import canonical
-from pura.base.progress import Checkpoint, unstopped
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.embed.generate import opening_ids, prompt_ids
 from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_foreign, attack_many
 from pura.measure.attacks.local import model_tools
@@ -204,7 +204,7 @@ class ExperimentBench:
         self,
         model: LanguageModel,
         cache: Cache,
-        checkpoint: Checkpoint = unstopped,
+        checkpoint: Checkpoint = never_cancelled,
         judge: LanguageModel | None = None,
         attacker: LanguageModel | None = None,
     ) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from pura.base.json_text import canonical
-from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura_lab.experiments.base import Cell, CellResult, Experiment, Row, Scale, summarise
 from pura_lab.experiments.base import Figure as Plan
 from pura_lab.experiments.bench import SEED, ExperimentBench
@@ -23,8 +23,8 @@ def run(
     scale: Scale,
     folder: Path,
     *,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> list[CellResult]:
     """Measure what is not measured yet, and add up every cell.
 

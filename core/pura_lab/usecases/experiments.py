@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pura.base.errors import InputError
-from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.usecases.environment import Environment
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def compare(
     recorded: bool = False,
     keys: int = 0,
     seed: int = 1,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Compared:
     """Write, attack and read texts of every scheme, and write the lines as Parquet.
 
@@ -239,8 +239,8 @@ def run_experiments(
     cache: Path | None = None,
     judge: str | None = None,
     attacker: str | None = None,
-    progress: Progress = untold,
-    checkpoint: Checkpoint = unstopped,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Iterator[tuple[str, Path]]:
     """Run experiments one after the other; called again after a stop, they go on where they were.
 

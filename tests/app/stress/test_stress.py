@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pura.model.held import HeldModel
+from pura.model.held import ModelCache
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
 from pura_audit.stress.dialog import (
@@ -34,7 +34,7 @@ def dialog(
     """The dialog over a text that the small model wrote, with its key in this run's memory."""
     session = window.session
     environment = Environment(
-        paths=session.environment.paths, device="cpu", held=HeldModel(lambda *_: small_model)
+        paths=session.environment.paths, device="cpu", held=ModelCache(lambda *_: small_model)
     )
     environment.paths.models.parent.mkdir(parents=True, exist_ok=True)
     environment.paths.models.symlink_to(small_models)

@@ -21,7 +21,7 @@ from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
 from pura.keys import KeyRef, Place, Secret
 from pura.model import fetch
-from pura.model.held import HeldModel
+from pura.model.held import ModelCache
 from pura.record.audit import Audit
 from pura.register.rows import Issue
 from pura.register.store import Register
@@ -371,7 +371,7 @@ def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
     environment = Environment(
         paths=paths,
         device="cpu",
-        held=HeldModel(lambda *_: small_model),
+        held=ModelCache(lambda *_: small_model),
         lent_keys={key.fingerprint: key},
     )
     setup = Setup(

@@ -113,15 +113,15 @@ def test_two_readings_of_one_text(audit: Audit, beside: Any, qtbot: Any) -> None
 
 def test_a_text_that_was_not_kept_is_that_of_its_file_or_missing(audit: Audit, window: Any) -> None:
     window.session.texts.add_text("Some other text.", "letter")
-    textless = replace(audit, text=None)
-    dialog = case_commands.show_side_by_side(window, [textless])
+    without_text = replace(audit, text=None)
+    dialog = case_commands.show_side_by_side(window, [without_text])
     assert dialog.words.text() == "A text is missing."
     assert "was not kept" in dialog.first._note.text()
     assert "Not audited" in dialog.second._note.text()
     window.session.texts.add_text(audit.text, "memo")
     document = window.session.texts.current.document
     facts = replace(audit.input, sha256=document.sha256)
-    dialog = case_commands.show_side_by_side(window, [replace(textless, input=facts)])
+    dialog = case_commands.show_side_by_side(window, [replace(without_text, input=facts)])
     assert dialog.first.view.text == audit.text
     assert dialog.first.view.shading
 

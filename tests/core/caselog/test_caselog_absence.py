@@ -124,7 +124,7 @@ def test_whole_it_goes_in_and_says_what_was_erased_when_by_whom_and_why(
 ) -> None:
     case = import_case(elsewhere, packed, elsewhere.person("Carla"))
     assert case.missing == ()
-    whole, sealed, textless, last = case.items
+    whole, sealed, without_text, last = case.items
     assert [item.missing for item in case.items] == [False] * 4
     assert sealed.erased is not None
     assert (sealed.erased.who, sealed.erased.reason) == ("Anna Beispiel", "kept long enough")
@@ -133,7 +133,7 @@ def test_whole_it_goes_in_and_says_what_was_erased_when_by_whom_and_why(
     said = caught.value.message
     assert "was erased on 2026-07-01" in said
     assert "by Anna Beispiel: kept long enough" in said
-    assert load_audit(elsewhere, textless).text is None
+    assert load_audit(elsewhere, without_text).text is None
     assert load_audit(elsewhere, whole).text == load_audit(elsewhere, last).text
     assert kept(elsewhere) == ("good", "kept.whole")
 

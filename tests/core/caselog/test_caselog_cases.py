@@ -51,7 +51,7 @@ from pura.caselog.package import FORM
 from pura.caselog.verify import verify_log
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.json_io import NO_ID, textless
+from pura.record.json_io import NO_ID, without_text
 from pura.record.naming import CandidateFacts
 
 RECORD = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
@@ -179,7 +179,7 @@ def test_left_out_means_that_nothing_tells_the_text(
     back = load_audit(log, item, actor=anna)
     assert back.text is None
     assert set(back.tokens.ids.tolist()) == {NO_ID}
-    assert same(back, textless(audit))
+    assert same(back, without_text(audit))
     assert [e.action for e in log.entries(case=case.id)][-1] != "text-opened"
 
 
@@ -388,7 +388,7 @@ def test_the_text_alone_can_be_erased(
     save_audit(log, case.id, second, anna)
     assert erase(log, case.id, anna, item=first.id, reason="kept long enough", text_only=True) == 1
     found = read_case(log, case.id)
-    assert same(load_audit(log, found.item(first.id)), textless(first))
+    assert same(load_audit(log, found.item(first.id)), without_text(first))
     assert found.item(first.id).mode == LEAVE_OUT
     assert same(load_audit(log, found.item(second.id)), second)
     assert erase(log, case.id, anna, item=first.id, reason="all of it") >= 2

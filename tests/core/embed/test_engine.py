@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pura.embed.engine import MarkingEngine, dice_for
+from pura.embed.engine import MarkingEngine, rngs_for
 from pura.scheme import Payload, Profile, SecretKey
 
 WIDTH = 300
@@ -24,7 +24,7 @@ def logits_of(text: int, position: int) -> torch.Tensor:
 def begin(engine: MarkingEngine, text: int) -> int:
     profile = PROFILES[text % 2]
     payload = None if text == 5 else Payload.from_int(77 * text, profile.payload_bits)
-    return engine.add(KEYS[text % 3], payload, profile, dice_for(text, 1)[0])
+    return engine.add(KEYS[text % 3], payload, profile, rngs_for(text, 1)[0])
 
 
 def alone(text: int, length: int) -> list[int]:
@@ -78,7 +78,7 @@ def test_a_text_that_is_resumed_takes_no_phase_twice(history: str) -> None:
     payload = Payload.from_int(9, 12)
     flat = torch.zeros((1, WIDTH))
     engine = MarkingEngine()
-    row = engine.add(KEYS[0], payload, profile, dice_for(1, 1)[0], tokens=[5, 6, 8, 5, 6])
+    row = engine.add(KEYS[0], payload, profile, rngs_for(1, 1)[0], tokens=[5, 6, 8, 5, 6])
     assert engine.step(flat, [row]).arity.tolist() == [0]
     engine.resume(row, [5, 6, 8, 5])
     assert engine.step(flat, [row]).arity.tolist() == [3]

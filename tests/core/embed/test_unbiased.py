@@ -15,7 +15,7 @@ import torch
 from scipy import stats
 
 from pura.embed import generate_batch
-from pura.embed.engine import Drawn, MarkingEngine, dice_for, entropy_bits
+from pura.embed.engine import Drawn, MarkingEngine, rngs_for, entropy_bits
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -60,7 +60,7 @@ def draw(
 ) -> Drawn:
     """Return what one step draws with every key, behind these tokens."""
     engine = MarkingEngine()
-    dice = dice_for(seed, len(rows))
+    dice = rngs_for(seed, len(rows))
     numbers = [
         engine.add(key, payload, profile, die, tokens=tokens)
         for key, die in zip(rows, dice, strict=True)

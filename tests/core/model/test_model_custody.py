@@ -20,7 +20,7 @@ from pura.base.errors import Cancelled, ModelError
 from pura.base.paths import user_paths
 from pura.model import device, installed
 from pura.model.device import Device, free_memory, room_for
-from pura.model.held import HeldModel
+from pura.model.held import ModelCache
 from pura.model.installed import cache_for, copied_bytes, copy_files, sweep
 from pura.model.store import ModelStore
 from pura.scheme import Profile
@@ -221,7 +221,7 @@ def test_a_model_is_loaded_once_for_a_device_and_format(
         loaded.append((source, device))
         return type("Model", (), {"name": source.name})()
 
-    held = HeldModel(load)
+    held = ModelCache(load)
     one, two = shop.add(small_folder, "one"), shop.add(small_folder, "two")
     assert held.get(one, cpu) is held.get(one, cpu)
     held.get(one, replace(cpu, dtype="bfloat16"))
@@ -291,7 +291,7 @@ def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
             raise ModelError("name.none")
         return Knot(source.name)
 
-    held = HeldModel(load)
+    held = ModelCache(load)
     one, two = shop.add(small_folder, "one"), shop.add(small_folder, "two")
     seen = weakref.ref(held.get(one, cpu))
     assert gc.isenabled()
@@ -308,7 +308,7 @@ def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
 
 def test_the_model_that_the_profile_names_is_taken(small_folder: Path, tmp_path: Path) -> None:
     at = Environment(
-        paths=user_paths(), device="cpu", held=HeldModel(lambda source, _device: source)
+        paths=user_paths(), device="cpu", held=ModelCache(lambda source, _device: source)
     )
     other = Path(shutil.copytree(small_folder, tmp_path / "other"))
     config = json.loads((other / "config.json").read_text())

@@ -13,7 +13,7 @@ import pytest
 from pura.base.errors import ModelError
 from pura.model import rehearsal
 from pura.model.device import choose_device
-from pura.model.held import HeldModel
+from pura.model.held import ModelCache
 from pura.model.load import load_model, load_tokenizer
 from pura.model.store import ModelStore
 from pura.model.tokenise import decode, tokenise, tokenizer_fingerprint, word_ids
@@ -36,7 +36,7 @@ def test_an_expression_that_never_ends_is_met_in_the_child(
 ) -> None:
     with_expression(small_folder, BOMB)
     cpu = choose_device("cpu")
-    for door in (ModelStore(tmp_path / "store").add, lambda p: HeldModel().get(p, cpu)):
+    for door in (ModelStore(tmp_path / "store").add, lambda p: ModelCache().get(p, cpu)):
         with pytest.raises(ModelError) as caught:
             door(small_folder)
         assert caught.value.key == "model.failed"
@@ -98,5 +98,5 @@ def test_a_child_that_fails_is_one_error(
     monkeypatch.setattr(rehearsal, "START_SECONDS", seconds)
     (small_folder / "other").touch()  # another folder than any that was rehearsed
     with pytest.raises(ModelError) as caught:
-        rehearsal.rehearse(small_folder)
+        rehearsal.load_on_trial(small_folder)
     assert caught.value.key == key

@@ -21,7 +21,7 @@ from pura.audit.options import AuditText, Notice
 from pura.audit.steps import STEPS
 from pura.audit.unexamined import FAULTS, audit_contained
 from pura.base.errors import Cancelled, InputError, ModelError, PuraError
-from pura.base.progress import unstopped
+from pura.base.progress import never_cancelled
 from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows
 from pura.documents import from_text
@@ -77,7 +77,7 @@ def by_batch(ready: Prepared, texts: Sequence[str]) -> Found:
 
 def by_service(ready: Prepared, texts: Sequence[str]) -> Found:
     documents = [from_text(text) for text in texts]
-    found = Here(ready, unstopped).read(documents, over=lambda: False, dropped=lambda: False)
+    found = Here(ready, never_cancelled).read(documents, over=lambda: False, dropped=lambda: False)
     return [told(one) for one in found]
 
 

@@ -199,7 +199,7 @@ class Marker:
             return None
         self._begun += 1
         key, profile = mark.deployment.key, mark.deployment.profile
-        row = self._engine.add(key, mark.payload, profile, self._dice(self._begun, 0))
+        row = self._engine.add(key, mark.payload, profile, self._rng(self._begun, 0))
         self._numbers[row] = self._begun
         return row
 
@@ -228,7 +228,7 @@ class Marker:
             return
         tokens = list(read())
         # Dice of its own from here on: two processes may have thrown a different number of times.
-        self._engine.resume(row, tokens, self._dice(self._numbers[row], len(tokens)))
+        self._engine.resume(row, tokens, self._rng(self._numbers[row], len(tokens)))
 
     def mark(self, logits: torch.Tensor, rows: Sequence[int | None]) -> torch.Tensor:
         """Choose a token for every row and leave nothing else standing, in place.
@@ -256,7 +256,7 @@ class Marker:
         logits[lines, tokens] = 0.0
         return logits
 
-    def _dice(self, number: int, position: int) -> np.random.Generator:
+    def _rng(self, number: int, position: int) -> np.random.Generator:
         seed = np.random.SeedSequence(self._entropy, spawn_key=(number, position))
         return np.random.default_rng(seed)
 

@@ -32,7 +32,7 @@ from hypothesis import HealthCheck, settings
 
 from pura.base.paths import resource, user_paths
 from pura.keys import sealed
-from pura.model import offline, rehearsal
+from pura.model import offline, trial
 from pura.scheme import SecretKey
 
 offline.prepare()
@@ -322,7 +322,7 @@ def cheap_passphrases() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def rehearsed_once() -> None:
     """A folder with the same files is rehearsed once a session: a child takes seconds."""
-    real, seen = rehearsal.load_on_trial, set[tuple[str, ...]]()
+    real, seen = trial.load_on_trial, set[tuple[str, ...]]()
 
     def load_on_trial(path: Path, **options: Any) -> None:
         files = [path] if path.is_file() else sorted(f for f in path.iterdir() if f.is_file())
@@ -331,7 +331,7 @@ def rehearsed_once() -> None:
             real(path, **options)
             seen.add(digests)
 
-    rehearsal.load_on_trial = load_on_trial
+    trial.load_on_trial = load_on_trial
 
 
 @pytest.fixture(scope="session")

@@ -80,13 +80,13 @@ def answer(data: bytes, place: Path) -> str:
 
 def child(seed: bytes, first: int, place: Path, tell: int) -> None:
     """Shut this fork in, convert a batch, tell of each; never returns."""
-    from pura.model import rehearsal
+    from pura.model import trial
 
     try:
         sample, scratch = place / "sample.gguf", place / "scratch"
         sample.write_bytes(seed)
         scratch.mkdir()
-        rehearsal.shut_in(sample, scratch=scratch, writable=[place])
+        trial.shut_in(sample, scratch=scratch, writable=[place])
         for number in range(first, first + BATCH):
             room = place / str(number)
             room.mkdir()

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from pura.base.errors import ModelError, PuraError
 from pura.base.linux import kernel
-from pura.model import offline, rehearsal
+from pura.model import offline, trial
 from pura.model.load import quiet
 from pura.model.safety import inspect_gguf
 
@@ -169,9 +169,9 @@ def _shut_in(source: Path, target: Path) -> Path:
     alone, scratch = target.with_name("source"), target.with_name("scratch")
     alone.mkdir()
     scratch.mkdir()
-    link = rehearsal.linked_alone(source, alone)
+    link = trial.linked_alone(source, alone)
     try:
-        rehearsal.shut_in(link, scratch=scratch, writable=[target])
+        trial.shut_in(link, scratch=scratch, writable=[target])
     except OSError:
         raise ModelError("model.rehearsal-start") from None
     return link

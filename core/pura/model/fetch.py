@@ -21,7 +21,7 @@ from pura.base.catalogue import phrase
 from pura.base.errors import ModelError
 from pura.base.paths import resource
 from pura.model.installed import file_hash, model_fingerprint
-from pura.model.rehearsal import run_child
+from pura.model.trial import run_child
 
 
 @dataclass(frozen=True, kw_only=True)

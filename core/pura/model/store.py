@@ -21,7 +21,7 @@ from typing import Any, Final
 from pura.base.catalogue import phrase
 from pura.base.errors import ModelError, PuraError
 from pura.base.files import file_lock, make_private
-from pura.model import fetch, rehearsal
+from pura.model import fetch, trial
 from pura.model.convert import PACKED, told
 from pura.model.installed import (
     RECORD,
@@ -37,9 +37,9 @@ from pura.model.installed import (
     write_record,
 )
 from pura.model.load import load_tokenizer, only_control_tokens
-from pura.model.rehearsal import run_child
 from pura.model.safety import FolderFacts, inspect_folder, inspect_gguf
 from pura.model.tokenise import tokenizer_fingerprint
+from pura.model.trial import run_child
 
 PARTIAL: Final = ".partial-"
 SPARE_BYTES: Final = 64 << 20
@@ -311,7 +311,7 @@ class ModelStore:
         with workshop(self.folder, 9 * path.stat().st_size) as shop:
             digest = file_hash(path, check)
             made, packed = _convert(path, shop, _beat(check, say, shop, 100, 700))
-            rehearsal.load_on_trial(made, beat=check)
+            trial.load_on_trial(made, beat=check)
             say(900, 1000)
             source = f"{origin.source}, {packed} expanded to float32" if packed else origin.source
             return self._finish(made, replace(origin, gguf=digest, source=source), check)
@@ -320,7 +320,7 @@ class ModelStore:
         self, path: Path, origin: _Origin, copy: bool, say: Progress, check: Checkpoint
     ) -> InstalledModel:
         inspect_folder(path)
-        rehearsal.load_on_trial(path, beat=check)
+        trial.load_on_trial(path, beat=check)
         if copy:
             return self._copy_folder(path, origin, say, check)
         with workshop(self.folder, 0) as shop:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import ReportFileError
 from pura.base.json_text import TwiceError, canonical, read_json
-from pura.report.check.dissect import drive
-from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, CheckedPoint
+from pura.report.check.parse import drive
+from pura.report.check.verify import BAD, GOOD, NOTICE, OPEN, CheckedPoint
 from pura.report.sign.identity import describe
 from pura.report.statement import ALGORITHMS, FORMER, MEDIA, OWN, Statement, digested, joserfc_key
 

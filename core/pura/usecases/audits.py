@@ -200,7 +200,9 @@ class Prepared:
         """The decision rule."""
         return self._options.policy
 
-    def open(self, *, progress: Progress = no_progress, checkpoint: Checkpoint = never_cancelled) -> BareModel:
+    def open(
+        self, *, progress: Progress = no_progress, checkpoint: Checkpoint = never_cancelled
+    ) -> BareModel:
         """Open keys and register and load the model, where that was not done before.
 
         Raises:

@@ -18,7 +18,7 @@ from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.keys.entries import no_such_key
 from pura.keys.epochs import epoch_key, is_epoch
-from pura.model.held import ModelCache
+from pura.model.cache import ModelCache
 from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, SecretKey
 from pura.verdict.power_file import PowerFolder

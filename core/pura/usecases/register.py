@@ -33,7 +33,11 @@ class RegisterDone:
 
 
 def import_register(
-    environment: Environment, *, path: Path, profile: Profile, checkpoint: Checkpoint = never_cancelled
+    environment: Environment,
+    *,
+    path: Path,
+    profile: Profile,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> RegisterDone:
     """Add every row of a table or of logs, or none: bad rows are named.
 

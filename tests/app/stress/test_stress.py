@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pura.model.held import ModelCache
+from pura.model.cache import ModelCache
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
 from pura_audit.stress.dialog import (

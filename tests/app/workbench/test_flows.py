@@ -21,7 +21,7 @@ from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
 from pura.keys import KeyRef, Place, Secret
 from pura.model import fetch
-from pura.model.held import ModelCache
+from pura.model.cache import ModelCache
 from pura.record.audit import Audit
 from pura.register.rows import Issue
 from pura.register.store import Register

@@ -61,7 +61,7 @@ def test_a_package_brings_the_model_along(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_caged_child_of_a_package_still_reads_its_own_modules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from pura.base.linux import workroom
+    from pura.base.linux import sandbox
 
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert Path(sys.executable) in workroom.libraries(), "they are carried in the program's file"
+    assert Path(sys.executable) in sandbox.libraries(), "they are carried in the program's file"

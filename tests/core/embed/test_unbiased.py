@@ -15,7 +15,7 @@ import torch
 from scipy import stats
 
 from pura.embed import generate_batch
-from pura.embed.engine import Drawn, MarkingEngine, rngs_for, entropy_bits
+from pura.embed.engine import Drawn, MarkingEngine, entropy_bits, rngs_for
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
 

@@ -19,8 +19,8 @@ import pytest
 from pura.base.errors import Cancelled, ModelError
 from pura.base.paths import user_paths
 from pura.model import device, installed
+from pura.model.cache import ModelCache
 from pura.model.device import Device, free_memory, room_for
-from pura.model.held import ModelCache
 from pura.model.installed import cache_for, copied_bytes, copy_files, sweep
 from pura.model.store import ModelStore
 from pura.scheme import Profile
@@ -240,7 +240,7 @@ from pura.model import lean, offline
 offline.prepare()
 lean.allow()
 from pura.model.device import choose_device
-from pura.model.held import HeldModel
+from pura.model.cache import HeldModel
 from pura.model.store import ModelStore
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pura.base.errors import ModelError
-from pura.model import rehearsal
+from pura.model import trial
+from pura.model.cache import ModelCache
 from pura.model.device import choose_device
-from pura.model.held import ModelCache
 from pura.model.load import load_model, load_tokenizer
 from pura.model.store import ModelStore
 from pura.model.tokenise import decode, tokenise, tokenizer_fingerprint, word_ids
@@ -94,9 +94,9 @@ def test_a_child_that_fails_is_one_error(
             command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0
         )
 
-    monkeypatch.setattr(rehearsal, "start_child", child)
-    monkeypatch.setattr(rehearsal, "START_SECONDS", seconds)
+    monkeypatch.setattr(trial, "start_child", child)
+    monkeypatch.setattr(trial, "START_SECONDS", seconds)
     (small_folder / "other").touch()  # another folder than any that was rehearsed
     with pytest.raises(ModelError) as caught:
-        rehearsal.load_on_trial(small_folder)
+        trial.load_on_trial(small_folder)
     assert caught.value.key == key

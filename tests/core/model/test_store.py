@@ -23,8 +23,8 @@ from pura.model import fetch, store
 from pura.model.device import Device
 from pura.model.installed import RECORD
 from pura.model.load import load_model
-from pura.model.rehearsal import run_child
 from pura.model.store import ModelStore
+from pura.model.trial import run_child
 
 
 @pytest.fixture

@@ -37,8 +37,8 @@ from pura.report.check import (
     load_trust,
     repeat,
 )
-from pura.report.check.dissect import dissect
-from pura.report.check.judge import judge
+from pura.report.check.parse import dissect
+from pura.report.check.verify import judge
 from pura.report.sign import SignOptions, free_place, load_identity, sign_report
 
 NOW = datetime.now(UTC).replace(microsecond=0)

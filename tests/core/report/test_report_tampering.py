@@ -20,7 +20,7 @@ from pura.record import json_io
 from pura.report import Parties, Report, ReportRequest, build_report, request
 from pura.report.build import remake
 from pura.report.check import BAD, ReportCheck, check_report, checking
-from pura.report.check.dissect import differing_pages, dissect
+from pura.report.check.parse import differing_pages, dissect
 from pura.report.sign import SignOptions, load_identity, sign_report
 
 Act = Callable[[Pdf], None]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pura.base.paths import user_paths
-from pura.model.held import ModelCache
+from pura.model.cache import ModelCache
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.usecases.environment import Environment
@@ -53,7 +53,9 @@ def quick(at: Environment, reader: Any, loads: list[str]) -> Environment:
         loads.append(f"{source.name} {device.kind} {device.dtype}")
         return reader
 
-    return Environment(paths=at.paths, device="cpu", ask_folder=at.ask_folder, held=ModelCache(load))
+    return Environment(
+        paths=at.paths, device="cpu", ask_folder=at.ask_folder, held=ModelCache(load)
+    )
 
 
 @pytest.fixture(scope="session")

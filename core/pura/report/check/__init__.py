@@ -11,18 +11,18 @@ from pura.base.lazily import lazily
 
 if TYPE_CHECKING:
     from pura.report.check.checking import Again, check_report, compare, load_trust, repeat
-    from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
+    from pura.report.check.verify import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
 
 __getattr__ = lazily(
     __name__,
     {
-        "BAD": "pura.report.check.judge",
-        "GOOD": "pura.report.check.judge",
-        "NOTICE": "pura.report.check.judge",
-        "OPEN": "pura.report.check.judge",
+        "BAD": "pura.report.check.verify",
+        "GOOD": "pura.report.check.verify",
+        "NOTICE": "pura.report.check.verify",
+        "OPEN": "pura.report.check.verify",
         "Again": "pura.report.check.checking",
-        "CheckedPoint": "pura.report.check.judge",
-        "ReportCheck": "pura.report.check.judge",
+        "CheckedPoint": "pura.report.check.verify",
+        "ReportCheck": "pura.report.check.verify",
         "check_report": "pura.report.check.checking",
         "compare": "pura.report.check.checking",
         "load_trust": "pura.report.check.checking",

@@ -19,7 +19,7 @@ from pura.record.comparison import TOLERANCE
 from pura.record.json_io import findings_digest
 from pura.report import request as request_file
 from pura.report.check.child import MAX_FILE_BYTES
-from pura.report.check.judge import (
+from pura.report.check.verify import (
     BAD,
     GOOD,
     NOTICE,

@@ -20,7 +20,7 @@ from typing import Final, NoReturn
 
 from pura.base.linux import kernel
 from pura.documents import cage
-from pura.report.check.dissect import differing_pages, dissect
+from pura.report.check.parse import differing_pages, dissect
 
 MAX_FILE_BYTES: Final = 64 << 20
 # Everything that is imported on the way, since the cage lets nothing in later.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import PuraError
-from pura.base.linux import kernel, workroom
+from pura.base.linux import kernel, sandbox
 from pura.base.paths import resource
 from pura.base.process import NOT_SHUT_STATUS
 
@@ -34,12 +34,12 @@ def main() -> None:
     request = json.loads(source.readline(4096))
     tempfile.tempdir = request["folder"]
     try:
-        workroom.shut(
+        sandbox.shut(
             readable=[
                 resource("report"),
                 resource("ui"),
                 resource("languages"),
-                *workroom.libraries(),
+                *sandbox.libraries(),
             ],
             writable=[Path(request["folder"])],
             memory=MEMORY_BYTES,

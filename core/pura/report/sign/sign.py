@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from pura.base.errors import SigningError
 from pura.report.blocks import Labels
-from pura.report.check.dissect import drive
+from pura.report.check.parse import drive
 from pura.report.sign.identity import Certificate, Identity
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pura.model import rehearsal
+from pura.model import trial
 from pura.model.device import Device
 from pura.model.installed import InstalledModel
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
+
 
 Load = Callable[[InstalledModel | Path, Device], "LanguageModel"]
 
@@ -70,7 +71,7 @@ def _load() -> Load:
     def load(source: InstalledModel | Path, device: Device) -> LanguageModel:
         if isinstance(source, Path):  # an installed one was rehearsed when it came
             inspect(source)
-            rehearsal.load_on_trial(source)
+            trial.load_on_trial(source)
         return load_model(source, device)
 
     return load

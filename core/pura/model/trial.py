@@ -15,7 +15,7 @@ from typing import Final
 from pura.base.caged_child import converse, start_child
 from pura.base.errors import ModelError
 from pura.base.json_text import read_json
-from pura.base.linux import kernel, workroom
+from pura.base.linux import kernel, sandbox
 from pura.base.linux.kernel import PARENT
 from pura.base.process import NOT_SHUT_STATUS
 
@@ -68,7 +68,7 @@ def run_child(
     return status, words
 
 
-CHILD: Final = "pura.model.rehearsal"
+CHILD: Final = "pura.model.trial"
 MAX_ANSWER_BYTES: Final = 1 << 16
 START_SECONDS: Final = 60
 # Bytes of weights that the slowest machine takes in a second, and memory for each of them: GGUF
@@ -163,8 +163,8 @@ def shut_in(path: Path, *, scratch: Path, writable: Sequence[Path] = ()) -> None
     tempfile.tempdir = str(scratch)
     files = [file.resolve() for file in _files(path)]
     folder = path.parent if path.is_file() else path
-    workroom.shut(
-        readable=[folder, *files, *workroom.libraries()],
+    sandbox.shut(
+        readable=[folder, *files, *sandbox.libraries()],
         writable=[scratch, *writable],
         memory=SPARE_BYTES + (PACKED_GROWTH if path.is_file() else PLAIN_GROWTH) * _size(path),
         seconds=_seconds(path),

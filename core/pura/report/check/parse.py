@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from pura.report.check.judge import AttachmentFacts, FileFacts, SignatureFacts
+from pura.report.check.verify import AttachmentFacts, FileFacts, SignatureFacts
 
 MAX_PAGES: Final = 2000
 MAX_ATTACHMENTS: Final = 100

@@ -63,7 +63,7 @@ check: install ## Style, types, import arrows
 	@$(BIN)/lint-imports
 	@$(BIN)/python packaging/setup/schemas.py --check
 
-size: install ## How much there is to read: code by room, words by page
+size: install ## How much there is to read, held against packaging/setup/budget.json
 	@$(BIN)/python packaging/setup/size.py
 
 format: install ## Format the code

@@ -1,13 +1,18 @@
-"""How much there is to read: code by room, classes, long parameter lists, words by page.
+"""How much there is to read, held against a budget: code, files, classes, repetition, words.
 
-Lines of code are those that hold a token: no blanks, comments or docstrings. ``make size`` runs it.
+Lines of code are those that hold a token: no blanks, comments or docstrings. ``make size`` runs it
+and fails where a number lies above ``budget.json``; who must raise one does so in a commit of its
+own that says why.
 """
 
 from __future__ import annotations
 
 import ast
 import io
+import json
+import sys
 import tokenize
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = ("core/pura", "core/pura_lab", "app/pura_audit")
 MANY = 8
+REPEATED = 6  # lines that stand in two places
+BUDGET = Path(__file__).with_name("budget.json")
 _SILENT = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -85,6 +92,62 @@ def _row(name: str, size: Size) -> None:
     print(f"{name:28}{size.lines:>8,}{size.classes:>9}{size.long_lists:>17}")
 
 
+def repeated(files: list[Path]) -> int:
+    """Return how many stretches of :data:`REPEATED` lines and more stand in more than one place.
+
+    Blanks, comments and imports do not count, and a stretch is counted once for each further place.
+    """
+    places: dict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
+    for number, path in enumerate(files):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        lines = path.read_text(encoding="utf-8").splitlines()
+        silent = _docstring_lines(tree) | {
+            line
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        }
+        told = [
+            line.strip()
+            for at, line in enumerate(lines, start=1)
+            if at not in silent and line.strip() and not line.strip().startswith("#")
+        ]
+        for at in range(len(told) - REPEATED + 1):
+            places[tuple(told[at : at + REPEATED])].append((number, at))
+    count, taken = 0, set()
+    for found in places.values():
+        for number, at in found[1:]:
+            # The next line of a longer stretch is no further one.
+            count += (number, at - 1) not in taken
+            taken.add((number, at))
+    return count
+
+
+def numbers() -> dict[str, int]:
+    """Return what the budget limits."""
+    files = [p for name in PACKAGES for p in sorted((ROOT / name).rglob("*.py"))]
+    code, tests = _total(files), _total(sorted((ROOT / "tests").rglob("*.py")))
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    return {
+        "lines of core and app": code.lines,
+        "files of core and app": len(files),
+        "classes of core and app": code.classes,
+        "lines of tests": tests.lines,
+        "words of documentation": sum(len(p.read_text(encoding="utf-8").split()) for p in pages),
+        f"repeated stretches of {REPEATED} lines": repeated(files),
+    }
+
+
+def check() -> int:
+    """Print each number beside its budget; 1 where one lies above."""
+    budget = json.loads(BUDGET.read_text(encoding="utf-8"))
+    found = numbers()
+    print(f"\n{'':44}{'now':>8}{'budget':>10}")
+    for name, value in found.items():
+        print(f"{name:44}{value:>8,}{budget[name]:>10,}{'  over' * (value > budget[name])}")
+    return int(any(value > budget[name] for name, value in found.items()))
+
+
 def main() -> None:
     """Print the tables."""
     print(f"{'room':28}{'code':>8}{'classes':>9}{f'> {MANY} parameters':>17}")
@@ -109,3 +172,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    sys.exit(check())

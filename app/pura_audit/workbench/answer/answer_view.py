@@ -376,16 +376,17 @@ class PayloadBox(QFrame):
                 filled(
                     where,
                     share=numerals.share(audit.finding.share or 0.0, language()),
-                    k=len(audit.passages),
+                    k=len(audit.finding.passages),
                     n=str(len(payload.best)),
                 ),
                 "muted",
             )
         )
-        for passage in audit.passages[:PLACES]:
+        for _, passage in audit.finding.passages[:PLACES]:
             if limits := limits_words(passage, tongue):
                 place = audit.finding.place(passage, tongue)
-                self._add(label(f"{place}; {limits}", "muted", wrap=True))
+                words = f"{place[:1].upper()}{place[1:]}; {limits}"
+                self._add(label(words, "muted", wrap=True))
         if audit.register is not None:
             match = audit.finding.register_match
             words = (

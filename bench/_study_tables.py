@@ -12,8 +12,7 @@ from _study_decode import VOCABULARY, evidence_at, outcomes, passage_labels
 from _study_power import LEAST_TEXTS, LEVEL, THRESHOLDS
 from pura.measure.cache import Cache
 from pura.measure.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, Cell
-from pura.measure.evaluate import MeasuredText, summarise
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import MeasuredText, summarise, wilson
 from pura.measure.power.table import power_entry
 from pura.verdict.power import lower_limit
 from pura_lab.design import ATTACKED, TRUNCATED, VERIFIERS, ReadingJob

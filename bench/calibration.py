@@ -36,7 +36,7 @@ from pura.decode.likelihood import Intervals
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
 from pura.measure.cells import MAIN, SEED, Cell
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import wilson
 from pura.model.evidence import read
 from pura.model.tokenise import decode, tokenise
 from pura.record.naming import IDENTIFIED, CandidateFacts, name_payload

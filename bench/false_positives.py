@@ -32,7 +32,7 @@ from pura.decode.significance import combine
 from pura.keys.epochs import epoch_key, epochs
 from pura.measure.cache import Cache
 from pura.measure.cells import MAIN, SEED
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import wilson
 from pura.scheme import Profile, SecretKey, ranks, schedule
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"

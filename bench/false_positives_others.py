@@ -22,7 +22,7 @@ from false_positives import DATA, LEVELS
 from pura.decode.bets import log_increments
 from pura.extract.foreign import draws_of
 from pura.measure.cells import SEED
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import wilson
 from pura.scheme import Profile
 from pura.scheme.foreign import ForeignMark, GumbelMark, KgwMark, SynthIdMark
 

@@ -28,7 +28,7 @@ import _common
 from pura.decode import ExactDecision, Issuable, decide, default_model
 from pura.decode.likelihood import Intervals
 from pura.measure.cache import Cache
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import wilson
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode, schedule
 from pura.scheme.gray import sector_of
 

@@ -42,8 +42,8 @@ from pura.measure.evaluate import (
     finding,
     joined,
     spliced,
+    wilson,
 )
-from pura.measure.intervals import wilson
 from pura.measure.power.table import power_entry
 from pura.scheme import Schedule, SecretKey, schedule
 from pura_lab.design import ReadingJob

@@ -28,7 +28,7 @@ from pura.extract.foreign import (
     synthid_table,
 )
 from pura.measure.cells import SEED
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import wilson
 from pura.measure.power.measure import read_as
 from pura.scheme import Profile, SecretKey
 from pura.scheme.foreign import GumbelMark, KgwMark, SynthIdMark

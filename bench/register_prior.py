@@ -24,8 +24,7 @@ from _study_decode import VOCABULARY, readings
 from pura.decode import ExactDecision, Issued, default_model
 from pura.measure.cache import Cache
 from pura.measure.cells import CELLS, SEED
-from pura.measure.evaluate import TextReading, decide
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import TextReading, decide, wilson
 from pura.scheme import schedule
 from pura_lab.design import ReadingJob
 

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import httpx2 as httpx
 
 import _common
-from pura.documents import c2pa
+from pura.documents import characters
 from serve import SAMPLE, SEED, service, words
 
 LONGEST_S: Final = 540.0
@@ -119,7 +119,7 @@ async def manifests(host: str, port: int) -> None:
     """Ask about texts with a manifest, forty at a time."""
     rng = random.Random(SEED)  # noqa: S311 - words, no secrets
     head = b"C2PATXT\0\x01" + (8000).to_bytes(4, "big")
-    hidden = "\ufeff" + c2pa.encode(head + rng.randbytes(8000))
+    hidden = "\ufeff" + characters.encode(head + rng.randbytes(8000))
     await posted(host, port, 40, lambda _: {"json": {"text": words(rng, 60) + hidden}})
 
 
@@ -129,7 +129,7 @@ async def pdfs(host: str, port: int) -> None:
     await posted(host, port, 4, lambda _: {"files": {"file": ("a.pdf", data)}})
 
 
-async def characters(host: str, port: int) -> None:
+async def single_characters(host: str, port: int) -> None:
     """Ask 2,000 questions of one character."""
     await posted(host, port, 20, lambda n: {"json": {"text": chr(0x4E00 + n)}}, most=QUESTIONS)
 
@@ -152,7 +152,7 @@ ATTACKS: Final[dict[str, Attack]] = {
     "8 bodies at a trickle": slow_bodies,
     "40 texts with a manifest": manifests,
     "4 PDFs of 4,000 pages": pdfs,
-    "2,000 questions of one character": characters,
+    "2,000 questions of one character": single_characters,
     "200 connections": connections,
 }
 

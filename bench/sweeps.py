@@ -32,8 +32,7 @@ from pura.audit.run import audit_text
 from pura.decode.exact import decide
 from pura.decode.likelihood import Intervals
 from pura.model.evidence import Request, read, read_documents
-from pura.model.head import Head
-from pura.model.orders import Orders
+from pura.model.head import Head, Orders
 from pura.model.tiles import CPU_TILING, row_sums
 from pura.model.tokenise import tokenise
 from pura.scheme import Profile, SecretKey, schedule

@@ -24,7 +24,7 @@ from pura_audit.platform.stall import the_collector
 from pura_audit.session.engine import AuditEngine, PuraEngine
 from pura_audit.session.session import Session
 from pura_audit.theme import fonts
-from pura_audit.theme.icons import app_icon
+from pura_audit.theme.fonts import app_icon
 from pura_audit.theme.theme import Mode, Theme
 from pura_audit.workbench.frame.main_window import MainWindow
 

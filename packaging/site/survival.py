@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import wilson
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 FILES = {"en": IMAGES / "what-survives.svg", "de": IMAGES / "what-survives-de.svg"}

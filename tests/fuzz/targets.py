@@ -156,7 +156,7 @@ def _register() -> Target:
 
 
 def _prompts() -> Target:
-    from pura.usecases.prompts import read_candidates
+    from pura.usecases.choices import read_candidates
 
     return lambda data: read_candidates(_file(data))
 
@@ -174,9 +174,11 @@ def _head() -> Target:
 
 
 def _manifest() -> Target:
-    from pura.documents import c2pa
+    from pura.documents import characters
 
-    return lambda data: c2pa.facts(data.decode("utf-8", "replace") + c2pa.encode(data[:200]))
+    return lambda data: characters.facts(
+        data.decode("utf-8", "replace") + characters.encode(data[:200])
+    )
 
 
 def _particulars() -> Target:

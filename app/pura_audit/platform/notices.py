@@ -1,14 +1,17 @@
-"""Name, version, licence and licence texts of every package that the program came with.
-
-Packages for distributions carry them as a file, the window shows them in About.
-"""
+"""Licences of every package that the program came with, and the sample that ships with it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Final
+
+from pura.base.paths import resource
+from pura.scheme import Profile, SecretKey
 
 RULE: Final = "=" * 48
 _BUILDING: Final = {"pip", "setuptools", "pyinstaller", "pyinstaller-hooks-contrib", "hatchling"}
@@ -44,3 +47,31 @@ def _texts(distribution: metadata.Distribution) -> Iterator[str]:
         # A package of the system may list files that its packagers left out.
         if inside and file.name.upper().startswith(_SECTIONS) and path.is_file():
             yield path.read_text(encoding="utf-8", errors="replace").strip() + "\n"
+
+
+LABEL = "Sample key (public)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """A sample text.
+
+    Attributes:
+        text: Marked text of the built-in model.
+        profile: Its profile.
+        key: Its key. Hazard: it is public, so it proves nothing about any text but a sample.
+    """
+
+    text: str
+    profile: Profile
+    key: SecretKey
+
+
+@cache
+def sample() -> Sample:
+    """Read the sample."""
+    data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
+    profile = Profile.from_dict(data["profile"]).with_(name="Sample profile")
+    return Sample(
+        text=data["texts"][0]["text"], profile=profile, key=SecretKey.from_hex(data["key_hex"])
+    )

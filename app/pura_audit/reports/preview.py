@@ -22,7 +22,7 @@ from pura_audit.jobs.queue import Job, JobQueue, Work
 from pura_audit.platform.i18n import translate
 from pura_audit.reports.pages_view import ACTUAL, PAGE, WIDTH, PagesView
 from pura_audit.reports.save import draw_pages
-from pura_audit.theme.icons import icon
+from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import ElidedLabel, label
 

@@ -26,7 +26,7 @@ from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
 from pura_audit.jobs.context import Failure
 from pura_audit.platform.i18n import language
-from pura_audit.platform.samples import sample
+from pura_audit.platform.notices import sample
 from pura_audit.session.choices import (
     Inventory,
     KeyChoice,

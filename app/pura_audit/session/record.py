@@ -22,7 +22,7 @@ from pura.usecases.cases import open_saved, standings_of
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.i18n import filled, translate
-from pura_audit.platform.samples import LABEL, sample
+from pura_audit.platform.notices import LABEL, sample
 from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.keeper import Cases

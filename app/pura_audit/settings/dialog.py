@@ -28,13 +28,13 @@ from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID, PADDING, Mode
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
+    Host,
     PlainDialog,
     button_row,
     close_button,
     dialog_column,
     plain_button,
 )
-from pura_audit.widgets.host import Host
 
 WIDE: Final = 260
 NAMES: Final = 176

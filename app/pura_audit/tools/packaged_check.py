@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pura_audit.platform.samples import sample
+from pura_audit.platform.notices import sample
 
 WAIT_S: Final = 600.0
 

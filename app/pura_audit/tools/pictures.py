@@ -25,7 +25,7 @@ from pura.record.audit import Audit
 from pura.report import Parties, ReportRequest, build_report
 from pura.report.pages import render_pages
 from pura.scheme import SecretKey
-from pura_audit.platform.samples import LABEL, sample
+from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.queue_model import Item
 from pura_audit.tools import painting

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura_audit.platform.i18n import translate
-from pura_audit.theme.icons import icon
+from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import ElidedLabel
 

@@ -34,7 +34,7 @@ from pura.record.audit import Audit
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.platform.spreadsheet import csv_text
 from pura_audit.theme import fonts
-from pura_audit.theme.icons import icon
+from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.ask_file import ask_target
 from pura_audit.widgets.card import Card, label

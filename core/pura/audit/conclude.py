@@ -16,7 +16,7 @@ from pura.audit.key_reading import KeyReading, Strength, limits_facts, strength,
 from pura.audit.rereading import decisive, placed, rereading_facts
 from pura.audit.steps import rule_noted
 from pura.audit.variants import prompt_facts, prompt_readings, variant_facts, without_text
-from pura.documents.hidden import hidden_characters
+from pura.documents.characters import hidden_characters
 from pura.record.audit import Audit
 from pura.record.evidence import PowerFacts, SchemeFacts
 from pura.record.naming import NamedPayload, RegisterFacts, name_payload

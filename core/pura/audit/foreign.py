@@ -23,7 +23,7 @@ from pura.base.errors import KeyStoreError, ProfileError, PuraError
 from pura.base.progress import Checkpoint, Progress, never_cancelled, no_progress
 from pura.decode.bets import log_increments
 from pura.decode.significance import combine
-from pura.documents.hidden import hidden_characters
+from pura.documents.characters import hidden_characters
 from pura.extract.foreign import draws_of
 from pura.keys.foreign import open_secret
 from pura.model.load import BareModel, LanguageModel

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pura.base.errors import PuraError
 from pura.base.paths import build_hash
 from pura.base.progress import Checkpoint, Progress, Stage
-from pura.documents import Document, c2pa
+from pura.documents import Document, characters
 from pura.record.evidence import PowerFacts
 from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, StepReport
 from pura.scheme import SecretKey
@@ -154,7 +154,7 @@ def input_facts(document: Document, tokens: int, shown: str | None = None) -> In
         encoding=document.encoding,
         format=document.format,
         part=document.part,
-        transforms=(*document.transforms, *c2pa.facts(document.text)),
+        transforms=(*document.transforms, *characters.facts(document.text)),
         pages=document.pages if shown in (None, document.text) else (),
     )
 

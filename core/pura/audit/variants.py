@@ -17,10 +17,10 @@ from pura.audit.key_reading import KeyReading, strongest
 from pura.audit.rereading import Weights
 from pura.base.errors import InputError
 from pura.decode.significance import combine
-from pura.documents import c2pa
+from pura.documents import characters
+from pura.documents.characters import Restored, Substitution, unchanged
 from pura.documents.layout import restore_layout
 from pura.documents.restore import restore, restore_case
-from pura.documents.rewriting import Restored, Substitution, unchanged
 from pura.model.tokenise import Spelled, Tokens, decode, tokenise, usual_spelling
 from pura.record.evidence import ChangeFacts, PromptReading, VariantFacts
 from pura.record.surroundings import PromptFacts
@@ -95,7 +95,7 @@ def variants_of(
         ids_text: What these ids decode to; needed with ``ids``.
     """
     # A hidden manifest is no part of what anybody wrote: no reading has its characters.
-    bare = c2pa.cut(text)
+    bare = characters.cut(text)
     if not (bare.changed and bare.text.strip()):
         bare = unchanged(text)
     tried = [Variant(name=FOUND, text=bare.text, undone=bare if bare.changed else None)]

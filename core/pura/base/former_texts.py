@@ -11,7 +11,7 @@ _MERGED: Final[Mapping[str, tuple[str, ...]]] = {
     "input.surrogates": ("input.surrogate",),
     "json.no-field": ("batch.no-column",),
     "batch.damaged": ("batch.csv",),
-    "limit.characters": ("limit.pdf", "limit.text"),
+    "limit.characters": ("limit.pdf",),
     "limit.deep": ("limit.document-deep", "limit.json", "limit.mail-depth"),
     "limit.file": ("limit.answer", "limit.part", "limit.rtf"),
     "limit.mail-header": ("limit.mail-headers",),

@@ -1,19 +1,45 @@
-"""How numbers, shares and dates are written in sentences, language by language.
-
-A number in a sentence promises its precision. So a likelihood ratio has one significant figure
-and is rounded towards 1, a probability that stands as a bound is rounded up, a share that was
-found is rounded down: whatever is printed is true.
-"""
+"""How numbers, shares and dates are written, and foreign names so that they steer nothing."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
 import math
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
 from pura.base.paths import resource
+
+
+def visible(text: str) -> str:
+    r"""Return one line of printable characters that stands for a text, and for no other one.
+
+    A text of printable characters stays as it is. In any other the characters that cannot be
+    printed are written as Python writes them (``\n``, ``\x1b``, ``\u202e``; bytes of a file name
+    that are no UTF-8 as ``\udc80`` to ``\udcff``), and a backslash as two.
+
+    Examples:
+        >>> print(visible("letter" + chr(0x202E) + "txt.pdf"))
+        letter\u202etxt.pdf
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() and c != "\\" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def visible_lines(text: str) -> str:
+    """Return a text whose lines may be printed: newlines, tabs and odd blanks stay as they are."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c
+        if c.isprintable() or c in "\n\t" or unicodedata.category(c) == "Zs"
+        else c.encode("unicode_escape").decode()
+        for c in text
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from typing import IO, Any, Final
 
 from pura.base.errors import InputError, PuraError
 from pura.base.files import open_regular
-from pura.base.visible import visible
+from pura.base.numerals import visible
 from pura.batch.tables import STREAMS, Columns, TableEntry, as_refusal, opened
 from pura.batch.values import Chunk, Item, Refusal, Text, TextSource
 from pura.documents import Document, choose, endings, read_data, read_document

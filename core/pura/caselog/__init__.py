@@ -16,6 +16,7 @@ from pura.caselog.keeping import (
 )
 from pura.caselog.log import CaseLog, LogHead, Person, workstation
 from pura.caselog.package import export_case, import_case
+from pura.caselog.reports import CaseStanding, standings
 from pura.caselog.saving import (
     KEEP,
     LEAVE_OUT,
@@ -27,7 +28,6 @@ from pura.caselog.saving import (
     record_report,
     save_audit,
 )
-from pura.caselog.standing import CaseStanding, standings
 
 __all__ = [
     "ACTIONS",

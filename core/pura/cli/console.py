@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from pura.base.visible import visible_lines
+from pura.base.numerals import visible_lines
 
 
 class SafeConsole(Console):

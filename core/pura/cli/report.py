@@ -50,7 +50,7 @@ def annex(
 
     Filled from profile, policy and power tables; every number names its source. No legal advice.
     """
-    from pura.usecases.annex import write_annex
+    from pura.usecases.reports import write_annex
 
     at = environment()
     written = write_annex(

@@ -17,7 +17,7 @@ import typer
 from pura.base.errors import InputError
 from pura.base.files import read_start
 from pura.base.json_text import read_json
-from pura.base.visible import visible
+from pura.base.numerals import visible
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,

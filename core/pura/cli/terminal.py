@@ -17,8 +17,7 @@ import typer
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import InputError, PuraError
 from pura.base.files import refuse_taken
-from pura.base.numerals import LANGUAGES
-from pura.base.visible import visible, visible_lines
+from pura.base.numerals import LANGUAGES, visible, visible_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pura.base.errors import InputError, PuraError
-from pura.base.visible import visible
+from pura.base.numerals import visible
 from pura.cli.caselog_acts import Auditor
 from pura.cli.common import passphrase
 from pura.cli.shared import AuditOptions, named_files, read_ids, with_audit_options
@@ -200,7 +200,7 @@ def _save_to(
 def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
     """Return the known prompt, or the candidates."""
     from pura.documents import read_file
-    from pura.usecases.prompts import read_candidates
+    from pura.usecases.choices import read_candidates
 
     path = several if several is not None else one
     if path is None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pura.documents.rewriting import Change, Restored, rewrite, unchanged
+from pura.documents.characters import Change, Restored, rewrite, unchanged
 
 PREFIXES: Final = "line-prefixes"
 WRAPPED: Final = "wrapped-lines"

@@ -67,7 +67,7 @@ def check_text(text: str) -> None:
     if not text.strip():
         raise InputError("input.empty", code="input-empty")
     if len(text) > MAX_CHARACTERS:
-        raise over("limit.characters", most=MAX_CHARACTERS)
+        raise over("limit.text", count=len(text), most=MAX_CHARACTERS)
     if "\x00" in text:
         raise InputError("input.nul")
     try:

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from pura.documents import c2pa, hidden
-from pura.documents.rewriting import Change, Restored, rewrite, unchanged
+from pura.documents import characters
+from pura.documents.characters import Change, Restored, rewrite, unchanged
 
 SENTENCES: Final = "sentence-starts"
 WORDS: Final = "usual-capitals"
@@ -162,8 +162,8 @@ _LOOKALIKES: Final = dict(
 )
 
 KINDS: Final = (
-    c2pa.CUT,
-    *hidden.KINDS,
+    characters.CUT,
+    *characters.KINDS,
     "line-ends",
     "special-blanks",
     "curly-quotes",
@@ -186,7 +186,7 @@ _TABLES: Final = {
 }
 _NAMES: Final = {found: name for name, table in _TABLES.items() for found in table}
 _PUT: Final = {found: put for table in _TABLES.values() for found, put in table.items()}
-_HIDDEN: Final = re.compile(rf"(?P<page>[\x0b\x0c])|(?P<one>[{hidden.HIDDEN}])")
+_HIDDEN: Final = re.compile(rf"(?P<page>[\x0b\x0c])|(?P<one>[{characters.HIDDEN}])")
 _PATTERN: Final = re.compile(
     rf"(?P<plain>\r\n|[{re.escape(''.join(k for k in _PUT if len(k) == 1))}])"
     r"|(?P<marks>[A-Za-z][\u0300-\u036f]+)"
@@ -206,7 +206,7 @@ def restore(text: str) -> Restored:
     Returns:
         The restored text with the way back to the characters of the found one.
     """
-    done = c2pa.cut(text)
+    done = characters.cut(text)
     done = done.then(rewrite(done.text, _hidden(done.text), KINDS))
     shown = done.text
     return done.then(rewrite(shown, [*_signs(shown), *_lookalikes(shown)], KINDS))
@@ -217,9 +217,9 @@ def _hidden(text: str) -> list[Change]:
     found: list[Change] = []
     for match in _HIDDEN.finditer(text):
         start, end = match.span()
-        kind = hidden.kind_of_hidden(match[0])
+        kind = characters.kind_of_hidden(match[0])
         amid = bool(_AMID.match(text[start - 1 : start]) and _AMID.match(text[end : end + 1]))
-        blank = "\n" if match["page"] else " " if kind == hidden.BLANK_LETTERS else ""
+        blank = "\n" if match["page"] else " " if kind == characters.BLANK_LETTERS else ""
         found.append(Change(start, end, blank if amid else "", kind))
     return found
 

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from pura.base.catalogue import Phrase, Value
 from pura.base.errors import InputError
-from pura.base.visible import visible
+from pura.base.numerals import visible
 from pura.documents.encodings import check_encoding
 from pura.documents.formats import FORMATS
 from pura.record.surroundings import Transform
@@ -96,7 +96,7 @@ class Document:
 
     Attributes:
         name: For people: the file's name, ``-`` or ``pasted text``; it and the part are kept as
-            :func:`~pura.base.visible.visible` writes them.
+            :func:`~pura.base.numerals.visible` writes them.
         text: The text under audit.
         sha256: Of the original bytes of the whole file.
         size_bytes: Of the original bytes of the whole file.

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, ProfileError, PuraError
+from pura.model.head import Orders
 from pura.model.load import LanguageModel
-from pura.model.orders import Orders
 from pura.model.pieces import Look
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling

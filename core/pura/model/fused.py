@@ -19,8 +19,7 @@ import torch
 import triton
 import triton.language as tl
 
-from pura.model.head import Head
-from pura.model.orders import Orders
+from pura.model.head import Head, Orders
 
 _STRETCH: Final = 2048  # columns that one program sums up in float32
 _ROWS: Final = 64

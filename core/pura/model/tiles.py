@@ -4,7 +4,7 @@ A tile is a few hundred rows (tokens of the text) by a few thousand logits: it s
 processor's cache and is used for all sums at once. Logits and exponentials are float32, the sums
 across tiles float64. The exponentials of the rows are held, a column a row, for as long as the keys
 need them: each key adds up what stands before the token in its secret order
-(:mod:`pura.model.orders`), so that many keys share one product. On a CUDA device a few keys are
+(:mod:`pura.model.head`), so that many keys share one product. On a CUDA device a few keys are
 served by a program that keeps the tile on the chip (:mod:`pura.model.fused`).
 """
 
@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pura.model.head import Head
-from pura.model.orders import Orders
+from pura.model.head import Head, Orders
 from pura.model.truncation import distribution_torch, is_truncated
 from pura.scheme import Profile, SecretKey
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from pura.base.errors import ModelError
 from pura.model.batches import Batch, PlainBatch, plan_batches, step_of
+from pura.model.head import Orders
 from pura.model.load import LanguageModel
-from pura.model.orders import Orders
 from pura.model.passes import Found, Passes, between
 from pura.model.pieces import Look, Piece, PlannedDocument
 from pura.model.reading import Reading

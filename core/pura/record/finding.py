@@ -215,7 +215,7 @@ class Finding:
         try:
             return _DECODER.decode(cls, data if "headline" in data else _upgraded(data))
         except (DecodeError, KeyError, TypeError, ValueError):
-            raise unusable(RecordError, "record", phrase("what.json")) from None
+            raise unusable(RecordError, "record", phrase("what.no-json")) from None
 
 
 def _of_payload(name: str) -> Callable[[Finding], Any]:

@@ -74,7 +74,7 @@ class InputFacts:
         format: Format that the file was read as; ``text`` for plain and pasted text.
         part: Which part of the file this is; empty when the file is one text.
         transforms: What extraction did to the characters, in order; then what is hidden among
-            them (:mod:`pura.documents.c2pa`).
+            them (:mod:`pura.documents.characters`).
         pages: Where each page of a PDF, or slide of a presentation, begins in the text, in
             characters; empty where there are none, or the record shows another text.
     """

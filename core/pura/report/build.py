@@ -16,10 +16,15 @@ from pura.record.audit import Audit
 from pura.report import request as request_file
 from pura.report.blocks import Content, Labels, Section, facts, note, printable
 from pura.report.content import Seals, content_of, report_number
-from pura.report.finality import Confirmation, refuse_unreviewed
 from pura.report.hiding import names, public_audits
 from pura.report.pages import Typeset, compile_pdf, typeset
-from pura.report.request import OMITTED, ReportRequest, check_request
+from pura.report.request import (
+    OMITTED,
+    Confirmation,
+    ReportRequest,
+    check_request,
+    refuse_unreviewed,
+)
 from pura.words.linter import forbidden
 
 SCHEMA: Final = "pura-report/1"

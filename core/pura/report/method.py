@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from pura.base import numerals
-from pura.documents import c2pa
+from pura.documents import characters
 from pura.record.audit import Audit
 from pura.record.evidence import PriorFacts
 from pura.record.finding import said
@@ -80,7 +80,7 @@ def _text_rows(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
 
 def conditions(audit: Audit, labels: Labels) -> list[str]:
     """Return what was noted of the characters: by the reader, and by restoring them."""
-    own = (c2pa.WHOLE, c2pa.INCOMPLETE)  # where they stand is told with the text
+    own = (characters.WHOLE, characters.INCOMPLETE)  # where they stand is told with the text
     found = [
         changed(t.name, t.count, () if t.name in own else t.note, labels.language)
         for t in audit.input.transforms

@@ -14,7 +14,7 @@ from pura.base.errors import ReportError
 from pura.base.json_text import json_text
 from pura.base.paths import resource
 from pura.report.blocks import Block, Content
-from pura.report.logo import logo_format
+from pura.report.figures import logo_format
 
 STANDARDS: Final = ("a-3a", "ua-1")
 

@@ -21,10 +21,10 @@ from pura.report.statement import SCHEMA, StatementKey
 from pura.serve import page, routes, shapes, softbinding
 from pura.serve.guard import Guard
 from pura.serve.log import Log
-from pura.serve.problems import RefusalError, problem
 from pura.serve.reader import Reader
 from pura.serve.service import Service, Sign
 from pura.serve.settings import Places, Settings
+from pura.serve.shapes import RefusalError, problem
 from pura.serve.softbinding import Manifests
 from pura.serve.store import Salt, Store
 from pura.serve.tokens import Role, TokenFile

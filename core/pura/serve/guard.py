@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pura.base.errors import ServeError
-from pura.serve import budgets
-from pura.serve.problems import RefusalError, problem
+from pura.serve import store
 from pura.serve.service import Service
 from pura.serve.settings import Limits, Settings
+from pura.serve.shapes import RefusalError, problem
 from pura.serve.tokens import Asker
 
 _AGAIN_S: Final = 5.0
@@ -88,7 +88,7 @@ class Body:
         if self._whole:  # what comes now is that the asker has gone
             return await self._receive()
         if self._asker is not None and not self._paid:
-            self._service.spend(self._asker, budgets.of_body(self._announced))
+            self._service.spend(self._asker, store.of_body(self._announced))
             self._paid = self._announced
         message = await self._next()
         came = len(message.get("body", b""))
@@ -107,7 +107,7 @@ class Body:
         """Let its bytes go, and pay back those that never came."""
         self._held.add(-self._size, public=self._public)
         if self._asker is not None and self._paid > self._size:
-            self._service.refund(self._asker, budgets.of_body(self._paid - self._size))
+            self._service.refund(self._asker, store.of_body(self._paid - self._size))
 
     async def _next(self) -> Message:
         limits = self._limits

@@ -14,7 +14,7 @@ from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Start, Worker, WorkerDiedError
 from pura.documents import Document
 from pura.usecases.audits import Audited, Prepared, Setup, prepared
-from pura.usecases.elsewhere import AuditPlan
+from pura.usecases.batch import AuditPlan
 from pura.usecases.environment import Environment
 
 Answer = Audited | PuraError

@@ -20,9 +20,9 @@ from pura.base.errors import PuraError
 from pura.base.paths import resource
 from pura.documents import Document, endings, from_text
 from pura.serve import answers
-from pura.serve.problems import RefusalError, details, language_of
 from pura.serve.routes import InMemory, asker_of, document_of, ended, service_of
 from pura.serve.service import DONE, WAITING
+from pura.serve.shapes import RefusalError, details, language_of
 from pura.serve.tokens import Asker
 from pura.version import __version__
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 from pura.audit.options import Notice
 from pura.audit.unexamined import contained
 from pura.base.errors import Cancelled, PuraError, ServeError
-from pura.documents import Document, c2pa
+from pura.documents import Document, characters
 from pura.serve.lanes import Lane, away, here, workers
 from pura.usecases.audits import (
     TOGETHER_CHARACTERS,
@@ -235,7 +235,7 @@ class Reader:
         from pura.model.tokenise import tokenise
 
         try:
-            return int(tokenise(self._counter.tokenizer, c2pa.cut(text).text).ids.size)
+            return int(tokenise(self._counter.tokenizer, characters.cut(text).text).ids.size)
         except PuraError:  # what cannot be tokenised is told of when it is read
             return len(text)
 

@@ -18,10 +18,10 @@ from starlette.requests import ClientDisconnect, Request
 from pura.base.errors import InputError
 from pura.documents import Document, Extraction, choose, endings, from_text, read_data
 from pura.documents.values import over
-from pura.serve import answers, budgets, shapes
-from pura.serve.problems import MEDIA, RefusalError, language_of
+from pura.serve import answers, shapes, store
 from pura.serve.reader import Kept
 from pura.serve.service import WAITING, Check, Service, address_of
+from pura.serve.shapes import MEDIA, RefusalError, language_of
 from pura.serve.tokens import Asker, Role
 from pura.usecases.environment import Environment
 from pura.version import __version__
@@ -238,7 +238,7 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
     one = 10.0 ** -(policy.t_found + protection.margin)
     questions = None
     if protection.per_day_public and protection.least_tokens:
-        most = budgets.most_answered(protection.per_day_public, protection.least_tokens)
+        most = store.most_answered(protection.per_day_public, protection.least_tokens)
         questions = math.floor(most)
     return {
         "name": settings.name or "PURA",
@@ -258,7 +258,7 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
         "anyone": settings.anyone,
         "most_bytes": limits.body_bytes,
         "most_characters": limits.characters[Role.PUBLIC],
-        "check_tokens": budgets.CHECK_TOKENS,
+        "check_tokens": store.CHECK_TOKENS,
         "per_day_block": protection.per_day_block or None,
         "policy": answers.policy_facts(policy.to_dict()),
         "statement_key": public_key,

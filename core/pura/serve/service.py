@@ -21,14 +21,13 @@ from starlette.requests import Request
 from pura.audit.options import Notice
 from pura.base.errors import PuraError, ServeError
 from pura.documents import Document
-from pura.serve import answers, budgets
+from pura.serve import answers, store
 from pura.serve.answers import Answer
-from pura.serve.budgets import Budget
 from pura.serve.log import Log, Metrics, Refusals
-from pura.serve.problems import RefusalError, details
 from pura.serve.reader import Found, Kept, Reader, Work
 from pura.serve.settings import Settings
-from pura.serve.store import Salt, Store
+from pura.serve.shapes import RefusalError, details
+from pura.serve.store import Budget, Salt, Store
 from pura.serve.tokens import Asker, Role, TokenFile
 from pura.usecases.audits import Audited
 from pura.verdict.policy import Policy, default_policy
@@ -280,7 +279,7 @@ class Service:
                 self._reader.tokens, document.text, limiter=self._counting[not asker.reserved]
             )
         self.admit(asker)
-        self.spend(asker, budgets.of_tokens(check.paid_tokens))
+        self.spend(asker, store.of_tokens(check.paid_tokens))
         self._checks[check.id] = self._answers[check.asker.token, check.text] = check
         if known is None:
             self._put(check, document, keep)
@@ -338,7 +337,7 @@ class Service:
         slots = self._parsing[not asker.reserved]
         if slots.statistics().tasks_waiting >= self.settings.limits.waiting_files:
             raise RefusalError("serve.busy", code="serve-busy", again_s=_SHORTEST_WAIT_S)
-        self.spend(asker, budgets.of_file(size))
+        self.spend(asker, store.of_file(size))
         return await to_thread.run_sync(parse, limiter=slots)
 
     def spend(self, asker: Asker, checks: float) -> None:
@@ -393,7 +392,7 @@ class Service:
         """Answer a check."""
         self._count_waiting()
         if check.work is not None and not check.work.begun:
-            self.refund(check.asker, budgets.of_tokens(check.paid_tokens))
+            self.refund(check.asker, store.of_tokens(check.paid_tokens))
         check.work = None
         if found is None:
             self._end(check, None, RefusalError("serve.cut", code="serve-cut"))

@@ -42,7 +42,7 @@ class Protection:
         margin: log10 by which the evidence has to lie above the policy's threshold before the
             public is told of a mark.
         least_tokens: Shorter texts get no answer.
-        per_day_public: Checks (see :mod:`pura.serve.budgets`) in a day that the public may ask for
+        per_day_public: Checks (see :mod:`pura.serve.store`) in a day that the public may ask for
             in all; 0: no limit.
         per_day_block: Checks in a day from one block of addresses; 0: no limit.
     """

@@ -21,8 +21,7 @@ from pura.base.errors import PayloadError, ServeError
 from pura.base.files import read_bounded
 from pura.base.json_text import read_json
 from pura.scheme import Payload
-from pura.serve import budgets, shapes
-from pura.serve.problems import RefusalError
+from pura.serve import shapes, store
 from pura.serve.routes import (
     NOT_FOUND,
     PROBLEMS,
@@ -31,6 +30,7 @@ from pura.serve.routes import (
     ended,
     service_of,
 )
+from pura.serve.shapes import RefusalError
 from pura.serve.tokens import Asker, Role
 
 SCHEMA: Final = "pura-manifests/1"
@@ -269,7 +269,7 @@ async def manifest(
 
 def _looked_up(request: Request, alg: str, value: str, most: int) -> JSONResponse:
     manifests, asker = _manifests(request), _entitled(request)
-    service_of(request).spend(asker, budgets.LOOK_UP)
+    service_of(request).spend(asker, store.LOOK_UP)
     try:
         found = manifests.bound(value) if alg == manifests.alg else ()
     except ValueError:

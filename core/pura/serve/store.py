@@ -1,4 +1,7 @@
-"""What was spent of the budgets across restarts, and the secret that addresses are hashed under."""
+"""What was spent of the budgets across restarts.
+
+Buckets that refill, and the secret for addresses.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,75 @@ import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import ServeError
 from pura.base.files import make_private, write_atomic
-from pura.serve.budgets import DAY_S, Budget
+
+CHECK_TOKENS: Final = 500
+"""Tokens that cost one check."""
+DAY_S: Final = 86_400.0
+LOOK_UP: Final = 1.0
+"""Checks that looking up a manifest costs."""
+_HELD: Final = 0.25  # of a day's checks
+_CHECK_BODY_BYTES: Final = 1 << 20
+_CHECK_FILE_BYTES: Final = 256 << 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """One bucket.
+
+    Attributes:
+        who: Whose it is: a token, an address block under the salt, or all of the public.
+        per_day: Checks that flow in, in a day.
+    """
+
+    who: bytes
+    per_day: float
+
+    @property
+    def holds(self) -> float:
+        """Checks that it holds when it is full."""
+        return _HELD * self.per_day
+
+    def needed(self, checks: float) -> float:
+        """Return what it must hold for checks to be paid: half of it will do for any number.
+
+        Else what costs more than it holds could never be paid, nor, with a few bytes, what costs
+        as much. It is in debt then.
+        """
+        return min(checks, self.holds / 2)
+
+
+def of_body(size: int) -> float:
+    """Return the checks that the bytes of a request cost."""
+    return size / _CHECK_BODY_BYTES
+
+
+def of_file(size: int) -> float:
+    """Return the checks that parsing a file costs: a small one can take as long as a large one."""
+    return 1.0 + size / _CHECK_FILE_BYTES
+
+
+def of_tokens(tokens: int) -> float:
+    """Return the checks that reading a text costs."""
+    return tokens / CHECK_TOKENS
+
+
+def most_answered(per_day: float, least_tokens: int) -> float:
+    """Return how many texts of a least length a bucket pays for at most within any 24 hours.
+
+    Args:
+        per_day: Checks that flow in.
+        least_tokens: Of a text; positive.
+    """
+    budget = Budget(who=b"", per_day=per_day)
+    return (per_day + budget.holds) / budget.needed(of_tokens(least_tokens))
+
 
 _SALT_BYTES: Final = 32
 

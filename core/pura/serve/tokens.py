@@ -16,7 +16,7 @@ from typing import Final
 from pura.base.errors import ServeError
 from pura.base.files import file_lock, write_atomic
 from pura.base.json_text import read_json
-from pura.serve.budgets import Budget
+from pura.serve.store import Budget
 
 
 class Role(StrEnum):

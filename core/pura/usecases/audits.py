@@ -13,8 +13,8 @@ from pura.audit.options import AuditText, KeyUse, Notice, Options, latest_day
 from pura.audit.unexamined import audit_contained, contained
 from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, PuraError, ReportFileError
+from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
-from pura.base.visible import visible
 from pura.documents import Extraction, digest_of, from_text
 from pura.keys import KeyRef
 from pura.keys.epochs import is_epoch, latest, today

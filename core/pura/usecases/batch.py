@@ -1,4 +1,4 @@
-"""A pile of texts: audit all of it into one result, put results of shards together, open one."""
+"""A pile of texts into one result, by this process or by others that get a plan and the keys."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pura.audit.options import AuditText, Notice, latest_day
 from pura.base.errors import InputError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
+from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Engine, HereEngine, Read, Workers, failure
 from pura.batch.inputs import Inputs, files, weight_of
@@ -26,6 +27,8 @@ from pura.batch.rows import Row, finding_of
 from pura.batch.run import BatchStanding, Tell, work_off
 from pura.batch.values import Finding
 from pura.documents import Document
+from pura.scheme import SecretKey
+from pura.scheme.keys import wipe_buffer
 from pura.usecases import register
 from pura.usecases.audits import (
     Audited,
@@ -35,9 +38,57 @@ from pura.usecases.audits import (
     prepared,
     resolved,
 )
-from pura.usecases.elsewhere import AuditPlan, fingerprints
 from pura.usecases.environment import Environment
 from pura.version import __version__
+
+__all__ = ["BatchDone", "BatchStanding", "merge_batch", "run_batch", "summary_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditPlan:
+    """What a worker elsewhere does: audits with the keys that come another way.
+
+    Attributes:
+        paths: Where models and register lie.
+        device: As of the environment.
+        dtype: As of the environment.
+        setup: With what texts are audited, resolved.
+    """
+
+    paths: Paths
+    device: str
+    dtype: str
+    setup: Setup
+
+    @contextmanager
+    def prepared(self, secrets: Sequence[bytearray]) -> Iterator[Prepared]:
+        """Load the model and take the keys.
+
+        Args:
+            secrets: The keys; overwritten here.
+
+        Raises:
+            PuraError: One of them cannot be used here.
+        """
+        with ExitStack() as held:
+            keys = [held.enter_context(SecretKey(secret)) for secret in secrets]
+            for secret in secrets:
+                wipe_buffer(secret)
+            if [key.fingerprint for key in keys] != fingerprints(self.setup):
+                raise InputError("batch.no-worker", code="batch-worker")
+            at = Environment(
+                paths=self.paths,
+                device=self.device,
+                dtype=self.dtype,
+                lent_keys={key.fingerprint: key for key in keys},
+            )
+            yield held.enter_context(prepared(at, self.setup))
+
+
+def fingerprints(setup: Setup) -> list[str]:
+    """Return the keys that a set-up needs, by fingerprint."""
+    return [key.fingerprint for key in setup.needed_keys]
+
 
 ENGINES: Final = ("local", "ray")
 
@@ -384,6 +435,3 @@ def _finding(found: Audited, seconds: float, *, records: bool) -> Finding:
         record=record,
         alone=Notice.READ_ALONE in found.notices,
     )
-
-
-__all__ = ["BatchDone", "BatchStanding", "merge_batch", "run_batch", "summary_of"]

@@ -1,16 +1,74 @@
-"""How texts are audited, apart from key, profile and model: one record of fields and defaults.
-
-Command, window and programs take their options from it. It imports nothing that takes time.
-"""
+"""How texts are audited, apart from key, profile and model; candidate prompts among it."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pura.base.catalogue import phrase
+from pura.base.errors import InputError
+from pura.base.json_text import read_json
+from pura.documents import ReadOptions, read_document
+
 if TYPE_CHECKING:
     from pura.verdict.policy import Policy
+
+
+def read_candidates(path: Path) -> tuple[str, ...]:
+    """Read a file of candidate prompts; see :func:`candidates_of`.
+
+    Raises:
+        InputError: It cannot be read, or holds none; a line that is none is named.
+    """
+    return candidates_of(read_document(path, options=ReadOptions(format="text")).chosen[0].text)
+
+
+def candidates_of(text: str) -> tuple[str, ...]:
+    """Read candidate prompts: one a line, or JSON lines with the field ``prompt``.
+
+    JSON lines may hold prompts of several lines. Blank lines are left out, and what is there twice
+    counts once.
+
+    Raises:
+        InputError: No candidate, or a line that is none; the line is named.
+    """
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    as_json = bool(lines) and lines[0][1].lstrip().startswith("{")
+    found = [_json_prompt(number, line) if as_json else line.strip() for number, line in lines]
+    if not found:
+        raise InputError("audit.prompts-none", code="prompts")
+    return tuple(dict.fromkeys(found))
+
+
+def _json_prompt(number: int, line: str) -> str:
+    try:
+        row = read_json(line)
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict):
+        raise _bad_line(number, "audit.prompts-no-json")
+    prompt = row.get("prompt")
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise _bad_line(number, "audit.prompts-no-prompt")
+    return prompt
+
+
+def _bad_line(number: int, what: str) -> InputError:
+    return InputError("audit.prompts-line", line=number, what=phrase(what), code="prompts")
+
+
+def candidates_text(prompts: Iterable[str]) -> str:
+    """Write candidates as :func:`candidates_of` reads them: plain lines where that is possible."""
+    lines = list(prompts)
+    if any(len(line.splitlines()) != 1 or line.strip() != line for line in lines) or (
+        lines and lines[0].startswith("{")
+    ):
+        lines = [json.dumps({"prompt": line}, ensure_ascii=False) for line in lines]
+    return "\n".join(lines)
+
 
 DECODERS: Final = ("exact", "paper")
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import InputError, PolicyError
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
+from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
-from pura.base.visible import visible
 from pura.keys import Secret
 from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.scheme import Profile

@@ -1,4 +1,8 @@
-"""Reports: build, write, sign, check, and note in the case log what became of them."""
+"""Reports.
+
+Build, write, sign, check, and note in the case log what became of them; the annex for
+regulators.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from typing import Final
 from pura.base.catalogue import quoted
 from pura.base.errors import InputError, ReportFileError, SigningError
 from pura.base.files import read_bounded, refuse_no_folder, refuse_taken, write_or_refuse
+from pura.base.numerals import LANGUAGES
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.caselog import Case, CaseItem, CaseLog
 from pura.caselog.cases import read_case
@@ -22,16 +27,20 @@ from pura.report import build_report as make_report
 from pura.report.build import RECORD
 from pura.report.check import ReportCheck, load_trust
 from pura.report.check import check_report as examine
-from pura.report.finality import Confirmation
-from pura.report.logo import MAX_LOGO
+from pura.report.figures import MAX_LOGO
 from pura.report.pages import typeset
+from pura.report.regulators import AnnexFacts, regulators_annex
+from pura.report.request import PAPERS, Confirmation, check_choices
 from pura.report.sign import SignOptions, load_identity
 from pura.report.sign import sign_report as put_signature
 from pura.report.sign.identity import Certificate
+from pura.scheme import Profile
 from pura.usecases.audits import audit_again
 from pura.usecases.cases import acting, open_log
 from pura.usecases.environment import Environment
+from pura.usecases.power import tables_of
 from pura.verdict.policy import load_policy
+from pura.verdict.power_claim import shipped_power
 
 MAX_READ: Final = 64 << 20
 _ATTACHED: Final = f"/F({RECORD})".encode()
@@ -414,3 +423,51 @@ def note_built(
             acting(log, auditor),
             recipient=recipient,
         )
+
+
+def write_annex(
+    environment: Environment,
+    *,
+    profile: Profile,
+    pdf: Path,
+    policy: Path | None = None,
+    date: str = "",
+    language: str = "en",
+    paper: str = "a4",
+    detector: str = "",
+    replace: bool = False,
+) -> WrittenFile:
+    """Fill the annex for a deployment and write it.
+
+    Args:
+        environment: Whose policy and tables.
+        profile: What the deployment marks texts with.
+        pdf: Where to.
+        policy: File with the rule; None takes the stored one.
+        date: Of the annex, ``YYYY-MM-DD``; empty: today.
+        language: ``en`` or ``de``.
+        paper: ``a4`` or ``us-letter``.
+        detector: Address of the detector that others may ask; empty where there is none.
+        replace: A file that is there may be replaced.
+
+    Raises:
+        PuraError: A choice does not exist, policy or a table cannot be used, the file is there
+            already, or it cannot be written.
+    """
+    check_choices(("language", language, LANGUAGES), ("paper", paper, PAPERS))
+    refuse_replacing([pdf], replace=replace)
+    rule = load_policy(policy or environment.paths.policy, must_exist=policy is not None)
+    written = regulators_annex(
+        AnnexFacts(
+            profile=profile,
+            policy=rule,
+            own=tables_of(environment, rule),
+            shipped=shipped_power(),
+            date=date or datetime.now(UTC).date().isoformat(),
+            language=language,
+            paper=paper,
+            detector=detector,
+        )
+    )
+    write_or_refuse(pdf, written)
+    return WrittenFile(path=pdf, size=len(written))

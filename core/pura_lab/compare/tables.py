@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.measure.cache import Cache
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import wilson
 from pura.scheme import SecretKey
 from pura.scheme.keys import KEY_BYTES
 from pura_lab.compare.methods import METHODS, ZERO_BIT, Bench

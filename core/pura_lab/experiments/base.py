@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import wilson
 
 if TYPE_CHECKING:
     from pura_lab.experiments.bench import ExperimentBench

@@ -12,7 +12,7 @@ import numpy as np
 from pura.measure.attacks.base import log_likelihoods
 from pura.measure.attacks.local import model_tools
 from pura.measure.corpora import corpus
-from pura.measure.intervals import wilson
+from pura.measure.evaluate import wilson
 from pura_lab.experiments import telling
 from pura_lab.experiments.base import Cell, Number, Row
 from pura_lab.experiments.bench import ExperimentBench

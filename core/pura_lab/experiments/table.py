@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pura.measure.corpora import DOMAINS
-from pura_lab.experiments import quality, rows, unbiased
+from pura_lab.experiments import quality, rows, telling
 from pura_lab.experiments.base import Cell, Experiment, Figure, Scale
 
 _EDITS: Final = (
@@ -268,10 +268,10 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             title="Frequencies over keys beside the exact law, a thousand keys a text",
             paper="–",
             cells=_unbiased,
-            row=unbiased.frequencies,
+            row=telling.frequencies,
             figure=Figure(x="mark", y=("distance", "by_chance")),
             columns=("keys", "p", "distance", "by_chance"),
-            pooled=unbiased.chi_square,
+            pooled=telling.chi_square,
         ),
         Experiment(
             name="adaptive",

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from pura.base import paths
 
-resources._PLACES = (Path(sys.argv[1]), *resources._PLACES)
+paths._PLACES = (Path(sys.argv[1]), *paths._PLACES)
 from pura.base.numerals import LANGUAGES, SPOKEN, count
 from pura.report.blocks import Labels
 from pura.words.linter import phrases

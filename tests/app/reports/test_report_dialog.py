@@ -20,7 +20,7 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.naming import RegisterFacts, RegisterMatch
 from pura.report import ItemNotes, ReportRequest, typesetter
-from pura.report.logo import MAX_LOGO
+from pura.report.figures import MAX_LOGO
 from pura.report.pages import page_count, typeset
 from pura.usecases.reports import Built
 from pura_audit.keys.passphrase import PassphraseDialog

@@ -98,7 +98,7 @@ def test_a_wrong_passphrase_is_told_and_writes_nothing(window: Any, desk: Path, 
     before = dialog.height()
     dialog.sign_to(desk / "signed.pdf")
     qtbot.waitUntil(lambda: not dialog.busy)
-    assert "passphrase does not open" in dialog.words.text()
+    assert "no passphrase opens it" in dialog.words.text()
     assert not (desk / "signed.pdf").exists()
     assert dialog.isVisible()
     assert dialog.height() > before

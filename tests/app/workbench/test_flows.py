@@ -379,7 +379,7 @@ def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
         profile=Profile.from_dict(sample["profile"]),
         ask_register=True,
     )
-    bits = Payload.from_bits([1] * setup_view.profile.payload_bits)
+    bits = Payload.from_bits([1] * setup.profile.payload_bits)
     with Register(paths.register, create=True) as register:  # else nothing is step 11
         register.add(Issue(payload=bits, who="Anna", when="2026-01-02", model="m"))
     monkeypatch.setattr(engine, "prepared", lambda _: prepared(environment, setup, late=True))

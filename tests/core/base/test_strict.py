@@ -15,7 +15,7 @@ from pura.model.safety import inspect_folder
 from pura.register.issue_log import is_log
 from pura.register.register_csv import import_csv
 from pura.scheme import Profile
-from pura.usecases.prompts import read_candidates
+from pura.usecases.choices import read_candidates
 from pura.verdict.policy import load_policy
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.base.visible import visible, visible_lines
+from pura.base.numerals import visible, visible_lines
 
 ANY = st.text(st.characters(exclude_categories=()))
 

@@ -20,7 +20,7 @@ from pura.caselog.reports import confirmations, request_of_case
 from pura.caselog.saving import save_audit
 from pura.record.audit import Audit
 from pura.report import Parties, ReportRequest, build_report
-from pura.report.finality import ALWAYS, ROLES_APART, Confirmation, digest_of
+from pura.report.request import ALWAYS, ROLES_APART, Confirmation, digest_of
 
 Make = Callable[..., Audit]
 FINAL = ReportRequest(final=True, parties=Parties(authoriser="Carla"))

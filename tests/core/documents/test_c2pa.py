@@ -19,7 +19,7 @@ from pura.audit.run import audit_text
 from pura.audit.steps import input_facts
 from pura.audit.variants import variants_of
 from pura.cli.words import audit_lines
-from pura.documents import c2pa, from_text, read_document
+from pura.documents import characters, from_text, read_document
 from pura.documents.restore import restore
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
@@ -38,9 +38,9 @@ def manifest(size: int, version: int = 1, cut: int = 0) -> str:
 
 def test_a_manifest_is_found_where_it_stands() -> None:
     text = "Words." + manifest(300) + " More." + manifest(7)
-    assert c2pa.find(text) == (
-        c2pa.HiddenManifest(start=7, size=300, whole=True),
-        c2pa.HiddenManifest(start=text.rindex("\ufeff") + 1, size=7, whole=True),
+    assert characters.find(text) == (
+        characters.HiddenManifest(start=7, size=300, whole=True),
+        characters.HiddenManifest(start=text.rindex("\ufeff") + 1, size=7, whole=True),
     )
     assert restore(text).text == "Words. More.", "the restored reading leaves it out"
 
@@ -55,22 +55,22 @@ def test_a_manifest_is_found_where_it_stands() -> None:
     ],
 )
 def test_what_only_begins_like_one_is_told_apart(text: str) -> None:
-    (found,) = c2pa.find(text)
+    (found,) = characters.find(text)
     assert not found.whole
-    (fact,) = c2pa.facts(text)
-    assert fact.name == c2pa.INCOMPLETE
+    (fact,) = characters.facts(text)
+    assert fact.name == characters.INCOMPLETE
 
 
 @pytest.mark.parametrize("text", ["", "plain", "♥\ufe0f", "x\ufeff" + "\ufe01" * 40])
 def test_other_hidden_characters_are_none(text: str) -> None:
-    assert c2pa.find(text) == ()
-    assert c2pa.facts(text) == ()
+    assert characters.find(text) == ()
+    assert characters.facts(text) == ()
 
 
 @given(st.text(), st.binary(max_size=60), st.text())
 def test_no_text_makes_it_stumble(before: str, noise: bytes, after: str) -> None:
-    text = before + c2pa.encode(b"C2PATXT\0" + noise) + after
-    assert len(c2pa.find(text)) >= 1
+    text = before + characters.encode(b"C2PATXT\0" + noise) + after
+    assert len(characters.find(text)) >= 1
 
 
 def test_a_file_that_begins_with_one_is_not_fooled_by_the_byte_order_mark(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_file_that_begins_with_one_is_not_fooled_by_the_byte_order_mark(tmp_pa
     document = read_document(path).chosen[0]
     assert document.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     (fact,) = input_facts(document, 3).transforms
-    assert (fact.name, fact.count) == (c2pa.WHOLE, 1)
+    assert (fact.name, fact.count) == (characters.WHOLE, 1)
 
 
 @pytest.mark.parametrize("restored", [True, False])
@@ -105,12 +105,12 @@ def test_an_audit_reads_the_words_and_none_of_the_manifest(
     assert found.evidence.log10_e == bare.evidence.log10_e
     assert found.input.tokens == bare.input.tokens == found.variants[0].tokens
     assert found.variants[0].characters == len(plain)
-    assert [(one.name, one.count) for one in found.variants[0].changes] == [(c2pa.CUT, 1)]
+    assert [(one.name, one.count) for one in found.variants[0].changes] == [(characters.CUT, 1)]
     assert [s.key for s in found.sentences] == [s.key for s in bare.sentences]
     # What is hashed, counted and shown is the text as found.
     assert (found.text, found.input.characters) == (text, len(text))
     assert found.input.sha256 == hashlib.sha256(text.encode()).hexdigest()
-    assert found.input.transforms[0].name == c2pa.WHOLE
+    assert found.input.transforms[0].name == characters.WHOLE
     far = np.where(bare.tokens.spans > middle, len(hidden), 0)
     inside = found.tokens.spans - bare.tokens.spans
     at_the_cut = bare.tokens.spans == middle

@@ -81,7 +81,7 @@ def test_the_ways_out_are_open_outside_the_cage(tmp_path: Path) -> None:
     (tmp_path / "mine").write_bytes(b"x")
     harmless = ["open", "truncate", "chmod", "mkfifo", "fork", "socket", "kill", "dup", "mmap"]
     code = (
-        "import os, sys; from pura.documents import ways_out as w\n"
+        "import os, sys; from pura.documents import escapes as w\n"
         f"ways = w._attempts(os.fsencode({str(tmp_path)!r}), os.getppid())\n"
         f"print([name for name in {harmless} if w._refused(ways[name])])"
     )

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from pura.documents.hidden import KINDS, hidden_characters, kind_of_hidden
+from pura.documents.characters import KINDS, hidden_characters, kind_of_hidden
 from pura.documents.restore import restore
 
 regex = pytest.importorskip("regex")

@@ -16,7 +16,7 @@ from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading
 from pura.scheme import Profile
 from pura_lab.attacks.oracle import _look, aligned_evidence, oracle
-from pura_lab.experiments import codes, quality, rows, telling, unbiased
+from pura_lab.experiments import codes, quality, rows, telling
 from pura_lab.experiments.base import Cell, Experiment, Figure, Row, Scale, summarise
 from pura_lab.experiments.bench import ExperimentBench, PlainText, WrittenText
 from pura_lab.experiments.quality import Letters
@@ -125,7 +125,7 @@ def faults_of(experiment: Experiment, bench: ExperimentBench) -> list[str]:
 def test_a_clean_text_is_read_in_every_cell_of_every_experiment(
     marked_text: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unbiased, "KEYS", 20)
+    monkeypatch.setattr(telling, "KEYS", 20)
     bench = MadeUp(marked_text, tmp_path, length=400)
     assert faults_of(EXPERIMENTS[name], bench) == []
 
@@ -221,7 +221,7 @@ def test_over_keys_texts_have_the_law_of_the_model(marked_text: Any, tmp_path: P
     """2,000 keys, one payload; the p-value of a law that holds is below 1e-3 once in 1,000."""
     bench = MadeUp(marked_text, tmp_path)
     found = {
-        mark: unbiased.chi_square([unbiased.frequencies(bench, {"mark": mark}, i) for i in (0, 1)])
+        mark: telling.chi_square([telling.frequencies(bench, {"mark": mark}, i) for i in (0, 1)])
         for mark in ("pura", "mpac-3")
     }
     assert found["pura"]["keys"] == 2000

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from pura.model.head import Head
-from pura.model.orders import Orders
+from pura.model.head import Head, Orders
 from pura.model.tiles import CPU_TILING, fused_rows, fuses, row_sums
 from pura.scheme import Profile, SecretKey
 

@@ -16,8 +16,8 @@ from pura.base.errors import ServeError
 from pura.caselog import CaseLog
 from pura.serve import page
 from pura.serve.log import Log
-from pura.serve.problems import MEDIA
 from pura.serve.server import Listen
+from pura.serve.shapes import MEDIA
 from pura.serve.store import Store
 from pura.serve.tokens import Role
 from pura.usecases.cases import open_log

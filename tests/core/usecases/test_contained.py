@@ -94,7 +94,7 @@ def worker(
         with usual(lent, given) as ready:
             yield ready
 
-    monkeypatch.setattr("pura.usecases.elsewhere.prepared", here)
+    monkeypatch.setattr("pura.usecases.batch.prepared", here)
 
     def opened(kind: type[Any], **more: Any) -> Any:
         plan = kind(paths=quick.paths, device="cpu", dtype="float32", setup=setup, **more)

@@ -19,8 +19,8 @@ from pura.keys import KeyRef
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Setup, audit, audit_again
+from pura.usecases.choices import candidates_of, candidates_text, read_candidates
 from pura.usecases.environment import Environment
-from pura.usecases.prompts import candidates_of, candidates_text, read_candidates
 from pura.words.sentences import fill
 
 

@@ -11,7 +11,7 @@ from pura.audit.steps import STEPS
 from pura.base import numerals
 from pura.base.errors import RecordError
 from pura.base.numerals import LANGUAGES
-from pura.documents import c2pa, hidden, layout, restore
+from pura.documents import characters, layout, restore
 from pura.words.linter import forbidden, out_of_order, phrases
 from pura.words.sentences import Sentence, fill, findings, say, scale, scale_word, title
 
@@ -328,9 +328,15 @@ def test_shares_and_percentages():
 
 
 def test_what_an_audit_notes_by_a_name_is_in_the_catalogue():
-    kinds = {*restore._NAMES.values(), *hidden._RANGES, layout.PREFIXES, layout.WRAPPED}
+    kinds = {*restore._NAMES.values(), *characters._RANGES, layout.PREFIXES, layout.WRAPPED}
     kinds |= {layout.BROKEN, layout.TRAILING, layout.RUNS, layout.PARAGRAPHS}
-    kinds |= {restore.SENTENCES, restore.WORDS, restore.LOWERED, c2pa.WHOLE, c2pa.INCOMPLETE}
+    kinds |= {
+        restore.SENTENCES,
+        restore.WORDS,
+        restore.LOWERED,
+        characters.WHOLE,
+        characters.INCOMPLETE,
+    }
     signs = (handling.CASE, handling.LINES, handling.TYPING, handling.CHARACTERS)
     used = {
         *(f"change.{kind}" for kind in kinds),

@@ -27,13 +27,13 @@ from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input
 from pura_audit.widgets.form_dialog import (
+    Host,
     button_row,
     cancel_button,
     dialog_column,
     main_button,
     opened,
 )
-from pura_audit.widgets.host import Host
 from pura_audit.widgets.working_dialog import WorkingDialog
 
 

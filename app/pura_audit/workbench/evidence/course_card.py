@@ -16,7 +16,7 @@ from pura.record.naming import Passage
 from pura_audit.platform.i18n import decimal, filled, signed, translate
 from pura_audit.session.selection import Selection, course, token_text
 from pura_audit.theme import fonts
-from pura_audit.theme.icons import icon
+from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import BADGE, GRID, Theme, mark_pen
 from pura_audit.widgets.plot_card import Plot, PlotCard, Table, why_empty
 from pura_audit.widgets.text_layout import safe_text

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pura.record.audit import Audit
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.cases.save import SaveDialog
-    from pura_audit.widgets.host import Host
+    from pura_audit.widgets.form_dialog import Host
     from pura_audit.workbench.dialogs.side_by_side import SideBySideDialog
 
 

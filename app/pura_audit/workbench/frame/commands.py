@@ -11,8 +11,7 @@ from typing import Protocol
 from pura_audit.platform.i18n import translate
 from pura_audit.session.queue_model import Item
 from pura_audit.theme.theme import Mode
-from pura_audit.widgets.form_dialog import opened
-from pura_audit.widgets.host import Host
+from pura_audit.widgets.form_dialog import Host, opened
 from pura_audit.workbench.actions import Command
 from pura_audit.workbench.dialogs.bundle import ask_bundle, make_bundle
 from pura_audit.workbench.frame.case_commands import (

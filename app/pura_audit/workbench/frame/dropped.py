@@ -15,7 +15,7 @@ from pura.usecases.bundles import SUFFIX as BUNDLE
 from pura.verdict.policy import SCHEMA as POLICY
 from pura.verdict.power_file import TABLE_SCHEMA as POWER
 from pura_audit.platform.i18n import filled, translate
-from pura_audit.widgets.host import Host
+from pura_audit.widgets.form_dialog import Host
 from pura_audit.workbench.dialogs import bundle
 from pura_audit.workbench.frame import case_commands, program_commands, report_commands
 

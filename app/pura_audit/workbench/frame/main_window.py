@@ -34,7 +34,7 @@ from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
-from pura_audit.theme.icons import app_icon, icon
+from pura_audit.theme.fonts import app_icon, icon
 from pura_audit.theme.theme import GAP, Mode, Theme
 from pura_audit.widgets.ask_file import ask_file, ask_files
 from pura_audit.widgets.card import acceptable, dropped_paths, restyle

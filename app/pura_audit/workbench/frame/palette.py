@@ -19,8 +19,7 @@ from pura_audit.platform.i18n import translate
 from pura_audit.session.queue_model import Item
 from pura_audit.settings.dialog import SettingsDialog
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import PlainDialog, dialog_column
-from pura_audit.widgets.host import Host
+from pura_audit.widgets.form_dialog import Host, PlainDialog, dialog_column
 from pura_audit.widgets.table_dialog import fill_table, make_table
 from pura_audit.workbench.dialogs.guide import guide_pages
 from pura_audit.workbench.frame import case_commands, program_commands

@@ -16,7 +16,7 @@ from pura_audit.workbench.actions import shortcut_rows
 if TYPE_CHECKING:
     from pura_audit.keys.forms import KeyAct
     from pura_audit.profiles.dialog import ProfilesDialog
-    from pura_audit.widgets.host import Host
+    from pura_audit.widgets.form_dialog import Host
 
 
 def show_keys(host: Host, act: KeyAct | None = None, *, source: Path | None = None) -> QDialog:
@@ -106,7 +106,7 @@ def _more_keys() -> list[tuple[str, str]]:
 
 def show_about(host: Host) -> QDialog:
     """Show every version."""
-    from pura_audit.workbench.dialogs.about import AboutDialog
+    from pura_audit.workbench.dialogs.guide import AboutDialog
 
     return opened(AboutDialog(host.session, host.frame))
 

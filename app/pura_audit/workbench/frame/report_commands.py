@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pura_audit.reports.dialog import ReportDialog
     from pura_audit.reports.statement import StatementDialog
     from pura_audit.session.queue_model import Item
-    from pura_audit.widgets.host import Host
+    from pura_audit.widgets.form_dialog import Host
 
 
 def report_current(host: Host) -> None:

@@ -15,7 +15,7 @@ from pura_audit.workbench.frame.case_commands import review_current, save_to_cas
 from pura_audit.workbench.frame.report_commands import report_current, sign_current
 
 if TYPE_CHECKING:
-    from pura_audit.widgets.host import Host
+    from pura_audit.widgets.form_dialog import Host
     from pura_audit.widgets.plot_card import PlotCard
 
 

@@ -52,7 +52,7 @@ from pura_audit.session.queue_model import (
 )
 from pura_audit.session.session import Session
 from pura_audit.theme import fonts
-from pura_audit.theme.icons import icon
+from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GAP, GRID, Theme
 from pura_audit.widgets.card import DropZone, label
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from pura_audit.jobs.context import Failure, Progress
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.queue_model import Item, ItemState, measure_words, state_words
-from pura_audit.theme.icons import app_icon
+from pura_audit.theme.fonts import app_icon
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import ScrollCard, dropped_paths, label
 from pura_audit.widgets.form_dialog import plain_button

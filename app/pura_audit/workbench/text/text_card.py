@@ -12,7 +12,7 @@ from pura.record.audit import Audit
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
-from pura_audit.theme.icons import icon
+from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GRID, PADDING, Theme
 from pura_audit.widgets.card import Card, ElidedLabel, label
 from pura_audit.widgets.text_layout import unusual

@@ -13,7 +13,7 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 from typing import Any, Final
 
-from pura.base.visible import visible as shown
+from pura.base.numerals import visible as shown
 from pura.documents.encodings import DecodedText, decode
 from pura.documents.readers.html import visible
 from pura.documents.values import (

@@ -16,7 +16,7 @@ from pura.audit.prepare import check_fitness
 from pura.base.catalogue import catalogue, phrase
 from pura.base.errors import GenerationError, InputError, PayloadError
 from pura.base.files import read_start
-from pura.measure.intervals import student, wilson
+from pura.measure.evaluate import student, wilson
 from pura.scheme import Payload, Profile, SecretKey
 
 if TYPE_CHECKING:

@@ -129,7 +129,13 @@ def limits_words(passage: Passage, language: str) -> str:
     if passage.limits is None:
         return ""
     a, b, c, d = passage.limits
-    parts = [_fill("mark.limits", language, a=a + 1, b=b + 1, c=c, d=d)]
+    begins, ends = (
+        _fill(f"mark.{edge}-at", language, a=low)
+        if low == high
+        else _fill(f"mark.{edge}", language, a=low, b=high)
+        for edge, low, high in (("begins", a + 1, b + 1), ("ends", c, d))
+    )
+    parts = [f"{begins}, {ends} ({_fill('mark.intervals', language)})"]
     if passage.start_uncounted:
         parts.append(_fill("mark.uncounted-before", language))
     if passage.end_uncounted:

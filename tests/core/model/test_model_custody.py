@@ -240,11 +240,11 @@ from pura.model import lean, offline
 offline.prepare()
 lean.allow()
 from pura.model.device import choose_device
-from pura.model.cache import HeldModel
+from pura.model.cache import ModelCache
 from pura.model.store import ModelStore
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-held, cpu = HeldModel(), choose_device("cpu")
+held, cpu = ModelCache(), choose_device("cpu")
 small = ModelStore(Path(sys.argv[1])).get("small")
 large = ModelStore(Path(sys.argv[2])).get("smollm2-135m")
 held.get(small, cpu)

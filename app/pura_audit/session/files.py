@@ -1,6 +1,6 @@
-"""Walking folders and reading files for the queue of the files.
+"""Walk folders and read files, for the queue of the files.
 
-And what became of a folder in words.
+The outcome of a folder in words stands here as well.
 """
 
 from __future__ import annotations

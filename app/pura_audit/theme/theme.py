@@ -1,6 +1,6 @@
-"""The theme in use.
+"""The theme in use: grid, mode and the colours of the application.
 
-Grid, mode, the colours put on the application, and how marks are told apart.
+It also says how the marks of a text are told apart.
 """
 
 from __future__ import annotations

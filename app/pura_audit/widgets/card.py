@@ -1,6 +1,6 @@
-"""A card.
+"""Cards: one question, its title and what answers it.
 
-One question, its title, what answers it; labels that shorten; the corner that invites files.
+Labels that shorten themselves and the corner that invites files belong to them.
 """
 
 from __future__ import annotations

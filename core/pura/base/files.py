@@ -1,7 +1,6 @@
-"""Files.
+"""Crash-safe files: written whole or not at all, read with a bound.
 
-Written so that a crash leaves the old or the new one, read with a bound, and locked between
-processes.
+Locks between processes keep two from changing one file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Where things live.
+"""Where things live: the user's folders and the files that ship with the program.
 
-The user's folders, the files that ship with the program, and which build it is.
+The digest that names this build is worked out here too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""This process.
+"""Protect this process: other programs cannot look into it, secrets stay in locked memory.
 
-Out of others' sight, secrets in locked memory, and children of a packaged program.
+A packaged program starts itself as its child here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``pura key``.
+"""``pura key``: secret keys in the keyring, or in encrypted files.
 
-Secret keys in the keyring, or in encrypted files; what is there and can be used.
+Commands that list keys say in which state each is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Inputs and options that ``pura verify`` and ``pura batch run`` share.
 
-And what they are made into.
+Both are made into what the use cases take.
 """
 
 from __future__ import annotations

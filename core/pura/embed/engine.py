@@ -1,6 +1,6 @@
-"""The marking engine.
+"""The marking engine: rows that take one token a step.
 
-Rows that take one token a step by keyed inverse transform sampling (paper, "Embedding").
+Tokens are drawn by keyed inverse transform sampling (paper, "Embedding").
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""From hidden states to logits.
+"""From hidden states to logits, and the secret orders of many keys.
 
-And what stands before a token in the secret orders of many keys.
+The orders add up what stands before a token in each of them.
 """
 
 from __future__ import annotations

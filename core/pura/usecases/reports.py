@@ -1,7 +1,6 @@
-"""Reports.
+"""Reports: build, write, sign and check them.
 
-Build, write, sign, check, and note in the case log what became of them; the annex for
-regulators.
+The case log notes what became of each. The annex for regulators is made here too.
 """
 
 from __future__ import annotations

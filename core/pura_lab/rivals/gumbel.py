@@ -1,6 +1,6 @@
 """The Gumbel-max mark (Aaronson 2022).
 
-And CycleShift (Fernandez et al. 2023), which reads it by shifts.
+CycleShift (Fernandez et al. 2023) carries bits by shifting it.
 """
 
 from __future__ import annotations

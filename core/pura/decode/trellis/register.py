@@ -1,6 +1,6 @@
 """Walks of a binary shift register that end where they began.
 
-And what every trellis answers about potentials.
+What every trellis answers about window potentials is defined here.
 """
 
 from __future__ import annotations

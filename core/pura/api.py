@@ -99,6 +99,7 @@ def verify(
     weigh: bool = Choices.weigh,
     policy: Policy | Path | None = None,
     register: bool = False,
+    ids: Sequence[int] | None = None,
 ) -> Audit:
     """Audit one text: does it carry a mark of these keys, and which payload?
 
@@ -119,6 +120,7 @@ def verify(
         weigh: Let the model read the text for marks by others too, which sharpens Gumbel-max.
         policy: A policy, or its file, instead of the stored one.
         register: Ask the register of issued payloads.
+        ids: The text's token ids, where the generator saved them; read beside the text.
 
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
@@ -126,7 +128,8 @@ def verify(
     setup = _setup(profile, decoder, epochs, also, weigh, policy, register)
     with _prepared(key, model, setup) as ready:
         document = _document(text, name)
-        found = ready.audit(AuditText(document=document, prompts=_prompts(prompt)))
+        saved = None if ids is None else tuple(ids)
+        found = ready.audit(AuditText(document=document, prompts=_prompts(prompt), ids=saved))
     if found.error is not None:
         raise found.error
     return found.audit

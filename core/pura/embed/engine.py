@@ -6,6 +6,7 @@ Tokens are drawn by keyed inverse transform sampling (paper, "Embedding").
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -55,6 +56,8 @@ class MarkedRow:
         self.profile = profile
         self.tokens: list[int] = []
         self._rng = rng
+        self._spent: list[float | None] = []  # by token: the ordinary randomness that it took
+        self._returned: deque[float] = deque()  # taken back with its token; the next to be spent
         self._schedule: Scheduler | None = None
         self._code: list[int] = []
         if payload is None:
@@ -73,10 +76,13 @@ class MarkedRow:
         if self._schedule is not None:
             step = self._schedule.step(entropy_bits)
             if step.arity:
+                self._spent.append(None)
                 length = len(self._code)
                 bits = [self._code[(step.index + j) % length] for j in range(step.arity)]
                 return anchor(step, sector_of(bits)), step.arity
-        return float(self._rng.random()), 0
+        point = self._returned.popleft() if self._returned else float(self._rng.random())
+        self._spent.append(point)
+        return point, 0
 
     def push(self, token_id: int) -> None:
         """Tell the row which token it got."""
@@ -88,6 +94,8 @@ class MarkedRow:
         """Go on from these tokens; every context in them counts as used."""
         self.tokens = []
         self._rng = rng or self._rng
+        self._spent = [None] * len(tokens)
+        self._returned.clear()
         if self._schedule is not None:
             assert self.key is not None  # a row without a key has no schedule
             self._schedule = Scheduler(self.key, self.profile)
@@ -95,6 +103,13 @@ class MarkedRow:
             if self._schedule is not None:
                 self._schedule.step(math.inf)
             self.push(int(token_id))
+
+    def rewind(self, length: int) -> None:
+        """Take back all tokens behind the first ones, as if they had never been drawn."""
+        self._returned.extendleft(p for p in reversed(self._spent[length:]) if p is not None)
+        del self.tokens[length:], self._spent[length:]
+        if self._schedule is not None:
+            self._schedule.rewind(self.tokens)
 
 
 def rngs_for(seed: Seed, rows: int) -> list[np.random.Generator]:
@@ -194,6 +209,15 @@ class Ordered:
     probabilities: torch.Tensor
     cdf: torch.Tensor
     entropy_bits: torch.Tensor
+
+    def line(self, at: int) -> Ordered:
+        """Return one of them, as a batch of one."""
+        one = slice(at, at + 1)
+        return Ordered(
+            probabilities=self.probabilities[one],
+            cdf=self.cdf[one],
+            entropy_bits=self.entropy_bits[one],
+        )
 
 
 def lay_out(logits: torch.Tensor, profile: Profile, room: torch.Tensor | None = None) -> Ordered:
@@ -343,6 +367,49 @@ class MarkingEngine:
             rng: Others from here on; None goes on with those that it has.
         """
         self._rows[row].resume(tokens, rng)
+
+    def rewind(self, row: int, length: int) -> None:
+        """Take back what was drawn behind the first ``length`` tokens of a row.
+
+        The row goes on as if it had never been drawn: with the same contexts unused and the same
+        ordinary randomness. So a row may run ahead on another model's logits, as a draft.
+        """
+        self._rows[row].rewind(length)
+
+    def verify(self, row: int, logits: torch.Tensor, drafts: Sequence[int]) -> list[int]:
+        """Choose the next tokens of a row, as far as a draft of them is right.
+
+        Each is chosen as :meth:`step` would, so the text is the same as without drafts.
+
+        Args:
+            row: The text.
+            logits: float [k + 1, V], behind the text and behind each token of the draft.
+            drafts: [k] token ids.
+
+        Returns:
+            The accepted tokens of the draft, and the one chosen behind them: 1 to k + 1; fewer
+            where a line holds no distribution.
+        """
+        import torch
+
+        if logits.device.type == "mps":
+            logits = logits.cpu()
+        marked, lines = self._rows[row], range(logits.shape[0])
+        order = self._order(marked, logits.shape[1], logits.device)
+        by_rank = _permuted(logits, list(lines), [order for _ in lines])
+        ordered = lay_out(by_rank, marked.profile)
+        taken: list[int] = []
+        for line, entropy in enumerate(ordered.entropy_bits.tolist()):
+            if not math.isfinite(entropy):
+                break
+            point, _ = marked.point(entropy)
+            points = torch.tensor([point], dtype=torch.float64, device=logits.device)
+            token = int(order[pick(ordered.line(line), points)[0]])
+            marked.push(token)
+            taken.append(token)
+            if line == len(drafts) or token != drafts[line]:
+                break
+        return taken
 
     def step(self, logits: torch.Tensor, rows: Sequence[int | None]) -> Drawn:
         """Choose the next token of every row.

@@ -11,12 +11,15 @@ switch of theirs.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any, Final, NoReturn
 
 import numpy as np
 import torch
 from transformers import LogitsProcessor, LogitsProcessorList
+from transformers.generation.configuration_utils import BaseWatermarkingConfig
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import GenerationError
@@ -37,6 +40,12 @@ _NEUTRAL: Final = (
     "MinLengthLogitsProcessor",
     "MinNewTokensLengthLogitsProcessor",
 )
+# What the library draws with, by its warper: the profile's setting, and the value that is off.
+_SAMPLING: Final = {
+    "TemperatureLogitsWarper": ("temperature", 1.0),
+    "TopKLogitsWarper": ("top_k", 0),
+    "TopPLogitsWarper": ("top_p", 1.0),
+}
 _NORMALISED: Final = 1e-4  # |log Σ exp(scores)|: beam search hands over log-probabilities
 
 
@@ -80,7 +89,7 @@ class PuraLogitsProcessor(LogitsProcessor):
                 eos_token_id = generation_config.eos_token_id
         self._key = key
         self._payload = payload
-        self._profile = profile
+        self._profile = self._sampling = profile
         self._seed = seed
         if eos_token_id is None:
             self._ends: frozenset[int] = frozenset()
@@ -91,6 +100,15 @@ class PuraLogitsProcessor(LogitsProcessor):
         self._rows: list[int | None] = []  # None: the row has ended
         self._seen: torch.Tensor | None = None
         self._chosen: np.ndarray[Any, np.dtype[np.int64]] | None = None
+        self._prompt: list[int] | None = None  # of the one row, where drafts are verified
+
+    @property
+    def supports_continuous_batching(self) -> bool:  # type: ignore[override]
+        """Refuse it: a batch of ``generate_batch()`` does not say whose line is whose.
+
+        The library would leave the processor out, with no more than a warning.
+        """
+        _refuse(phrase("decoding.continuous"))
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Choose the next token of every row.
@@ -106,12 +124,17 @@ class PuraLogitsProcessor(LogitsProcessor):
             GenerationError: The rows do not go on from where this processor left them, or another
                 processor beside it changes the distribution.
         """
-        if self._chosen is None:
+        if not self._rows:
             here = inspect.currentframe()
             caller = None if here is None else here.f_back
-            _check_neighbours(self, None if caller is None else caller.f_locals.get("self"))
+            beside = None if caller is None else caller.f_locals.get("self")
+            self._sampling = _sampling_left(self, beside, self._profile)
             self._rows = self._begin(input_ids, scores)
-        else:
+            if _drafts(caller):
+                self._prompt = input_ids[0].tolist()
+        if self._prompt is not None:
+            return self._behind_drafts(self._prompt, input_ids, scores)
+        if self._chosen is not None:
             self._check_step(input_ids)
             self._retire(input_ids[:, -1])
         drawn = self._engine.step(scores, self._rows)
@@ -122,6 +145,39 @@ class PuraLogitsProcessor(LogitsProcessor):
         out = torch.full_like(scores, float("-inf"))
         chosen = torch.from_numpy(drawn.tokens).to(scores.device)
         return out.scatter_(1, chosen[:, None], 0.0)
+
+    def _behind_drafts(
+        self, prompt: list[int], input_ids: torch.Tensor, scores: torch.Tensor
+    ) -> torch.Tensor:
+        """Choose one token of assisted decoding, which calls for each position of a draft.
+
+        It calls for a position again when the one in front of it has been settled, and also for
+        the draft model's own logits: these draw at the same point, so that they often agree.
+
+        Raises:
+            GenerationError: The tokens do not go on from the prompt, as those of a draft model
+                with another tokenizer.
+        """
+        row = self._rows[0]
+        written = input_ids[0].tolist()
+        if row is None or input_ids.shape[0] != 1 or written[: len(prompt)] != prompt:
+            _refuse(_ASSISTED)
+        del written[: len(prompt)]
+        if scores.shape[-1] < self._profile.vocab_size:
+            _refuse(_ASSISTED)
+        if bool((scores == scores.flatten()[0]).all()):  # prompt lookup asks what is forbidden
+            return scores
+        own = self._engine.tokens(row)
+        if list(own[: len(written)]) != written:
+            # Not what was chosen in front of it, so this position is going to be thrown away.
+            return scores
+        self._engine.rewind(row, len(written))
+        token = int(self._engine.step(scores, [row]).tokens[0])
+        if token < 0:
+            raise GenerationError("model.not-finite")
+        out = torch.full_like(scores, float("-inf"))
+        out[0, token] = 0.0
+        return out
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
         """Refuse: a copy would keep a history of its own, and copies the key."""
@@ -144,7 +200,7 @@ class PuraLogitsProcessor(LogitsProcessor):
             _refuse(_BEAMS)
         rng = rngs_for(self._seed, rows)
         return [
-            self._engine.add(key, payload, self._profile, die)
+            self._engine.add(key, payload, self._sampling, die)
             for key, payload, die in zip(keys, payloads, rng, strict=True)
         ]
 
@@ -177,12 +233,68 @@ class PuraLogitsProcessor(LogitsProcessor):
         _refuse(phrase("decoding.beams-assisted"))
 
 
-def check_generation_config(config: Any, *, assistant_model: Any = None) -> None:
+class PuraWatermarkingConfig(BaseWatermarkingConfig):
+    """What ``generate(watermarking_config=…)`` takes; serves any number of calls.
+
+    With ``do_sample=True`` the library applies temperature, top-k and top-p of the generation
+    config first, so these must be the profile's; else the call is refused.
+
+    Args:
+        key: As for :class:`PuraLogitsProcessor`. Hazard: held until the config is dropped.
+        payload: As there.
+        profile: As there.
+        seed: As there.
+        eos_token_id: As there.
+    """
+
+    def __init__(
+        self,
+        key: SecretKey | Sequence[SecretKey | None],
+        payload: Payload | Sequence[Payload | None],
+        profile: Profile,
+        *,
+        seed: Seed = None,
+        eos_token_id: int | Sequence[int] | None = None,
+    ) -> None:
+        def begun() -> PuraLogitsProcessor:
+            return PuraLogitsProcessor(key, payload, profile, seed=seed, eos_token_id=eos_token_id)
+
+        begun()  # refuses at once what does not fit together
+        self._begun = begun
+        self._profile = profile
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what may be written down: the fingerprint of the profile, never the key."""
+        return {"watermark": "pura", "profile": self._profile.fingerprint}
+
+    def to_json_string(self) -> str:
+        """Return :meth:`to_dict` as JSON."""
+        return json.dumps(self.to_dict())
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return iter(self.to_dict().items())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PuraWatermarkingConfig:
+        """Return itself: the library copies its settings for each call, and a key is not copied."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled with the key."""
+        raise GenerationError("processor.copied")
+
+    def validate(self) -> None:
+        """Nothing is left to check: it was when this was made."""
+
+    def construct_processor(self, vocab_size: int, device: Any = None) -> PuraLogitsProcessor:
+        """Return a processor for one call."""
+        return self._begun()
+
+
+def check_generation_config(config: Any) -> None:
     """Refuse a decoding that cannot carry a mark, before it begins.
 
     Args:
         config: A ``GenerationConfig`` of transformers.
-        assistant_model: What is given to ``generate()`` under that name.
 
     Raises:
         GenerationError: Names the decoding.
@@ -193,9 +305,6 @@ def check_generation_config(config: Any, *, assistant_model: Any = None) -> None
 
     if (value("num_beams") or 1) > 1 or value("constraints") or value("force_words_ids"):
         _refuse(_BEAMS)
-    assisted = ("prompt_lookup_num_tokens", "assistant_early_exit", "use_mtp")
-    if assistant_model is not None or any(value(name) for name in assisted):
-        _refuse(_ASSISTED)
     if (value("penalty_alpha") or 0) > 0:
         _refuse(_CONTRASTIVE)
     if value("dola_layers") is not None:
@@ -204,25 +313,55 @@ def check_generation_config(config: Any, *, assistant_model: Any = None) -> None
         _refuse(_MIXED)
 
 
-def _check_neighbours(own: PuraLogitsProcessor, called_by: object) -> None:
-    """Refuse processors of the same call that change the distribution, or what was chosen from it.
+def _sampling_left(own: PuraLogitsProcessor, called_by: object, profile: Profile) -> Profile:
+    """Return the profile with the temperature and truncation that scores have not had yet.
 
-    transformers puts those of its own settings (``repetition_penalty`` …) before the caller's, and
-    temperature, top-k and their like after them, where one token is left standing.
+    transformers puts the processors of its own settings (``repetition_penalty`` …) before the
+    caller's, and temperature, top-k and their like after these, where one token is left standing;
+    but before the processor of a ``watermarking_config``.
 
     Args:
         own: The processor that marks.
         called_by: What calls it; its list tells, where it is one of transformers.
+        profile: What the verifier will use.
+
+    Raises:
+        GenerationError: One beside it changes the distribution as the profile does not, or what
+            was chosen from it.
     """
     if not isinstance(called_by, LogitsProcessorList):
-        return
-    after = False
+        return profile
+    after, applied = False, {}
     for one in called_by:
         name = type(one).__name__
         if one is own:
             after = True
+        elif not after and name in _SAMPLING:
+            setting, default = _SAMPLING[name]
+            applied[setting] = default, getattr(one, setting)
         elif name not in _NEUTRAL and not (after and name.endswith("Warper")):
             raise GenerationError("processor.beside", name=name)
+    if not applied:
+        return profile
+    for setting, default in _SAMPLING.values():
+        _, value = applied.get(setting, (default, default))
+        if value != getattr(profile, setting):
+            raise GenerationError(
+                "processor.sampling",
+                name=setting,
+                got=str(value),
+                wanted=str(getattr(profile, setting)),
+            )
+    return profile.with_(**{setting: default for setting, (default, _) in applied.items()})
+
+
+def _drafts(frame: FrameType | None) -> bool:
+    """Whether a call comes from the library's assisted decoding, its draft model included."""
+    while frame is not None:
+        if frame.f_code.co_name == "_assisted_decoding":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _looks_like_beams(input_ids: torch.Tensor, scores: torch.Tensor) -> bool:

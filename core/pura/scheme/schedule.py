@@ -98,6 +98,7 @@ class Scheduler:
         self._length = profile.codeword_length
         self._context = b""
         self._history: set[int] = set()
+        self._added: list[int | None] = []  # by step: what it put into the history
 
     def step(self, entropy_bits: float) -> Step:
         """Decide about the next token, before it is known.
@@ -106,6 +107,7 @@ class Scheduler:
             entropy_bits: ``H_t``, Shannon entropy in bits of the next-token distribution after
                 temperature, top-k and top-p.
         """
+        self._added.append(None)
         if len(self._context) < self._width:
             return _EMPTY[Gate.NO_CONTEXT]
         arity = sum(1 for threshold in self._thresholds if entropy_bits >= threshold)
@@ -118,6 +120,7 @@ class Scheduler:
         if seed in self._history:
             return _EMPTY[Gate.REPEATED_CONTEXT if arity else Gate.LOW_ENTROPY]
         self._history.add(seed)
+        self._added[-1] = seed
         if arity == 0:
             return _EMPTY[Gate.LOW_ENTROPY]
         index = self._key.prf(LABEL_INDEX, context) % self._length
@@ -126,6 +129,18 @@ class Scheduler:
     def push(self, token_id: int) -> None:
         """Tell the walk which token stood at this step."""
         self._context = (self._context + context_bytes((token_id,)))[-self._width :]
+
+    def rewind(self, tokens: Sequence[int]) -> None:
+        """Take back the last steps, as if their tokens had never been drawn.
+
+        Args:
+            tokens: The text that is left, from its beginning.
+        """
+        self._history.difference_update(
+            seed for seed in self._added[len(tokens) :] if seed is not None
+        )
+        del self._added[len(tokens) :]
+        self._context = context_bytes(tokens[-self._width // _TOKEN_BYTES :])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ def logits_of(text: int, position: int) -> torch.Tensor:
 
 def begin(engine: MarkingEngine, text: int) -> int:
     profile = PROFILES[text % 2]
-    payload = None if text == 5 else Payload.from_int(77 * text, profile.payload_bits)
+    payload = None if text % 20 == 5 else Payload.from_int(77 * text % 4096, profile.payload_bits)
     return engine.add(KEYS[text % 3], payload, profile, rngs_for(text, 1)[0])
 
 
@@ -83,3 +83,65 @@ def test_a_text_that_is_resumed_takes_no_phase_twice(history: str) -> None:
     engine.resume(row, [5, 6, 8, 5])
     assert engine.step(flat, [row]).arity.tolist() == [3]
     assert engine.tokens(row)[:4] == [5, 6, 8, 5]
+
+
+# --- drafts -------------------------------------------------------------------------------------
+
+
+def said_behind(text: int, tokens: list[int], noise: float = 0.0) -> torch.Tensor:
+    """What a model says behind some tokens, or with noise another one that resembles it."""
+    seed = [text, len(tokens) % 3, *tokens[-1:]]
+    logits = np.random.default_rng(seed).normal(size=WIDTH, scale=6)
+    if noise:
+        logits += np.random.default_rng([7, *seed]).normal(size=WIDTH, scale=noise)
+    return torch.from_numpy(logits.astype(np.float32))
+
+
+def looked_up(tokens: list[int], most: int) -> list[int]:
+    """Return what stood behind the last token when it came before: prompt lookup."""
+    if not tokens or tokens[-1] not in tokens[:-1]:
+        return []
+    at = tokens[:-1].index(tokens[-1]) + 1
+    return tokens[at : at + most]
+
+
+def ahead(engine: MarkingEngine, row: int, text: int, most: int) -> list[int]:
+    """Return what a draft model writes that draws at the row's own points."""
+    length = len(engine.tokens(row))
+    for _ in range(most):
+        engine.step(said_behind(text, list(engine.tokens(row)), noise=0.5)[None], [row])
+    drafts = list(engine.tokens(row))[length:]
+    engine.rewind(row, length)
+    return drafts
+
+
+def test_a_text_with_drafts_is_the_same_token_for_token() -> None:
+    """200 texts, by prompt lookup and by a draft model, one to eight tokens at a time."""
+    accepted = {"lookup": 0, "model": 0}
+    for text in range(200):
+        length = 40
+        engine = MarkingEngine()
+        plain, drafted = begin(engine, text), begin(engine, text)
+        while len(engine.tokens(plain)) < length + 9:
+            engine.step(said_behind(text, list(engine.tokens(plain)))[None], [plain])
+        kind = ("lookup", "model")[text // 2 % 2]
+        while len(engine.tokens(drafted)) < length:
+            tokens, most = list(engine.tokens(drafted)), 1 + text % 8
+            drafts = (
+                looked_up(tokens, most) if kind == "lookup" else ahead(engine, drafted, text, most)
+            )
+            behind = [said_behind(text, [*tokens, *drafts[:k]]) for k in range(len(drafts) + 1)]
+            taken = engine.verify(drafted, torch.stack(behind), drafts)
+            accepted[kind] += len(taken) - 1
+        written = list(engine.tokens(drafted))
+        assert written == list(engine.tokens(plain))[: len(written)], text
+    assert min(accepted.values()) > 100
+
+
+def test_a_draft_stops_where_a_line_holds_no_distribution() -> None:
+    engine = MarkingEngine()
+    row = begin(engine, 1)
+    first = alone(1, 1)
+    lines = torch.stack([logits_of(1, 0), torch.full((WIDTH,), float("nan"))])
+    assert engine.verify(row, lines, first) == first
+    assert list(engine.tokens(row)) == first

@@ -1,11 +1,16 @@
 """The processor inside the real ``generate()`` of transformers."""
 
 import copy
+import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from transformers import GenerationConfig
+from transformers import GenerationConfig, LogitsProcessorList
+from transformers.generation.continuous_batching.cb_logits_processors import (
+    ContinuousBatchingLogitsProcessorList,
+)
 from transformers.generation.logits_process import (
     RepetitionPenaltyLogitsProcessor,
     TemperatureLogitsWarper,
@@ -14,7 +19,11 @@ from transformers.generation.logits_process import (
 from pura.base.errors import GenerationError, PayloadError, ProfileError
 from pura.embed import generate_batch
 from pura.embed.generate import prompt_ids
-from pura.embed.processor import PuraLogitsProcessor, check_generation_config
+from pura.embed.processor import (
+    PuraLogitsProcessor,
+    PuraWatermarkingConfig,
+    check_generation_config,
+)
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -109,16 +118,56 @@ def test_several_texts_a_prompt_are_not_beams(
     assert rows[0] != rows[1]
 
 
-def test_assisted_decoding_is_refused(
+def resembling(model: LanguageModel) -> Any:
+    """Return a network that says nearly what the model's says."""
+    network = copy.deepcopy(model.network)
+    noise = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights += torch.randn(weights.shape, generator=noise) * 0.02 * weights.std()
+    return network
+
+
+@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize("by", ["prompt lookup", "draft model"])
+def test_a_text_with_drafts_is_the_text_without(
+    tiny: LanguageModel, key: SecretKey, profile: Profile, by: str, *, sample: bool
+) -> None:
+    prompt, network, passes = "one two one two one two one two", tiny.network, 0
+
+    def count(*_: object) -> None:
+        nonlocal passes
+        passes += 1
+
+    def written(**settings: Any) -> list[int]:
+        processor = PuraLogitsProcessor(key, PAYLOADS[1], profile, seed=1, eos_token_id=END)
+        return library(tiny, processor, [prompt], do_sample=sample, **settings)[0]
+
+    drafts: dict[str, Any] = {
+        "prompt lookup": {"prompt_lookup_num_tokens": 4},
+        "draft model": {"assistant_model": resembling(tiny)},
+    }
+    plain = written()
+    counted = network.register_forward_hook(count)
+    assert written(**drafts[by]) == plain
+    counted.remove()
+    assert passes < len(plain) or by == "prompt lookup"  # random weights repeat nothing
+
+
+def test_a_draft_model_with_another_tokenizer_is_refused(
     tiny: LanguageModel, key: SecretKey, profile: Profile
 ) -> None:
-    prompt = "one two one two one two one two"
     processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
-    with pytest.raises(GenerationError, match="assisted"):
-        library(tiny, processor, [prompt], prompt_lookup_num_tokens=4)
-    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
-    with pytest.raises(GenerationError):
-        library(tiny, processor, [prompt], assistant_model=copy.deepcopy(tiny.network))
+    prompt = torch.tensor([[5, 6]])
+
+    def _assisted_decoding(ids: torch.Tensor, width: int) -> torch.Tensor:
+        scores = torch.randn((1, width), generator=torch.Generator().manual_seed(1))
+        return processor(ids, scores)
+
+    _assisted_decoding(prompt, 261)
+    for ids, width in ((torch.tensor([[7, 8, 9]]), 261), (prompt, 200)):
+        with pytest.raises(GenerationError, match="assisted"):
+            _assisted_decoding(ids, width)
 
 
 def test_a_second_call_needs_a_second_processor(
@@ -161,8 +210,6 @@ def test_rows_that_move_are_refused(key: SecretKey, profile: Profile) -> None:
     ("settings", "name"),
     [
         ({"num_beams": 4}, "beam search"),
-        ({"prompt_lookup_num_tokens": 3}, "assisted"),
-        ({"assistant_early_exit": 2}, "assisted"),
         ({"penalty_alpha": 0.6, "top_k": 4}, "contrastive"),
         ({"dola_layers": "low"}, "DoLa"),
     ],
@@ -180,8 +227,7 @@ def test_settings_that_cannot_carry_a_mark(
 def test_settings_that_can() -> None:
     check_generation_config(GenerationConfig())
     check_generation_config(GenerationConfig(do_sample=True, temperature=0.7, top_k=20, top_p=0.9))
-    with pytest.raises(GenerationError, match="assisted"):
-        check_generation_config(GenerationConfig(), assistant_model=object())
+    check_generation_config(GenerationConfig(prompt_lookup_num_tokens=3))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +247,7 @@ def test_what_changes_the_distribution_beside_it_is_refused(
     behind, last = settings.get("behind"), settings.get("last", False)
     more = {k: v for k, v in settings.items() if k not in ("behind", "last")}
     listed = [processor, behind] if last else [behind, processor] if behind else [processor]
-    with pytest.raises(GenerationError, match="changes the distribution"):
+    with pytest.raises(GenerationError, match=r"changes the distribution|would not write"):
         tiny.network.generate(
             **padded(tiny, ["a"]), logits_processor=listed, max_new_tokens=5, **more
         )
@@ -234,3 +280,86 @@ def test_wrong_arguments(key: SecretKey, profile: Profile) -> None:
 
 def test_nothing_secret_in_its_repr(key: SecretKey, profile: Profile) -> None:
     assert key.to_hex()[:8] not in repr(PuraLogitsProcessor(key, PAYLOADS[0], profile))
+
+
+# --- generate(watermarking_config=…) ------------------------------------------------------------
+
+
+def configured(key: SecretKey, profile: Profile, **settings: Any) -> PuraWatermarkingConfig:
+    return PuraWatermarkingConfig(key, PAYLOADS, profile, seed=5, eos_token_id=END, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"do_sample": False},
+        {"do_sample": False, "cache_implementation": "static"},
+        {"do_sample": True, "temperature": 0.8, "top_k": 40, "top_p": 0.95},
+    ],
+    ids=["greedy", "static cache", "sampled"],
+)
+def test_a_watermarking_config_marks_as_the_processor_does(
+    tiny: LanguageModel, key: SecretKey, profile: Profile, settings: dict[str, Any]
+) -> None:
+    """And once more: a config serves any number of calls."""
+    shared = profile.with_(temperature=0.8, top_k=40, top_p=0.95)
+    own = generate_batch(tiny, PROMPTS, PAYLOADS, key, shared, tokens=60, seed=5)
+    config = configured(key, shared)
+    inputs = padded(tiny, PROMPTS)
+    for _ in range(2):
+        out = tiny.network.generate(
+            **inputs, watermarking_config=config, max_new_tokens=60, **settings
+        )
+        rows = out[:, inputs["input_ids"].shape[1] :].tolist()
+        assert [row[: row.index(END)] if END in row else row for row in rows] == [
+            text.ids.tolist() for text in own
+        ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"temperature": 0.7}, "temperature=0.7"),
+        ({"top_k": 50}, "top_k=50"),
+        ({"top_p": 0.9}, "top_p=0.9"),
+        ({"min_p": 0.1}, "MinP"),
+        ({"repetition_penalty": 1.3}, "RepetitionPenalty"),
+        ({"num_beams": 2}, "beam search"),
+    ],
+)
+def test_settings_that_are_not_the_profiles_are_refused(
+    tiny: LanguageModel, key: SecretKey, profile: Profile, settings: dict[str, Any], words: str
+) -> None:
+    chosen = {"do_sample": True, "top_k": 0, **settings}
+    config = PuraWatermarkingConfig(key, PAYLOADS[0], profile, eos_token_id=END)
+    with pytest.raises(GenerationError, match=words):
+        tiny.network.generate(
+            **padded(tiny, ["a"]), watermarking_config=config, max_new_tokens=5, **chosen
+        )
+
+
+def test_nothing_secret_leaves_a_watermarking_config(
+    tmp_path: Path, key: SecretKey, profile: Profile
+) -> None:
+    config = configured(key, profile)
+    generation = GenerationConfig(watermarking_config=config)
+    config.to_json_file(tmp_path / "config.json")
+    written = (
+        (tmp_path / "config.json").read_text(),
+        repr(config) + config.to_json_string() + str(dict(config)) + str(config.to_dict()),
+        repr(generation.to_dict()),
+    )
+    for text in written:
+        assert key.to_hex() not in text
+        assert profile.fingerprint in text
+    with pytest.raises(GenerationError):
+        pickle.dumps(config)
+
+
+def test_continuous_batching_is_refused(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    """Left to the library, the processor would be dropped with a warning."""
+    processors = LogitsProcessorList([configured(key, profile).construct_processor(261)])
+    with pytest.raises(GenerationError, match="continuous batching"):
+        ContinuousBatchingLogitsProcessorList(processors)

@@ -1,0 +1,101 @@
+"""What the tests inside real engines share: a model's folder, deployments, the verifier's answer.
+
+They run in an environment of each engine, where the window's packages are not: ``make engines``.
+Nothing of this folder is collected by ``make test``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+# Before anything imports torch; nothing here may ask a network.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.update(
+    HF_HUB_OFFLINE="1",
+    VLLM_CPU_KVCACHE_SPACE="1",
+    VLLM_USE_V2_MODEL_RUNNER="0",
+    VLLM_NO_USAGE_STATS="1",
+    DO_NOT_TRACK="1",
+)
+
+import pura
+from pura.base.paths import user_paths
+from pura.scheme import Payload, Profile, SecretKey
+
+BUILTIN = "smollm2-135m"
+KEYS = {"house": SecretKey(bytes(range(32))), "desk": SecretKey(b"\7" * 32)}
+PROMPTS = (
+    "The city council met on Tuesday evening to discuss the future of the old harbour.",
+    "A history of the lighthouse begins with the families who lived on the rock.",
+    "Dear customers, this autumn we are changing how your invoices are sent.",
+    "The recipe has been in the family for a hundred years, and it needs patience.",
+)
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """A folder that ``PURA_SERVING`` names, and what is in it."""
+
+    folder: Path
+    model: Path
+    profiles: dict[str, Profile]
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "serving.json"
+
+    def arguments(self, name: str, payload: int) -> dict[str, str]:
+        """Return what a request brings that asks for this mark."""
+        bits = self.profiles[name].payload_bits
+        return {"pura_profile": name, "pura_payload": Payload.from_int(payload, bits).hex}
+
+    def audit(self, text: str, name: str, ids: Sequence[int] | None = None) -> pura.Audit:
+        """Return what an auditor gets to read of a text."""
+        return pura.verify(text, key=KEYS[name], profile=self.profiles[name], ids=ids)
+
+    def check(self, text: str, name: str, payload: int, ids: Sequence[int] | None = None) -> float:
+        """Demand that a text names its payload, read as text and by its tokens.
+
+        Returns:
+            log10 e of the text.
+        """
+        found = [self.audit(text, name)]
+        if ids is not None:
+            found.append(self.audit(text, name, ids))
+        for audit in found:
+            assert audit.verdict == "mark", (name, text)
+            assert audit.payload is not None
+            assert int(audit.payload.best, 2) == payload, (name, text)
+        return found[0].evidence.log10_e
+
+
+@pytest.fixture(scope="session")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Deployed:
+    """Two deployments with keys, payload widths, codes and temperatures of their own."""
+    folder = tmp_path_factory.mktemp("serving")
+    model = user_paths().models / BUILTIN
+    assert (model / "config.json").exists(), "run `pura model install` first"
+    known = json.loads((model / "pura-model.json").read_text())
+    plain = Profile(
+        payload_bits=36,
+        code="tbcc",
+        vocab_size=known["vocab_size"],
+        model=known["fingerprint"],
+        tokenizer=known["tokenizer_fingerprint"],
+    )
+    cooler = replace(plain, payload_bits=12, code="spc", blocks=3, temperature=0.8)
+    profiles = {"house": plain, "desk": cooler}
+    for name, profile in profiles.items():
+        (folder / f"{name}.json").write_text(profile.to_json())
+        (folder / f"{name}.key").write_text(KEYS[name].to_hex())
+    rows = {name: {"profile": f"{name}.json", "key": f"{name}.key"} for name in profiles}
+    found = Deployed(folder=folder, model=model, profiles=profiles)
+    found.file.write_text(json.dumps({"deployments": rows}))
+    os.environ["PURA_SERVING"] = str(found.file)
+    return found

@@ -1,0 +1,155 @@
+"""vLLM's own HTTP server, asked as its clients ask it: the library of OpenAI."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+from conftest import BUILTIN, PROMPTS, Deployed
+
+LENGTH = 120
+STARTS_S = 600  # on a busy machine
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+def served(deployed: Deployed, file: Path, log: Path) -> Iterator[openai.OpenAI]:
+    """Start the server with a file of deployments, and end it."""
+    port = free_port()
+    command = [
+        *(sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(deployed.model)),
+        *("--served-model-name", BUILTIN, "--port", str(port), "--host", "127.0.0.1"),
+        *("--dtype", "float32", "--enforce-eager", "--max-model-len", "512"),
+        *("--logits-processors", "pura.embed.serving.vllm_v1:PuraLogitsProcessor"),
+    ]
+    environment = os.environ | {"PURA_SERVING": str(file)}
+    environment.pop("VLLM_ENABLE_V1_MULTIPROCESSING", None)
+    with log.open("wb") as out:
+        server = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
+    try:
+        end = time.monotonic() + STARTS_S
+        while time.monotonic() < end:
+            assert server.poll() is None, log.read_text()[-4000:]
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5):
+                    break
+            except OSError:
+                time.sleep(1)
+        else:
+            raise AssertionError(log.read_text()[-4000:])
+        with openai.OpenAI(
+            base_url=f"http://127.0.0.1:{port}/v1", api_key="none", timeout=300, max_retries=0
+        ) as client:
+            yield client
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+@pytest.fixture(scope="module")
+def client(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[openai.OpenAI]:
+    yield from served(deployed, deployed.file, tmp_path_factory.mktemp("log") / "server.log")
+
+
+def asked(client: openai.OpenAI, prompt: str, arguments: dict[str, str] | None, **more: Any) -> Any:
+    body: dict[str, Any] = {"ignore_eos": True}
+    if arguments is not None:
+        body["vllm_xargs"] = arguments
+    settings = {"max_tokens": LENGTH, "temperature": 1.0, **more}
+    return client.completions.create(model=BUILTIN, prompt=prompt, extra_body=body, **settings)
+
+
+def test_many_clients_at_once(client: openai.OpenAI, deployed: Deployed) -> None:
+    """32 requests of eight threads, each with a payload of its own; every fourth unmarked."""
+
+    def one(at: int) -> tuple[str | None, int, str]:
+        name = (None, "house", "desk", "house")[at % 4]
+        payload = at * 61 + 5
+        arguments = None if name is None else deployed.arguments(name, payload)
+        return name, payload, asked(client, PROMPTS[at % 4], arguments).choices[0].text
+
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(one, range(32)))
+    for name, payload, text in made:
+        if name is None:
+            assert deployed.audit(text, "house").verdict != "mark"
+        else:
+            deployed.check(text, name, payload)
+
+
+def test_a_text_that_is_streamed(client: openai.OpenAI, deployed: Deployed) -> None:
+    pieces = asked(client, PROMPTS[0], deployed.arguments("house", 0x7654321), stream=True)
+    text = "".join(piece.choices[0].text for piece in pieces)
+    deployed.check(text, "house", 0x7654321)
+
+
+def test_a_client_that_leaves_early_disturbs_nobody(
+    client: openai.OpenAI, deployed: Deployed
+) -> None:
+    leaving = asked(client, PROMPTS[1], deployed.arguments("desk", 9), stream=True)
+    next(iter(leaving))
+    leaving.close()
+    made = asked(client, PROMPTS[1], deployed.arguments("desk", 10))
+    deployed.check(made.choices[0].text, "desk", 10)
+
+
+def test_several_answers_and_a_stop_string(client: openai.OpenAI, deployed: Deployed) -> None:
+    arguments = deployed.arguments("house", 42)
+    made = asked(client, PROMPTS[2], arguments, n=4, stop=["@@@"])
+    assert len({choice.text for choice in made.choices}) == 4
+    for choice in made.choices:
+        deployed.check(choice.text, "house", 42)
+
+
+def test_a_chat(client: openai.OpenAI, deployed: Deployed) -> None:
+    made = client.chat.completions.create(
+        model=BUILTIN,
+        messages=[{"role": "user", "content": "Write about the harbour of our town."}],
+        max_tokens=LENGTH,
+        extra_body={"ignore_eos": True, "vllm_xargs": deployed.arguments("house", 0xBEEF)},
+    )
+    text = made.choices[0].message.content
+    assert text is not None
+    deployed.check(text, "house", 0xBEEF)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"pura_payload": "0x1", "pura_profile": "cellar"}, "no deployment"),
+        ({"pura_payload": "0x1000", "pura_profile": "desk"}, "12"),
+        ({"pura_profile": "desk"}, "no payload"),
+    ],
+)
+def test_a_wrong_request_is_answered_with_400(
+    client: openai.OpenAI, arguments: dict[str, str], words: str
+) -> None:
+    with pytest.raises(openai.BadRequestError, match=words):
+        asked(client, PROMPTS[0], arguments)
+
+
+def test_where_marks_are_required_a_request_without_one_is_refused(
+    deployed: Deployed, tmp_path: Path
+) -> None:
+    strict = deployed.folder / "strict.json"
+    strict.write_text(json.dumps({**json.loads(deployed.file.read_text()), "required": True}))
+    for client in served(deployed, strict, tmp_path / "server.log"):
+        with pytest.raises(openai.BadRequestError, match="no payload"):
+            asked(client, PROMPTS[0], None)
+        made = asked(client, PROMPTS[0], deployed.arguments("house", 3))
+        deployed.check(made.choices[0].text, "house", 3)

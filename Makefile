@@ -1,6 +1,6 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-fast coverage check format audit fuzz bench sweeps reproduce \
+.PHONY: help install demo test test-all test-fast engines coverage check format audit fuzz bench sweeps reproduce \
   reproduce-small schemas screenshots size translations \
   wheel package packages release site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
@@ -52,6 +52,10 @@ FAST := base scheme extract decode record words profiles verdict
 test-fast: install ## The quick tests of scheme, decoders, record, words and verdict, in a minute
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not model and not slow" \
 	  $(FAST:%=tests/core/%) tests/test_house.py
+
+engines: install ## The adapters inside real serving engines, each in its own environment (weekly)
+	@$(BIN)/pura model install >/dev/null
+	@packaging/setup/engines.sh $(ENGINES)
 
 coverage: system-tests install ## All tests once more, and which lines they never reach
 	@$(BIN)/python -m pytest -q $(SHARED_OUT) --cov --cov-report=term:skip-covered

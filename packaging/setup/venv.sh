@@ -29,25 +29,7 @@ fi
 echo "Installing into .venv (about 1.9 GB; half a minute with uv, a few with pip)"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-# A setting of pip's, from its environment or its files; nothing where there is none.
-setting() {
-    for section in :env: install global; do
-        .venv/bin/python -m pip config get "$section.$1" 2>/dev/null && return
-    done
-    return 0
-}
-
-# uv makes the same environment several times faster, but reads none of pip's settings.
-with_uv() {
-    index=$(setting index-url) extra=$(setting extra-index-url) wheels=$(setting find-links) cert=$(setting cert)
-    [ -z "$index" ] || export UV_DEFAULT_INDEX="$index"
-    [ -z "$extra" ] || export UV_INDEX="$extra"
-    [ -z "$wheels" ] || export UV_FIND_LINKS="$wheels"
-    [ -z "$cert" ] || export SSL_CERT_FILE="$cert"
-    # Of all indexes the best match, as pip takes it; compiled, as pip leaves it.
-    UV_INDEX_STRATEGY=unsafe-best-match .venv/bin/uv pip install --quiet --compile-bytecode \
-        --python .venv/bin/python "$@"
-}
+. "$here/uv.sh"
 
 # Several wheels of one pin may fit: both take only what constraints.txt and hashes.txt name.
 all() {
@@ -61,7 +43,7 @@ with_pip() {
     .venv/bin/python -m pip install --quiet --retries 5 "$@"
 }
 
-if [ -n "${PURA_NO_UV:-}" ] || ! with_pip -c constraints.txt uv || ! all with_uv; then
+if [ -n "${PURA_NO_UV:-}" ] || ! with_pip -c constraints.txt uv || ! all with_uv .venv/bin/python; then
     [ -n "${PURA_NO_UV:-}" ] || echo "uv is not to be had here or failed: pip installs, which takes longer."
     all with_pip
 fi

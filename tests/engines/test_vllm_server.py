@@ -16,6 +16,7 @@ from typing import Any
 
 import openai
 import pytest
+
 from conftest import BUILTIN, PROMPTS, Deployed
 
 LENGTH = 120
@@ -32,7 +33,9 @@ def served(deployed: Deployed, file: Path, log: Path) -> Iterator[openai.OpenAI]
     """Start the server with a file of deployments, and end it."""
     port = free_port()
     command = [
-        *(sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(deployed.model)),
+        # `vllm serve` of the package for processors asks for a distribution named vllm, and ends.
+        *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
+        *("--model", str(deployed.model)),
         *("--served-model-name", BUILTIN, "--port", str(port), "--host", "127.0.0.1"),
         *("--dtype", "float32", "--enforce-eager", "--max-model-len", "512"),
         *("--logits-processors", "pura.embed.serving.vllm_v1:PuraLogitsProcessor"),

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Make an environment of each serving engine below .engines and run tests/engines in it.
+#
+#   packaging/setup/engines.sh [ENGINE …]     all that engines/*.txt pin, or those named
+#
+# An engine brings its own versions of what PURA shares with it, so each has an environment. What is
+# pinned is installed without asking for more: vLLM's own list names packages for pictures and sound.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+cd "$root"
+. "$here/uv.sh"
+
+[ $# -gt 0 ] || set -- $(basename -s .txt "$here"/engines/*.txt)
+failed=
+for engine in "$@"; do
+    pins="$here/engines/$engine.txt" python=".engines/$engine/bin/python"
+    want="$(cat "$pins" pyproject.toml | cksum) $root"
+    if [ "$(cat ".engines/$engine/installed" 2>/dev/null)" != "$want" ]; then
+        echo "Installing $engine into .engines/$engine"
+        .venv/bin/uv venv --quiet --clear --python "$(readlink -f .venv/bin/python)" ".engines/$engine"
+        # torch brings what its build needs, which is not the same everywhere.
+        with_uv "$python" -c "$pins" torch==2.13.0
+        with_uv "$python" --no-deps -r "$pins" -e .
+        echo "$want" > ".engines/$engine/installed"
+    fi
+    # From the folder itself: nothing of the window's tests is loaded.
+    (cd tests/engines && VLLM_ENABLE_V1_MULTIPROCESSING=0 "$root/$python" -m pytest -q -c /dev/null \
+        --rootdir=. --confcutdir=. --import-mode=prepend -p no:cacheprovider \
+        --timeout=1800 test_"$engine"*.py) || failed="$failed $engine"
+done
+[ -z "$failed" ] || { echo "Failed in:$failed" >&2; exit 1; }

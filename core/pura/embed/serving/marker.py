@@ -140,14 +140,17 @@ def of_the_server() -> Deployments:
     return Deployments.load(Path(named))
 
 
-def checked(arguments: Mapping[str, Any] | None, deployments: Deployments) -> None:
+def checked(arguments: Mapping[str, Any] | None, deployments: Deployments) -> bool:
     """Refuse a request as serving engines expect it.
+
+    Returns:
+        Whether it is to be marked.
 
     Raises:
         ValueError: In words; engines answer such a request with an error of its own.
     """
     try:
-        deployments.mark(arguments)
+        return deployments.mark(arguments) is not None
     except PuraError as error:
         raise ValueError(str(error)) from None
 
@@ -273,10 +276,14 @@ class MarkedRequests:
     def validate_params(cls, sampling_params: Any) -> None:
         """Refuse a request that cannot be marked as it asks.
 
+        One that is marked leaves greedy: the engine's own draw would be thrown away, and drawing
+        for 32 texts takes a processor longer than marking them.
+
         Raises:
             ValueError: Says why.
         """
-        checked(sampling_params.extra_args, cls.deployments())
+        if checked(sampling_params.extra_args, cls.deployments()):
+            sampling_params.temperature = 0.0
 
     @classmethod
     def marker(cls, vllm_config: Any) -> Marker:

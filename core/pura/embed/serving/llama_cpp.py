@@ -1,0 +1,172 @@
+"""llama.cpp through llama-cpp-python, which asks a processor before its own penalties and samplers.
+
+In a program of your own give :class:`PuraLogitsProcessor` to ``Llama.create_completion`` and its
+like. Over HTTP, since the server of the package has no field for a mark:
+
+    PURA_SERVING=serving.json python -m pura.embed.serving.llama_cpp --model model.gguf
+
+answers ``/v1/completions`` and ``/v1/chat/completions``; a request brings
+``"pura": {"pura_payload": "0x2A5", "pura_profile": "house"}``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import llama_cpp
+import numpy as np
+import numpy.typing as npt
+import torch
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from llama_cpp.server.types import CreateChatCompletionRequest, CreateCompletionRequest
+
+from pura.base.errors import GenerationError, PuraError
+from pura.embed.engine import MarkingEngine, Seed, rngs_for
+from pura.embed.generate import check_keys
+from pura.embed.serving.gateway import FIELDS
+from pura.embed.serving.marker import Deployments, of_the_server
+from pura.scheme import Payload, Profile, SecretKey
+
+_NOT_THE_MODELS: Final = {"model", "n", "user", "min_tokens", "logit_bias_type", "best_of"}
+_FAR: Final = -1e30  # an infinity becomes NaN in the penalties of llama.cpp
+
+
+class PuraLogitsProcessor:
+    """Marks one text; ``logits_processor=LogitsProcessorList([processor])``.
+
+    Whatever llama.cpp does to the scores afterwards, only the chosen token is left. Speculation by
+    ``LlamaPromptLookupDecoding`` changes nothing: it asks behind accepted tokens only.
+
+    Args:
+        key: The secret key. Hazard: held until the processor is dropped.
+        payload: What the text shall carry.
+        profile: The profile that the verifier will use.
+        seed: Of the ordinary randomness; None takes the operating system's.
+
+    Raises:
+        PayloadError: The payload does not fit the profile.
+        ProfileError: The profile names another key.
+    """
+
+    def __init__(
+        self, key: SecretKey, payload: Payload, profile: Profile, *, seed: Seed = None
+    ) -> None:
+        check_keys(profile, [key])
+        self._engine = MarkingEngine()
+        self._row = self._engine.add(key, payload, profile, rngs_for(seed, 1)[0])
+        self._prompt: int | None = None
+
+    def __call__(
+        self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]
+    ) -> npt.NDArray[np.single]:
+        """Choose the next token.
+
+        Args:
+            input_ids: int [P + t], the prompt and what has been written.
+            scores: float32 [V], the model's logits.
+
+        Raises:
+            GenerationError: The text does not go on with what was chosen, or there is no
+                distribution, or one of fewer tokens than the profile has.
+        """
+        if self._prompt is None:
+            self._prompt = len(input_ids)
+        own = list(self._engine.tokens(self._row))
+        # Behind them stands what is left of a draft.
+        if input_ids[self._prompt : self._prompt + len(own)].tolist() != own:
+            raise GenerationError("processor.grown")
+        logits = torch.from_numpy(np.array(scores, dtype=np.float32))[None]
+        try:
+            token = int(self._engine.step(logits, [self._row]).tokens[0])
+        except ValueError:
+            raise GenerationError("generate.logits", logits=scores.size) from None
+        if token < 0:
+            raise GenerationError("model.not-finite")
+        out = np.full_like(scores, _FAR)
+        out[token] = 0.0
+        return out
+
+
+def application(model: llama_cpp.Llama, deployments: Deployments) -> FastAPI:
+    """Return a server of one model, which writes one text at a time.
+
+    Args:
+        model: The loaded model.
+        deployments: What it may mark with.
+    """
+    app = FastAPI(title="PURA in llama.cpp", docs_url=None, redoc_url=None)
+    turn = threading.Lock()
+
+    def marks(body: dict[str, Any]) -> llama_cpp.LogitsProcessorList | None:
+        try:
+            order = deployments.mark(body.get(FIELDS["llama.cpp"]))
+        except PuraError as error:
+            raise HTTPException(400, str(error)) from None
+        if order is None:
+            return None
+        deployment = order.deployment
+        one = PuraLogitsProcessor(deployment.key, order.payload, deployment.profile)
+        return llama_cpp.LogitsProcessorList([one])
+
+    def answer(write: Any, form: Any, body: dict[str, Any]) -> Response:
+        given = form.model_validate(body).model_dump(exclude_unset=True, exclude=_NOT_THE_MODELS)
+        given["logits_processor"] = marks(body)
+        if not given.get("stream"):
+            with turn:
+                return JSONResponse(write(**given))
+
+        def events() -> Iterator[str]:
+            with turn:
+                for piece in write(**given):
+                    yield f"data: {json.dumps(piece)}\n\n"
+            yield "data: [DONE]\n\n"
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    @app.get("/health")
+    def health() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @app.post("/v1/completions")
+    async def complete(request: Request) -> Response:
+        body = await request.json()
+        return await run_in_threadpool(
+            answer, model.create_completion, CreateCompletionRequest, body
+        )
+
+    @app.post("/v1/chat/completions")
+    async def chat(request: Request) -> Response:
+        body = await request.json()
+        return await run_in_threadpool(
+            answer, model.create_chat_completion, CreateChatCompletionRequest, body
+        )
+
+    return app
+
+
+def main() -> None:
+    """Serve a GGUF file until the program is ended."""
+    import uvicorn
+
+    parser = argparse.ArgumentParser(prog="python -m pura.embed.serving.llama_cpp")
+    parser.add_argument("--model", required=True, type=Path, help="a GGUF file")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", default=8000, type=int)
+    parser.add_argument("--context", default=4096, type=int, help="tokens")
+    parser.add_argument("--threads", type=int, help="of the processor")
+    given = parser.parse_args()
+    model = llama_cpp.Llama(
+        str(given.model), n_ctx=given.context, n_threads=given.threads, verbose=False
+    )
+    uvicorn.run(application(model, of_the_server()), host=given.host, port=given.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""llama.cpp itself, with quantised files: what it writes is read by the float32 model here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+import pytest
+from fastapi.testclient import TestClient
+from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
+
+from conftest import KEYS, PROMPTS, Deployed
+from pura.embed.serving.llama_cpp import PuraLogitsProcessor, application
+from pura.embed.serving.marker import Deployments
+from pura.scheme import Payload
+
+LENGTH = 200
+
+
+@pytest.fixture(scope="module")
+def model(gguf: Path) -> llama_cpp.Llama:
+    return llama_cpp.Llama(str(gguf), n_ctx=1024, n_threads=1, verbose=False)
+
+
+def processor(deployed: Deployed, name: str, payload: int, seed: int | None = None) -> Any:
+    profile = deployed.profiles[name]
+    bits = Payload.from_int(payload, profile.payload_bits)
+    return llama_cpp.LogitsProcessorList(
+        [PuraLogitsProcessor(KEYS[name], bits, profile, seed=seed)]
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0},
+        {"temperature": 0.0},
+        {"temperature": 0.7, "repeat_penalty": 1.3, "presence_penalty": 0.5},
+    ],
+    ids=["sampling", "greedy", "penalties"],
+)
+def test_whatever_llama_cpp_does_behind_it_the_text_is_marked(
+    model: llama_cpp.Llama, deployed: Deployed, settings: dict[str, float]
+) -> None:
+    for at, (name, payload) in enumerate([("house", 0x23456789), ("desk", 0xABC)]):
+        made = model.create_completion(
+            PROMPTS[at],
+            max_tokens=LENGTH,
+            logits_processor=processor(deployed, name, payload),
+            **settings,
+        )
+        deployed.check(made["choices"][0]["text"], name, payload)
+
+
+def test_prompt_lookup_writes_the_same_text(gguf: Path, deployed: Deployed) -> None:
+    prompt = "A list: one, two, three, four, five, six. The same list: one, two, three, four"
+    texts = []
+    for draft in (None, LlamaPromptLookupDecoding(num_pred_tokens=4)):
+        model = llama_cpp.Llama(
+            str(gguf), n_ctx=1024, n_threads=1, verbose=False, draft_model=draft, logits_all=True
+        )
+        made = model.create_completion(
+            prompt, max_tokens=LENGTH, logits_processor=processor(deployed, "house", 5, seed=11)
+        )
+        texts.append(made["choices"][0]["text"])
+    for text in texts:
+        deployed.check(text, "house", 5)
+    # The rounding of a longer batch may change a draw; until then the texts are one.
+    assert texts[0][:40] == texts[1][:40]
+
+
+@pytest.fixture(scope="module")
+def client(model: llama_cpp.Llama, deployed: Deployed) -> Iterator[TestClient]:
+    with TestClient(application(model, Deployments.load(deployed.file))) as client:
+        yield client
+
+
+def test_a_text_over_http(client: TestClient, deployed: Deployed) -> None:
+    body = {"prompt": PROMPTS[2], "max_tokens": LENGTH, "pura": deployed.arguments("house", 99)}
+    made = client.post("/v1/completions", json=body)
+    deployed.check(made.json()["choices"][0]["text"], "house", 99)
+
+
+def test_a_chat_that_is_streamed(client: TestClient, deployed: Deployed) -> None:
+    body = {
+        "messages": [
+            {"role": "user", "content": "Write about the harbour of our town, at length."}
+        ],
+        "max_tokens": LENGTH,
+        "stream": True,
+        "pura": deployed.arguments("desk", 77),
+    }
+    made = client.post("/v1/chat/completions", json=body)
+    pieces = [line[6:] for line in made.text.splitlines() if line.startswith("data: {")]
+    parts = [json.loads(piece)["choices"][0]["delta"].get("content", "") for piece in pieces]
+    assert made.text.rstrip().endswith("data: [DONE]")
+    deployed.check("".join(parts), "desk", 77)
+
+
+def test_a_text_that_asks_for_no_mark_has_none(client: TestClient, deployed: Deployed) -> None:
+    made = client.post("/v1/completions", json={"prompt": PROMPTS[3], "max_tokens": LENGTH})
+    assert deployed.audit(made.json()["choices"][0]["text"], "house").verdict != "mark"
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"pura_payload": "0x1"}, {"pura_payload": "0x1000", "pura_profile": "desk"}]
+)
+def test_a_wrong_request_is_answered_with_400(
+    client: TestClient, arguments: dict[str, str]
+) -> None:
+    made = client.post("/v1/completions", json={"prompt": "a", "pura": arguments})
+    assert made.status_code == 400

@@ -7,6 +7,7 @@ Nothing of this folder is collected by ``make test``.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import os
 from collections.abc import Sequence
@@ -109,3 +110,17 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Deployed:
     found.file.write_text(json.dumps({"deployments": rows}))
     os.environ["PURA_SERVING"] = str(found.file)
     return found
+
+
+def same_interface(ours: type, theirs: type) -> None:
+    """Demand that every method an engine calls takes its parameters by the names it has there."""
+    methods = [name for name, one in vars(theirs).items() if inspect.isfunction(one)]
+    assert methods
+    for name in methods:
+        if name.startswith("_") and name not in ("__init__", "__call__"):
+            continue
+        want = list(inspect.signature(getattr(theirs, name)).parameters)
+        if want == ["self", "args", "kwargs"]:  # put there by typing.Protocol
+            continue
+        got = list(inspect.signature(getattr(ours, name)).parameters)
+        assert got == want, (theirs, name)

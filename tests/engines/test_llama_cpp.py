@@ -25,12 +25,10 @@ def model(gguf: Path) -> llama_cpp.Llama:
     return llama_cpp.Llama(str(gguf), n_ctx=1024, n_threads=1, verbose=False)
 
 
-def processor(deployed: Deployed, name: str, payload: int, seed: int | None = None) -> Any:
+def processor(deployed: Deployed, name: str, payload: int) -> Any:
     profile = deployed.profiles[name]
     bits = Payload.from_int(payload, profile.payload_bits)
-    return llama_cpp.LogitsProcessorList(
-        [PuraLogitsProcessor(KEYS[name], bits, profile, seed=seed)]
-    )
+    return llama_cpp.LogitsProcessorList([PuraLogitsProcessor(KEYS[name], bits, profile)])
 
 
 @pytest.mark.parametrize(
@@ -55,21 +53,22 @@ def test_whatever_llama_cpp_does_behind_it_the_text_is_marked(
         deployed.check(made["choices"][0]["text"], name, payload)
 
 
-def test_prompt_lookup_writes_the_same_text(gguf: Path, deployed: Deployed) -> None:
+def test_prompt_lookup_marks_as_plain_decoding_does(gguf: Path, deployed: Deployed) -> None:
+    """Not the same text: here a batch of several tokens rounds another way (docs/serving)."""
     prompt = "A list: one, two, three, four, five, six. The same list: one, two, three, four"
-    texts = []
-    for draft in (None, LlamaPromptLookupDecoding(num_pred_tokens=4)):
-        model = llama_cpp.Llama(
-            str(gguf), n_ctx=1024, n_threads=1, verbose=False, draft_model=draft, logits_all=True
-        )
+    model = llama_cpp.Llama(
+        str(gguf),
+        n_ctx=1024,
+        n_threads=1,
+        verbose=False,
+        draft_model=LlamaPromptLookupDecoding(num_pred_tokens=4),
+        logits_all=True,
+    )
+    for name, payload in (("house", 5), ("desk", 6)):
         made = model.create_completion(
-            prompt, max_tokens=LENGTH, logits_processor=processor(deployed, "house", 5, seed=11)
+            prompt, max_tokens=LENGTH, logits_processor=processor(deployed, name, payload)
         )
-        texts.append(made["choices"][0]["text"])
-    for text in texts:
-        deployed.check(text, "house", 5)
-    # The rounding of a longer batch may change a draw; until then the texts are one.
-    assert texts[0][:40] == texts[1][:40]
+        deployed.check(made["choices"][0]["text"], name, payload)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import vllm
 from recording import RECORD, draws_in
 from scipy.stats import kstest
 
-from conftest import PROMPTS, Deployed
+from conftest import PROMPTS, Deployed, same_interface
 
 LENGTH = 120
 ADAPTER = "pura.embed.serving.vllm_v1:PuraLogitsProcessor"
@@ -186,3 +186,13 @@ def test_a_text_that_is_preempted_goes_on(deployed: Deployed) -> None:
     assert preempted > 0
     for payload, one in enumerate(made):
         deployed.check(one.outputs[0].text, "house", payload)
+
+
+def test_the_interface_of_the_second_runner() -> None:
+    """It needs Triton, so that it does not run on a processor; its class is compared."""
+    from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcessor
+
+    from pura.embed.serving import vllm_v2
+
+    assert issubclass(vllm_v2.PuraLogitsProcessor, LogitsProcessor)
+    same_interface(vllm_v2.PuraLogitsProcessor, LogitsProcessor)

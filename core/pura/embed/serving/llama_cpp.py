@@ -27,41 +27,20 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from llama_cpp.server.types import CreateChatCompletionRequest, CreateCompletionRequest
 
-from pura.base.errors import GenerationError, PuraError
-from pura.embed.engine import MarkingEngine, Seed, rngs_for
-from pura.embed.generate import check_keys
+from pura.base.errors import PuraError
 from pura.embed.serving.gateway import FIELDS
-from pura.embed.serving.marker import Deployments, of_the_server
-from pura.scheme import Payload, Profile, SecretKey
+from pura.embed.serving.marker import Deployments, SingleText, of_the_server
 
 _NOT_THE_MODELS: Final = {"model", "n", "user", "min_tokens", "logit_bias_type", "best_of"}
 _FAR: Final = -1e30  # an infinity becomes NaN in the penalties of llama.cpp
 
 
-class PuraLogitsProcessor:
+class PuraLogitsProcessor(SingleText):
     """Marks one text; ``logits_processor=LogitsProcessorList([processor])``.
 
     Whatever llama.cpp does to the scores afterwards, only the chosen token is left. Speculation by
     ``LlamaPromptLookupDecoding`` changes nothing: it asks behind accepted tokens only.
-
-    Args:
-        key: The secret key. Hazard: held until the processor is dropped.
-        payload: What the text shall carry.
-        profile: The profile that the verifier will use.
-        seed: Of the ordinary randomness; None takes the operating system's.
-
-    Raises:
-        PayloadError: The payload does not fit the profile.
-        ProfileError: The profile names another key.
     """
-
-    def __init__(
-        self, key: SecretKey, payload: Payload, profile: Profile, *, seed: Seed = None
-    ) -> None:
-        check_keys(profile, [key])
-        self._engine = MarkingEngine()
-        self._row = self._engine.add(key, payload, profile, rngs_for(seed, 1)[0])
-        self._prompt: int | None = None
 
     def __call__(
         self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]
@@ -69,26 +48,14 @@ class PuraLogitsProcessor:
         """Choose the next token.
 
         Args:
-            input_ids: int [P + t], the prompt and what has been written.
+            input_ids: int [P + t]; see :meth:`SingleText.next_token`.
             scores: float32 [V], the model's logits.
 
         Raises:
-            GenerationError: The text does not go on with what was chosen, or there is no
-                distribution, or one of fewer tokens than the profile has.
+            GenerationError: See :meth:`SingleText.next_token`.
         """
-        if self._prompt is None:
-            self._prompt = len(input_ids)
-        own = list(self._engine.tokens(self._row))
-        # Behind them stands what is left of a draft.
-        if input_ids[self._prompt : self._prompt + len(own)].tolist() != own:
-            raise GenerationError("processor.grown")
-        logits = torch.from_numpy(np.array(scores, dtype=np.float32))[None]
-        try:
-            token = int(self._engine.step(logits, [self._row]).tokens[0])
-        except ValueError:
-            raise GenerationError("generate.logits", logits=scores.size) from None
-        if token < 0:
-            raise GenerationError("model.not-finite")
+        logits = torch.from_numpy(np.array(scores, dtype=np.float32))
+        token = self.next_token(input_ids.tolist(), logits)
         out = np.full_like(scores, _FAR)
         out[token] = 0.0
         return out

@@ -16,7 +16,7 @@ import numpy as np
 from pura.base.catalogue import phrase
 from pura.base.errors import GenerationError, PuraError
 from pura.base.files import read_bounded
-from pura.embed.engine import MarkingEngine
+from pura.embed.engine import MarkingEngine, Seed, rngs_for
 from pura.embed.generate import check_keys
 from pura.scheme import Payload, Profile, SecretKey, encode, parse_payload
 
@@ -262,6 +262,54 @@ class Marker:
     def _rng(self, number: int, position: int) -> np.random.Generator:
         seed = np.random.SeedSequence(self._entropy, spawn_key=(number, position))
         return np.random.default_rng(seed)
+
+
+class SingleText:
+    """One marked text, for engines that ask a processor of its own for each request.
+
+    Args:
+        key: The secret key. Hazard: held until this is dropped.
+        payload: What the text shall carry.
+        profile: The profile that the verifier will use.
+        seed: Of the ordinary randomness; None takes the operating system's.
+
+    Raises:
+        PayloadError: The payload does not fit the profile.
+        ProfileError: The profile names another key.
+    """
+
+    def __init__(
+        self, key: SecretKey, payload: Payload, profile: Profile, *, seed: Seed = None
+    ) -> None:
+        check_keys(profile, [key])
+        self._engine = MarkingEngine()
+        self._row = self._engine.add(key, payload, profile, rngs_for(seed, 1)[0])
+        self._prompt: int | None = None
+
+    def next_token(self, input_ids: Sequence[int], logits: torch.Tensor) -> int:
+        """Choose the next token.
+
+        Args:
+            input_ids: [P + t], the prompt and what has been written; what is left of a draft may
+                stand behind it.
+            logits: float [V].
+
+        Raises:
+            GenerationError: The text does not go on with what was chosen, or there is no
+                distribution, or one of fewer tokens than the profile has.
+        """
+        if self._prompt is None:
+            self._prompt = len(input_ids)
+        own = list(self._engine.tokens(self._row))
+        if list(input_ids[self._prompt : self._prompt + len(own)]) != own:
+            raise GenerationError("processor.grown")
+        try:
+            token = int(self._engine.step(logits[None], [self._row]).tokens[0])
+        except ValueError:
+            raise GenerationError("generate.logits", logits=logits.shape[0]) from None
+        if token < 0:
+            raise GenerationError("model.not-finite")
+        return token
 
 
 class MarkedRequests:

@@ -29,7 +29,9 @@ def free_port() -> int:
         return int(listening.getsockname()[1])
 
 
-def served(deployed: Deployed, file: Path, log: Path) -> Iterator[openai.OpenAI]:
+def served(
+    deployed: Deployed, file: Path, log: Path, *more: str, **variables: str
+) -> Iterator[openai.OpenAI]:
     """Start the server with a file of deployments, and end it."""
     port = free_port()
     command = [
@@ -39,8 +41,9 @@ def served(deployed: Deployed, file: Path, log: Path) -> Iterator[openai.OpenAI]
         *("--served-model-name", BUILTIN, "--port", str(port), "--host", "127.0.0.1"),
         *("--dtype", "float32", "--enforce-eager", "--max-model-len", "512"),
         *("--logits-processors", "pura.embed.serving.vllm_v1:PuraLogitsProcessor"),
+        *more,
     ]
-    environment = os.environ | {"PURA_SERVING": str(file)}
+    environment = os.environ | {"PURA_SERVING": str(file)} | variables
     environment.pop("VLLM_ENABLE_V1_MULTIPROCESSING", None)
     with log.open("wb") as out:
         server = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
@@ -156,3 +159,33 @@ def test_where_marks_are_required_a_request_without_one_is_refused(
             asked(client, PROMPTS[0], None)
         made = asked(client, PROMPTS[0], deployed.arguments("house", 3))
         deployed.check(made.choices[0].text, "house", 3)
+
+
+def test_the_gateway_inside_the_server(deployed: Deployed, tmp_path: Path) -> None:
+    """As ``--middleware``: payloads are the policy's, and each has its row."""
+    policy = {
+        "deployment": "house",
+        "profile": "house.json",
+        "payload": {"bits": "@number"},
+        "customers": {"north": 417},
+        "log": str(tmp_path / "issued"),
+    }
+    (deployed.folder / "gateway.json").write_text(json.dumps(policy))
+    middleware = ("--middleware", "pura.embed.serving.gateway.GatewayMiddleware")
+    variables = {"PURA_GATEWAY": str(deployed.folder / "gateway.json")}
+    for client in served(
+        deployed, deployed.file, tmp_path / "server.log", *middleware, **variables
+    ):
+        with pytest.raises(openai.PermissionDeniedError, match="nobody"):
+            asked(client, PROMPTS[0], deployed.arguments("house", 3))
+        north = {"x-pura-customer": "north"}
+        for number in range(2):
+            forged = deployed.arguments("desk", 9)
+            made = asked(client, PROMPTS[0], forged, extra_headers=north)
+            deployed.check(made.choices[0].text, "house", number)
+    rows = [
+        json.loads(line)
+        for file in (tmp_path / "issued").glob("*.issued.jsonl")
+        for line in file.read_text().splitlines()[1:]
+    ]
+    assert [(int(row["payload"], 2), row["who"]) for row in rows] == [(0, "north"), (1, "north")]

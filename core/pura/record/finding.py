@@ -40,6 +40,8 @@ _BESIDE: Final = (
 _OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 _POSITIVE: Final = ("mark", "indication")
 _DECODER: Final = Decoder()
+FORM: Final = 1
+"""Version of a finding's JSON; a higher one for whatever :func:`upgrade` has to know."""
 LR_CAP: Final = 1e6
 """Largest likelihood ratio that is printed, where a record's policy does not say."""
 
@@ -201,19 +203,20 @@ class Finding:
         return replace(self, marks=marks, conditions=(), cautions=(), **none)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        found: dict[str, Any] = encode(self)
-        return found
+        """Return it as plain JSON values, with the version of their form."""
+        return {"form": FORM, **encode(self)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Finding:
-        """Undo :meth:`to_json`; lists that versions up to 0.3.0 kept are read as well.
+    def from_json(cls, data: Mapping[str, Any], **beside: object) -> Finding:
+        """Undo :meth:`to_json`, also of an earlier version (:func:`upgrade`).
 
         Raises:
             RecordError: It is none.
         """
         try:
-            return _DECODER.decode(cls, data if "headline" in data else _upgraded(data))
+            present = upgrade(data, **beside)
+            del present["form"]
+            return _DECODER.decode(cls, present)
         except (DecodeError, KeyError, TypeError, ValueError):
             raise unusable(RecordError, "record", phrase("what.no-json")) from None
 
@@ -312,32 +315,53 @@ def named_marks(payloads: Sequence[NamedPayload]) -> tuple[NamedMark, ...]:
     )
 
 
-def _upgraded(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON of a finding for what the list of versions up to 0.3.0 kept of one."""
+def upgrade(data: Mapping[str, Any], **beside: object) -> dict[str, Any]:
+    """Return the JSON of a finding in the present form.
+
+    Args:
+        data: Of any version. What versions up to 0.3.0 kept in the list of texts and in the case
+            log has no form.
+        beside: What entries of a case log say beside such data: audit, created, verdict.
+
+    Raises:
+        ValueError: It is of a later version.
+        KeyError: It is no finding.
+    """
+    if "form" in data:
+        if data["form"] != FORM:
+            raise ValueError("form")
+        return dict(data)
+    data = {**beside, **data}
+    verdict, tokens = data["verdict"], max(1, int(data.get("tokens", 1)))
+    counted = int(data.get("marks") or verdict == "mark")
     if "payloads" in data:
         payloads = data["payloads"]
-    else:  # up to 0.2.0: of the first payload, by its own rule
-        old = {"fields": data["fields"], "bits": data["payload"]}
-        payloads = [old | {"in_question": data["candidates"]}] if data["verdict"] == "mark" else []
+    elif "places" in data:  # up to 0.2.0: of the first payload, by its own rule
+        payloads = [{"bits": data["payload"], "fields": data["fields"]}] * (verdict == "mark")
+    else:  # of the case log, which knew the payload of a text with one mark
+        bits = data.get("identified", "") if counted == 1 else ""
+        payloads = [{"bits": bits, "fields": {}}] * counted
     marks = named_marks([named_payload(one["bits"], dict(one["fields"])) for one in payloads])
-    tokens = max(1, int(data["tokens"]))
     spans: dict[int, list[Passage]] = {}
-    for start, end, number in data["places"]:
+    for start, end, number in data.get("places", ()):
         first, last = round(start * tokens), max(0, round(end * tokens) - 1)
         passage = Passage(first_token=first, last_token=last, start=0, end=0)
         spans.setdefault(int(number), []).append(passage)
+    more = bool(data.get("at_least", data.get("more_marks", False)))
     return Finding(
         id=data["audit"],
         created=data["created"],
-        verdict=data["verdict"],
+        name=data.get("name", ""),
+        sha256=data.get("sha256", ""),
+        verdict=verdict,
         log10_e=data["log10_e"],
-        tokens=data["tokens"],
-        language=data["language"],
-        counted=data["marks"],
-        at_least=data.get("at_least", False),
-        share=data["share"],
+        tokens=int(data.get("tokens", 0)),
+        language=data.get("language", ""),
+        counted=counted,
+        at_least=more,
+        share=data.get("share"),
         marks=tuple(replace(m, passages=tuple(spans.get(n, ()))) for n, m in enumerate(marks)),
-        headline=headline(data["verdict"], data["marks"], at_least=data.get("at_least", False)),
+        headline=headline(verdict, counted, at_least=more),
     ).to_json()
 
 

@@ -239,7 +239,7 @@ def _item_row(item: CaseItem) -> dict[str, Any]:
     return {
         "id": item.id,
         "verdict": item.verdict,
-        **{name: None if found is None else COLUMNS[name](found) for name in said},
+        **{name: None if found is None else COLUMNS[name].of(found) for name in said},
         "text": item.mode,
         "run": item.run,
         "examiner": item.examiner,

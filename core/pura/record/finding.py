@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pura.base.catalogue import phrase
 from pura.base.decoder import DecodeError, Decoder
@@ -229,39 +229,80 @@ def _of_entry(name: str) -> Callable[[Finding], Any]:
     return lambda found: found.register_match and getattr(found.register_match, name)
 
 
-COLUMNS: Final[dict[str, Callable[[Finding], Any]]] = {
-    "audit": lambda found: found.id,
-    "created": lambda found: found.created,
-    "name": lambda found: found.name,
-    "sha256": lambda found: found.sha256,
-    "verdict": lambda found: found.verdict,
-    "log10_e": lambda found: found.log10_e,
-    "p_bound": lambda found: found.p_bound,
-    "p_redraw": lambda found: found.p_redraw,
-    "strength": lambda found: found.strength,
-    "strength_for": lambda found: "mark" if found.log10_e > 0 else "no mark",
-    "tokens": lambda found: found.tokens,
-    "usable": lambda found: found.usable,
-    "hidden": lambda found: found.hidden,
-    "cautions": lambda found: [caution.key for caution in found.cautions],
-    "undone": lambda found: list(found.undone),
-    "marks": lambda found: max(len(found.marks), int(found.verdict == "mark")),
-    "marks_payloads": lambda found: [mark.payload.bits for mark in found.marks],
-    "passages": lambda found: [[p.start, p.end] for p in found.places],
-    "passages_limits": lambda found: [p.limits and list(p.limits) for p in found.places],
-    "share": lambda found: round(found.share or 0.0, 6),
-    "payload": _of_payload("payload"),
-    "payload_best": _of_payload("payload_best"),
-    "payload_posterior": _of_payload("payload_posterior"),
-    "payloads_in_question": _of_payload("payloads_in_question"),
-    "fields": _of_payload("fields"),
-    "fields_outside": lambda found: list(found.payload.outside) if found.payload else [],
-    "register_entry": _of_entry("entry"),
-    "register_who": _of_entry("who"),
-    "register_posterior": _of_entry("posterior"),
-    "key": lambda found: found.key_fingerprint,
-    "profile": lambda found: found.profile_fingerprint,
-    "model": lambda found: found.model_fingerprint,
+class Column(NamedTuple):
+    """A column of rows.
+
+    Attributes:
+        kind: Type of its values.
+        of: What it says of a finding.
+        audit: It stands in the row of an audit (:meth:`~pura.record.audit.Audit.to_row`).
+        batch: It stands in the rows of a batch.
+    """
+
+    kind: Any
+    of: Callable[[Finding], Any]
+    audit: bool = True
+    batch: bool = True
+
+
+def _column(kind: Any, of: Callable[[Finding], Any]) -> Column:
+    return Column(kind, of, audit=False)
+
+
+COLUMNS: Final[dict[str, Column]] = {
+    "audit": Column(str, lambda found: found.id, batch=False),
+    "created": Column(str, lambda found: found.created, batch=False),
+    "name": Column(str, lambda found: found.name, batch=False),
+    "sha256": Column(str, lambda found: found.sha256, batch=False),
+    "verdict": Column(str, lambda found: found.verdict),
+    "log10_e": Column(float, lambda found: found.log10_e),
+    "p_bound": Column(float, lambda found: found.p_bound, batch=False),
+    "p_redraw": Column(float, lambda found: found.p_redraw, batch=False),
+    "strength": Column(str, lambda found: found.strength, batch=False),
+    "strength_for": Column(
+        str, lambda found: "mark" if found.log10_e > 0 else "no mark", batch=False
+    ),
+    "tokens": Column(int, lambda found: found.tokens),
+    "usable": Column(int, lambda found: found.usable),
+    # Characters that show nothing and have no use where they stand.
+    "hidden": Column(int, lambda found: found.hidden),
+    # Keys of the sentences that weaken the finding, the weightiest first.
+    "cautions": Column(tuple[str, ...], lambda found: [caution.key for caution in found.cautions]),
+    # What of the text's handling was undone in a reading that counts.
+    "undone": Column(tuple[str, ...], lambda found: list(found.undone)),
+    "marks": Column(int, lambda found: max(len(found.marks), int(found.verdict == "mark"))),
+    # Payload of each, in the order of the text; null where it is in question.
+    "marks_payloads": _column(
+        tuple[str | None, ...], lambda found: [mark.payload.bits for mark in found.marks]
+    ),
+    # First character and the one after the last, of all marks.
+    "passages": _column(
+        tuple[tuple[int, int], ...], lambda found: [[p.start, p.end] for p in found.places]
+    ),
+    # Of each, least and greatest first character, least and greatest one after the last (95 %).
+    "passages_limits": _column(
+        tuple[tuple[int, int, int, int] | None, ...],
+        lambda found: [p.limits and list(p.limits) for p in found.places],
+    ),
+    # Part of the tokens that lies in passages.
+    "share": _column(float, lambda found: round(found.share or 0.0, 6)),
+    # Where the text has one mark: its payload as far as it is identified; the most probable one and
+    # its weight; the fewest payloads that together have the weight that identifies; its fields.
+    "payload": Column(str, _of_payload("payload")),
+    "payload_best": Column(str, _of_payload("payload_best")),
+    "payload_posterior": Column(float, _of_payload("payload_posterior")),
+    "payloads_in_question": Column(int, _of_payload("payloads_in_question")),
+    "fields": Column(dict[str, str | None], _of_payload("fields")),
+    "fields_outside": _column(
+        tuple[str, ...], lambda found: list(found.payload.outside) if found.payload else []
+    ),
+    # The entry of the register that has the identified payload, and to whom that was issued.
+    "register_entry": _column(int, _of_entry("entry")),
+    "register_who": _column(str, _of_entry("who")),
+    "register_posterior": _column(float, _of_entry("posterior")),
+    "key": Column(str, lambda found: found.key_fingerprint),
+    "profile": Column(str, lambda found: found.profile_fingerprint),
+    "model": Column(str, lambda found: found.model_fingerprint),
 }
 """The columns of rows: what each says of a finding. A row is a choice of them."""
 

@@ -12,7 +12,15 @@ from typing import Any
 
 import pytest
 
-from pura.batch.rows import columns, finding_in, finding_of, json_schema, read_row, row_line, row_of
+from pura.batch.results import (
+    columns,
+    finding_in,
+    finding_of,
+    json_schema,
+    read_row,
+    row_line,
+    row_of,
+)
 from pura.caselog import CaseLog, open_case, read_case, save_audit
 from pura.cli.words import audit_lines
 from pura.record import answers, json_io

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from pura.batch.rows import finding_of, read_row, row_of
+from pura.batch.results import finding_of, read_row, row_of
 from pura.caselog import CaseLog, Query, list_cases, open_case, save_audit
 from pura.cli.words import audit_lines
 from pura.record import json_io

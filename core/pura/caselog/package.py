@@ -25,7 +25,7 @@ from typing import Any, Final
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import CaseLogError, RecordError
 from pura.base.json_text import read_json
-from pura.caselog.case import (
+from pura.caselog.cases import (
     RECORD_OF,
     Case,
     Place,
@@ -34,22 +34,25 @@ from pura.caselog.case import (
     kept_places,
     missing,
     people_of,
+    read_case,
     rows_of,
     told_missing,
 )
-from pura.caselog.cases import read_case
-from pura.caselog.entries import (
+from pura.caselog.keeping import unpack_record
+from pura.caselog.log import (
     SALT_BYTES,
     START,
+    CaseLog,
     Draft,
     LogEntry,
+    Person,
     commitment,
     entry_hash,
+    insert,
+    keep,
     pack,
     parse,
 )
-from pura.caselog.log import CaseLog, Person, insert, keep
-from pura.caselog.saving import unpack_record
 from pura.caselog.verify import check_entry, check_kept
 from pura.record import json_io
 from pura.verdict.agreement import check_agreement

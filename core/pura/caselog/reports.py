@@ -1,4 +1,4 @@
-"""Reports of saved audits, and where findings stand: saved, reviewed, reported, signed."""
+"""Reports of saved audits, custody and leaks on record, and where findings stand."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from pura.base import numerals
-from pura.caselog.case import FINISHED, REVIEWS, UNFILED, Case, CaseItem
-from pura.caselog.cases import read_case
-from pura.caselog.entries import Draft, LogEntry
-from pura.caselog.log import CaseLog, Person
-from pura.caselog.saving import REPORT_ACTIONS, load_audit, record_report
+from pura.base.errors import CaseLogError
+from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
+from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
+from pura.caselog.log import CaseLog, Draft, LogEntry, Person, pack
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
 from pura.report.sign import Identity
@@ -238,7 +237,7 @@ def note_signed(
     Returns:
         The entry of the signed head.
     """
-    from pura.caselog.deposit import sign_head
+    from pura.caselog.verify import sign_head
 
     known = hashlib.sha256(before).hexdigest()
     with log.writing() as writer:
@@ -259,3 +258,126 @@ def note_signed(
 
 def _names(names: Iterable[str | None]) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+CUSTODY: Final = (
+    "item-received",
+    "item-copied",
+    "item-transferred",
+    "item-returned",
+    "item-destroyed",
+    "information-disclosed",
+)
+"""Events of a case."""
+HOUSE: Final = (
+    "policy-changed",
+    "key-added",
+    "key-retired",
+    "key-leaked",
+    "validation-imported",
+)
+"""Events of the whole house."""
+MAX_HASH: Final = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Something that happened outside the program.
+
+    Attributes:
+        action: One of :data:`CUSTODY` or :data:`HOUSE`.
+        details: What happened: from whom, how, where, what was told.
+        handed: Who released the item, or approved the change; may be empty.
+        taken: Who received it; may be empty.
+        digest: Hash of the item's bytes, or of the policy; may be empty.
+        key: Fingerprint of the key that it is about.
+        item: Identifier of the audit that it is about; may be empty.
+    """
+
+    action: str
+    details: str
+    handed: str = ""
+    taken: str = ""
+    digest: str = ""
+    key: str = ""
+    item: str = ""
+
+
+def record_event(log: CaseLog, case: str, event: Event, actor: Person) -> LogEntry:
+    """Put an event on record.
+
+    Args:
+        log: The log.
+        case: Identifier of the case; empty for an event of the whole house.
+        event: What happened.
+        actor: Who records it.
+
+    Returns:
+        The entry; for a leaked key its facts list the entries of affected reports.
+
+    Raises:
+        CaseLogError: Unknown action, no details, no key where it is about one, or a closed case.
+    """
+    _check(event, case)
+    kept = {"details": pack(worded(event.details))}
+    for name, text in (("handed", event.handed), ("taken", event.taken)):
+        if text.strip():
+            kept[name] = pack(worded(text))
+    if event.digest.strip():
+        kept["digest"] = pack(event.digest.strip()[:MAX_HASH])
+    facts: dict[str, Any] = {}
+    with log.writing() as writer:
+        if case:
+            living(log, case)
+        if event.key:
+            facts["key"] = event.key
+        if event.action == "key-leaked":
+            facts["reports"] = [
+                {"log": one.log, "seq": one.seq} for one in affected_reports(log, event.key)
+            ]
+        return writer.append(
+            Draft(
+                action=event.action,
+                actor=actor.id,
+                role="custodian",
+                case=case,
+                item=event.item,
+                facts=facts,
+                kept=kept,
+            )
+        )
+
+
+def affected_reports(log: CaseLog, key: str) -> list[LogEntry]:
+    """Return the entries of all reports with an audit for which this key was tried."""
+    items = {
+        entry.item
+        for entry in log.entries()
+        if entry.action in FINISHED and key in _keys(entry.facts)
+    }
+    return [
+        entry
+        for entry in log.entries()
+        if entry.action in REPORT_ACTIONS and items & set(map(str, entry.facts.get("items", ())))
+    ]
+
+
+def _keys(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    found = facts.get("keys", ())
+    return tuple(map(str, found)) if isinstance(found, list) else ()
+
+
+def _check(event: Event, case: str) -> None:
+    if event.action not in (*CUSTODY, *HOUSE):
+        raise CaseLogError(
+            "choice.unknown",
+            name=event.action[:40],
+            known=", ".join((*CUSTODY, *HOUSE)),
+            code="case-log-event",
+        )
+    if (event.action in CUSTODY) != bool(case):
+        raise CaseLogError("caselog.event-case", code="case-log-event")
+    about_key = event.action.startswith("key-")
+    fits = len(event.key) == 16 and all(c in "0123456789abcdef" for c in event.key)
+    if about_key and not fits:
+        raise CaseLogError("caselog.event-key", code="case-log-event")

@@ -212,7 +212,7 @@ def import_(
 
 def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
-    from pura.caselog.case import rows_of
+    from pura.caselog.cases import rows_of
 
     return {
         "id": case.id,

@@ -34,7 +34,7 @@ from pura.caselog import (
     sign_off,
     write_note,
 )
-from pura.caselog.entries import entry_hash, written
+from pura.caselog.log import entry_hash, written
 from pura.caselog.reports import request_of_case
 from pura.caselog.verify import verify_log
 from pura.record.audit import Audit

@@ -46,7 +46,7 @@ from pura.caselog import (
     sign_off,
     write_note,
 )
-from pura.caselog.entries import entry_hash, pack, written
+from pura.caselog.log import entry_hash, pack, written
 from pura.caselog.package import FORM
 from pura.caselog.verify import verify_log
 from pura.record import json_io

@@ -190,7 +190,7 @@ def test_the_readme_shows_what_its_commands_print(
 def test_the_first_hour_shows_what_its_commands_print(
     tmp_path: Path, desktop: Any, pura: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = shown((ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8"))
+    steps = shown((ROOT / "docs" / "start" / "first-hour.md").read_text(encoding="utf-8"))
     assert any("--save" in step.command for step in steps)
     office = tmp_path / "office"
     office.mkdir()
@@ -252,12 +252,12 @@ def office(tmp_path: Path, samples: dict[str, Any], certificate: Path, desktop: 
 PASSPHRASE = "Grüße 7"
 # What has happened before a page begins.
 BEFORE = {
-    "reports.md": ["pura verify text.txt --profile house --key house --save 'Letter 17'"],
-    "administrators.md": [
+    "how-to/reports.md": ["pura verify text.txt --profile house --key house --save 'Letter 17'"],
+    "start/administrators.md": [
         "pura key export house -o house.purakey --yes --passphrase-file words",
         "pura key delete house --yes",
     ],
-    "rivals.md": [
+    "how-it-works/rivals.md": [
         "pura key new gemma",
         "pura profile foreign watermark.json --key gemma --name gemma",
     ],
@@ -274,7 +274,14 @@ INSTEAD = {
     "--passphrase-file FILE": "--passphrase-file words",
 }
 # The lab's commands run for minutes and have tests of their own.
-PAGES = ["guide.md", "de/guide.md", "reports.md", "caselog.md", "administrators.md", "rivals.md"]
+PAGES = [
+    "how-to/guide.md",
+    "de/how-to/guide.md",
+    "how-to/reports.md",
+    "how-to/caselog.md",
+    "start/administrators.md",
+    "how-it-works/rivals.md",
+]
 
 
 @pytest.mark.programs("dbus-run-session", "gnome-keyring-daemon")

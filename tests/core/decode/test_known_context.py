@@ -1,5 +1,5 @@
 """A prompt that was marked under the same key: mean one holds again where its contexts are left out
-(docs/evidence.md §3, "Known context")."""
+(evidence.md §3, "Known context")."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from pura.decode import default_model, log_evidence
 from pura.decode.likelihood import Intervals
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, Cell
+from pura.measure.corpora import CELLS, Cell
 from pura.measure.evaluate import MeasuredText, TextReading, decide, evaluate
 from pura.scheme import schedule
 from pura_lab.design import TRUNCATED, ReadingJob

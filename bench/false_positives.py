@@ -31,7 +31,7 @@ from pura.decode.likelihood import Intervals
 from pura.decode.significance import combine
 from pura.keys.epochs import epoch_key, epochs
 from pura.measure.cache import Cache
-from pura.measure.cells import MAIN, SEED
+from pura.measure.corpora import MAIN, SEED
 from pura.measure.evaluate import wilson
 from pura.scheme import Profile, SecretKey, ranks, schedule
 
@@ -142,7 +142,7 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -
     All keys are decided first; then each window is read once, for the keys that name it.
     """
     from pura.audit.key_reading import KeyReading, Tried, decode, evidence, weigh
-    from pura.audit.rereading import SIZE, Weights, windows_of
+    from pura.audit.variants import SIZE, Weights, windows_of
 
     profile = CODES["tbcc"].profile(model.vocab_size)
     weights = Weights(keys=1, readings=1, forms=(ids.size,))

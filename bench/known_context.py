@@ -23,7 +23,7 @@ from pura.decode import combine, default_model, log_evidence
 from pura.decode.likelihood import Intervals
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
-from pura.measure.cells import LEARNING, SEED, STUDY, Cell
+from pura.measure.corpora import LEARNING, SEED, STUDY, Cell
 from pura.measure.evaluate import TextReading
 from pura.model.evidence import read_many
 from pura.model.reading import Reading

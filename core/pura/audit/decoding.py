@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pura.audit.handling import unlike_written
 from pura.audit.key_reading import (
     KeyReading,
     RegisterPrior,
@@ -18,9 +17,8 @@ from pura.audit.key_reading import (
     weigh,
 )
 from pura.audit.options import Notice
-from pura.audit.prepare import PreparedText, signs_noted
-from pura.audit.rereading import Windows, windows_of
-from pura.audit.variants import PromptCandidate
+from pura.audit.prepare import PreparedText, signs_noted, unlike_written
+from pura.audit.variants import PromptCandidate, Windows, windows_of
 from pura.base.errors import PuraError
 from pura.decode.likelihood import Intervals
 from pura.extract.local import LocalEvidence

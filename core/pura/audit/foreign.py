@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit import steps as record_facts
-from pura.audit.handling import handling_signs, pieces_of
-from pura.audit.options import AuditText, Options
-from pura.audit.prepare import check_language, check_tokenizer
+from pura.audit import options as record_facts
+from pura.audit.options import (
+    AuditText,
+    Options,
+    StepLog,
+    characters_noted,
+    input_noted,
+    key_facts,
+    rule_noted,
+)
+from pura.audit.prepare import check_language, check_tokenizer, handling_signs, pieces_of
 from pura.audit.run import audit_documents
-from pura.audit.steps import StepLog, characters_noted, input_noted, key_facts, rule_noted
 from pura.audit.variants import Variant, prompt_facts, readings_of, without_text
 from pura.base.errors import KeyStoreError, ProfileError, PuraError
 from pura.base.progress import Checkpoint, Progress, never_cancelled, no_progress

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from pura.audit.conclude import conclude
 from pura.audit.decoding import WeighedText, decode_text, decode_windows
-from pura.audit.early_stopping import CHUNK
-from pura.audit.options import AuditText, Options
+from pura.audit.key_reading import CHUNK
+from pura.audit.options import STEPS, AuditText, Options
 from pura.audit.prepare import AuditBasis, PreparedText, prepare
-from pura.audit.steps import STEPS
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.documents import from_text

@@ -5,11 +5,16 @@ frozen numbers; never loads a model, never sees the truth.
 """
 
 from pura.decode.exact import Candidate, ExactDecision, LogEvidence, Mark, decide, log_evidence
-from pura.decode.issuable import Issuable
-from pura.decode.issued import Issued
-from pura.decode.likelihood import Intervals
-from pura.decode.model import GridPoint, LikelihoodError, LikelihoodModel, default_model
+from pura.decode.likelihood import (
+    GridPoint,
+    Intervals,
+    LikelihoodError,
+    LikelihoodModel,
+    default_model,
+)
+from pura.decode.limited import Issuable
 from pura.decode.paper import PaperDecoding
+from pura.decode.prior import Issued
 from pura.decode.significance import RedrawTest, combine, correct_p, e_bh, p_bound, redraw_p
 
 __all__ = [

@@ -25,8 +25,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.likelihood import edit_probability
-from pura.decode.model import ChainPoint, PassageModel
+from pura.decode.likelihood import ChainPoint, PassageModel, edit_probability
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -16,23 +16,30 @@ import numpy.typing as npt
 
 from pura.decode import chain
 from pura.decode.chain import ChainText
-from pura.decode.issuable import Issuable
-from pura.decode.issued import Issued, IssuedScores, log_prior, score_issued
-from pura.decode.likelihood import Intervals, log_likelihoods, step_likelihoods, window_likelihoods
-from pura.decode.listed import (
+from pura.decode.likelihood import (
+    GridPoint,
+    Intervals,
+    log_likelihoods,
+    step_likelihoods,
+    window_likelihoods,
+)
+from pura.decode.limited import Issuable
+from pura.decode.marks import GridText
+from pura.decode.passages import log_anywhere
+from pura.decode.prior import (
     KEPT,
     LISTED,
     FirstLook,
+    Issued,
+    IssuedScores,
+    PayloadPrior,
     kept_payloads,
+    log_prior,
+    score_issued,
     strongest_payloads,
     window_payloads,
 )
-from pura.decode.marks import GridText
-from pura.decode.model import GridPoint
-from pura.decode.passages import log_anywhere
-from pura.decode.prior import PayloadPrior
-from pura.decode.trellis import make_trellis
-from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
+from pura.decode.trellis import codeword_scores, codeword_windows, make_trellis, window_potentials
 from pura.scheme.codeword import encode_rows
 from pura.scheme.profile import Profile
 

@@ -21,10 +21,8 @@ from pura.decode.evidence_sums import (
     strong_members,
     weigh,
 )
-from pura.decode.issuable import Issuable
-from pura.decode.issued import Issued
-from pura.decode.likelihood import Intervals
-from pura.decode.listed import FirstLook
+from pura.decode.likelihood import GridPoint, Intervals
+from pura.decode.limited import Issuable
 from pura.decode.marks import (
     LEAST_POSTERIOR,
     MOST_CANDIDATES,
@@ -34,9 +32,9 @@ from pura.decode.marks import (
     payload_posterior,
     places_of,
 )
-from pura.decode.model import GridPoint
 from pura.decode.passages import SCALES, FoundPassage, FoundPassages, find_passages
-from pura.decode.trellis.register import RegisterTrellis
+from pura.decode.prior import FirstLook, Issued
+from pura.decode.trellis import RegisterTrellis
 from pura.scheme.codeword import encode
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile

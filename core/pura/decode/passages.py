@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.prior import PayloadPrior
-from pura.decode.windows import codeword_windows, window_potentials
+from pura.decode.trellis import codeword_windows, window_potentials
 from pura.scheme.codeword import encode_rows
 from pura.scheme.profile import Profile
 

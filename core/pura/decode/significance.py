@@ -12,16 +12,14 @@ import numpy.typing as npt
 
 from pura.decode.likelihood import (
     SIXTEENTHS,
+    GridPoint,
     Intervals,
     StepLikelihoods,
     log_likelihoods,
     step_likelihoods,
     window_likelihoods,
 )
-from pura.decode.model import GridPoint
-from pura.decode.trellis import make_trellis
-from pura.decode.trellis.register import RegisterTrellis
-from pura.decode.windows import window_potentials
+from pura.decode.trellis import RegisterTrellis, make_trellis, window_potentials
 
 F64 = npt.NDArray[np.float64]
 

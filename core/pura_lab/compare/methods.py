@@ -12,21 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.embed.generate import Feed, end_ids, prompt_ids
-from pura.measure.cells import STUDY
+from pura.measure.corpora import STUDY
 from pura.scheme import SecretKey
-from pura_lab.rivals.arcmark import ArcMark
 from pura_lab.rivals.base import I64, Rival, draw
-from pura_lab.rivals.bimark import BiMark
-from pura_lab.rivals.ctwl import Ctwl, Proxy
-from pura_lab.rivals.greens import Kgw, Unigram
-from pura_lab.rivals.gumbel import CycleShift, GumbelMax
-from pura_lab.rivals.kuditipudi import Exp, Its
-from pura_lab.rivals.mc2mark import Mc2Mark
-from pura_lab.rivals.mirrormark import MirrorMark
-from pura_lab.rivals.mpac import Mpac
-from pura_lab.rivals.rsbh import RsBh, segment_table
-from pura_lab.rivals.stealthink import StealthInk
-from pura_lab.rivals.synthid import SynthId
+from pura_lab.rivals.greens import BiMark, Kgw, Mpac, RsBh, StealthInk, Unigram, segment_table
+from pura_lab.rivals.gumbel import Ctwl, CycleShift, Exp, GumbelMax, Its, Proxy
+from pura_lab.rivals.spread import ArcMark, Mc2Mark
+from pura_lab.rivals.tournament import MirrorMark, SynthId
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel

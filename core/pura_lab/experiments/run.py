@@ -12,9 +12,17 @@ import numpy as np
 
 from pura.base.json_text import canonical
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
-from pura_lab.experiments.base import Cell, CellResult, Experiment, Row, Scale, summarise
-from pura_lab.experiments.base import Figure as Plan
-from pura_lab.experiments.bench import SEED, ExperimentBench
+from pura_lab.experiments.bench import (
+    SEED,
+    Cell,
+    CellResult,
+    Experiment,
+    ExperimentBench,
+    Row,
+    Scale,
+    summarise,
+)
+from pura_lab.experiments.bench import Figure as Plan
 
 
 def run(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pura.measure.corpora import DOMAINS
-from pura_lab.experiments import quality, rows, telling
-from pura_lab.experiments.base import Cell, Experiment, Figure, Scale
+from pura_lab.experiments import rows, telling
+from pura_lab.experiments.bench import Cell, Experiment, Figure, Scale
 
 _EDITS: Final = (
     "clean",
@@ -255,13 +255,13 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             title="Quality and stealth of texts that were written with a mark",
             paper="Table 2",
             cells=_quality,
-            row=quality.quality,
+            row=telling.quality,
             figure=Figure(x="mark", y=("words", "transformer", "likelihood", "by_judge")),
             columns=(
                 *("perplexity", "plain", "nats", "judge_mark", "judge_plain", "judged"),
                 *("words", "transformer", "likelihood", "by_judge", "mmd_p"),
             ),
-            pooled=quality.telling_apart,
+            pooled=telling.telling_apart,
         ),
         Experiment(
             name="unbiased",

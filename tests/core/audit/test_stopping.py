@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.early_stopping import CHUNK
+from pura.audit.key_reading import CHUNK
 from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.base.progress import Stage

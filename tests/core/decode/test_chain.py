@@ -13,11 +13,10 @@ from pura.base.errors import Cancelled
 from pura.decode import chain
 from pura.decode.chain import ChainText
 from pura.decode.exact import decide, log_evidence
-from pura.decode.likelihood import Intervals
-from pura.decode.listed import kept_payloads
+from pura.decode.likelihood import Intervals, default_model
 from pura.decode.marks import runs
-from pura.decode.model import default_model
-from pura.decode.windows import codeword_windows
+from pura.decode.prior import kept_payloads
+from pura.decode.trellis import codeword_windows
 from pura.model.tokenise import tokenise
 from pura.scheme import Payload, Profile, SecretKey, encode, ranks, schedule
 

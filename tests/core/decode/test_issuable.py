@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from pura.decode import Issuable, Issued, decide, log_evidence
-from pura.decode.issued import log_prior
-from pura.decode.prior import PayloadPrior
-from pura.decode.trellis import make_trellis
-from pura.decode.windows import codeword_scores
+from pura.decode.prior import PayloadPrior, log_prior
+from pura.decode.trellis import codeword_scores, make_trellis
 from pura.scheme import Payload, Profile
 from pura.scheme.codeword import encode_rows
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pura.decode import Issued, decide, log_evidence
-from pura.decode.issued import log_prior, score_issued
-from pura.decode.prior import PayloadPrior
+from pura.decode.prior import PayloadPrior, log_prior, score_issued
 from pura.decode.trellis import make_trellis
 from pura.scheme import Payload, Profile
 

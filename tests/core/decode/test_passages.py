@@ -11,8 +11,7 @@ from pura.decode.exact import decide
 from pura.decode.marks import payload_posterior
 from pura.decode.passages import SCALES, best_path, find_passages, fixed_windows
 from pura.decode.prior import PayloadPrior
-from pura.decode.trellis import make_trellis
-from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
+from pura.decode.trellis import codeword_scores, codeword_windows, make_trellis, window_potentials
 from pura.scheme import Payload, Profile
 from pura.scheme.codeword import encode_rows
 

@@ -9,7 +9,7 @@ from pura.base.errors import Cancelled
 from pura.decode import significance
 from pura.decode.likelihood import Intervals
 from pura.decode.significance import combine, correct_p, e_bh, open_log_mean, p_bound, redraw_p
-from pura.decode.trellis import make_trellis
+from pura.decode.trellis import make_trellis, step_forward
 from pura.scheme import Profile, Schedule
 
 
@@ -205,15 +205,13 @@ def test_wrong_arguments(spc, text_maker):
 )
 def test_open_walk_is_the_mean_over_open_walks(profile):
     """Against the log domain, one start at a time."""
-    from pura.decode.trellis import register
-
     trellis = make_trellis(profile)
     phi = np.random.default_rng(1).normal(size=(3, profile.codeword_length, 8)) * 3
     windows = trellis.windows(phi)
     states = windows.shape[-1] // 2
     values = np.zeros((3, states, 1))
     for t in range(windows.shape[1]):
-        values = register.step_forward(values, windows[:, t], np.logaddexp)
+        values = step_forward(values, windows[:, t], np.logaddexp)
     want = np.logaddexp.reduce(values[:, :, 0], axis=1)
     want -= np.log(states) + windows.shape[1] * np.log(2)
     np.testing.assert_allclose(open_log_mean(trellis, phi), want, atol=1e-9)

@@ -16,12 +16,21 @@ from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading
 from pura.scheme import Profile
 from pura_lab.attacks.oracle import _look, aligned_evidence, oracle
-from pura_lab.experiments import codes, quality, rows, telling
-from pura_lab.experiments.base import Cell, Experiment, Figure, Row, Scale, summarise
-from pura_lab.experiments.bench import ExperimentBench, PlainText, WrittenText
-from pura_lab.experiments.quality import Letters
+from pura_lab.experiments import rows, telling
+from pura_lab.experiments.bench import (
+    Cell,
+    Experiment,
+    ExperimentBench,
+    Figure,
+    PlainText,
+    Row,
+    Scale,
+    WrittenText,
+    summarise,
+)
 from pura_lab.experiments.run import run, write_results
 from pura_lab.experiments.table import EXPERIMENTS
+from pura_lab.experiments.telling import Letters
 
 VOCABULARY = 300
 
@@ -196,7 +205,7 @@ def test_a_mark_that_shows_is_told_and_one_that_does_not_is_not(
     """30 pairs; without a mark a share off by 0.2 or such a p-value is seen once in 100 seeds."""
     monkeypatch.setattr(telling, "FOLDS", 2)
     judge = Letters(["the cat sat on the mat", "the dog sat on the cat"])
-    monkeypatch.setattr(quality, "_letters", lambda: judge)
+    monkeypatch.setattr(telling, "_letters", lambda: judge)
     bench = MadeUp(marked_text, tmp_path)
     found = {}
     for mark in ("pura", "mpac-3"):
@@ -232,18 +241,18 @@ def test_over_keys_texts_have_the_law_of_the_model(marked_text: Any, tmp_path: P
 
 def test_codes_correct_what_they_can() -> None:
     bits = np.random.default_rng(1).integers(0, 2, 36).astype(np.uint8)
-    for name, code in codes.CODES.items():
+    for name, code in rows.CODES.items():
         word = code.encode(bits)
         assert word.size == (63 if "hamming" in name else 54)
         llr = np.where(word == 1, 4.0, -4.0)
         assert (code.decode(llr) == bits).all()
         llr[5] *= -0.25  # one weak wrong bit
         assert (code.decode(llr) == bits).all(), name
-    both = codes.CODES["rs-hard"].encode(bits)
+    both = rows.CODES["rs-hard"].encode(bits)
     llr = np.where(both == 1, 4.0, -4.0)
     llr[[0, 4]] *= -0.1  # two wrong symbols: beyond two parities, unless they are known to be weak
-    assert (codes.CODES["rs-soft"].decode(llr) == bits).all()
-    assert not (codes.CODES["rs-hard"].decode(llr) == bits).all()
+    assert (rows.CODES["rs-soft"].decode(llr) == bits).all()
+    assert not (rows.CODES["rs-hard"].decode(llr) == bits).all()
 
 
 def test_the_oracle_takes_evidence_away_and_exactly_is_never_worse(

@@ -32,7 +32,7 @@ from pura.measure.attacks import (
     substitute_plausible,
     truncate,
 )
-from pura.measure.attacks.characters import read_mythes, word_spans
+from pura.measure.attacks.base import read_mythes, word_spans
 from pura.measure.attacks.table import AttackError, OnText
 
 VOCABULARY = 500

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from pura.base.errors import DeviceError
-from pura.model import offline
+from pura.model import libraries
 from pura.model.device import choose_device
 
 
@@ -101,5 +101,5 @@ def test_prepare_turns_a_hub_that_was_imported_before(monkeypatch: pytest.Monkey
     import huggingface_hub.constants as constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    offline.prepare()
+    libraries.prepare()
     assert constants.HF_HUB_OFFLINE is True

@@ -23,8 +23,8 @@ from pura.measure.attacks.base import (
     count_of,
     damage,
     result,
+    split_sentences,
 )
-from pura.measure.attacks.characters import split_sentences
 
 WINDOW: Final = 3
 """Sentences that are rewritten at once, as DIPPER does it."""

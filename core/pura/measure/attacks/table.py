@@ -13,13 +13,20 @@ import numpy as np
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError
-from pura.measure.attacks import characters, rewrite
-from pura.measure.attacks.base import I64, Attacked, Damage, TextWriter, Tools, damage, result
-from pura.measure.attacks.characters import copy_paste, sentence_shuffle
-from pura.measure.attacks.tokens import (
+from pura.measure.attacks import base, rewrite
+from pura.measure.attacks.base import (
+    I64,
+    Attacked,
+    Damage,
+    TextWriter,
+    Tools,
+    copy_paste,
+    damage,
     delete,
     insert,
     paste_spans,
+    result,
+    sentence_shuffle,
     splice,
     substitute,
     substitute_plausible,
@@ -159,7 +166,7 @@ def _plain(attack: Callable[..., str]) -> OnText:
 
 def _synonyms(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
     thesaurus = _need(tools.thesaurus, phrase("attack.thesaurus"))
-    return characters.synonyms(text, rng, thesaurus=thesaurus, **params)
+    return base.synonyms(text, rng, thesaurus=thesaurus, **params)
 
 
 def _paraphrase(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
@@ -203,37 +210,37 @@ ATTACKS: Final[dict[str, Attack]] = {
         Attack(name="insert", label="insertion", tokens=_insert, **_RATE),
         Attack(name="delete", label="deletion", tokens=_delete, **_RATE),
         Attack(name="synonyms", label="synonyms", text=_synonyms, **_RATE),
-        Attack(name="typos", label="typing errors", text=_plain(characters.typos), **_RATE),
-        Attack(name="case", label="large and small", text=_plain(characters.change_case), **_RATE),
+        Attack(name="typos", label="typing errors", text=_plain(base.typos), **_RATE),
+        Attack(name="case", label="large and small", text=_plain(base.change_case), **_RATE),
         Attack(
             name="punctuation",
             label="punctuation left out",
-            text=_plain(characters.drop_punctuation),
+            text=_plain(base.drop_punctuation),
             **_RATE,
         ),
         Attack(
             name="spelling",
             label="British and American spelling",
-            text=_plain(characters.change_spelling),
+            text=_plain(base.change_spelling),
             **_ALL,
         ),
         Attack(
             name="contractions",
             label="contractions",
-            text=_plain(characters.change_contractions),
+            text=_plain(base.change_contractions),
             **_ALL,
         ),
         Attack(
             name="office",
             label="office typography",
-            text=_plain(characters.office_typography),
+            text=_plain(base.office_typography),
             **_ALL,
         ),
-        Attack(name="homoglyphs", label="homoglyphs", text=_plain(characters.homoglyphs), **_RATE),
+        Attack(name="homoglyphs", label="homoglyphs", text=_plain(base.homoglyphs), **_RATE),
         Attack(
             name="zero-width",
             label="characters of no width",
-            text=_plain(characters.zero_width),
+            text=_plain(base.zero_width),
             **_RATE,
         ),
         Attack(name="sentence-shuffle", label="sentence shuffle", text=_shuffle),

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.measure.power_plan import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
+from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.usecases.power import estimate_power, measure_power, plan_power
 from pura.verdict.power_file import MAX_NAME
 from pura_audit.jobs.context import Progress

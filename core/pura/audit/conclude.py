@@ -32,7 +32,6 @@ from pura.decode.marks import Extent
 from pura.documents.characters import hidden_characters
 from pura.record.audit import Audit
 from pura.record.evidence import (
-    BitEvidence,
     MarkFacts,
     PayloadFacts,
     PowerFacts,
@@ -144,12 +143,6 @@ def step_evidence(found: Selected) -> StepEvidence:
     )
 
 
-def bits(found: Selected) -> tuple[BitEvidence, ...]:
-    """Return one entry for every position of the codeword."""
-    paper = found.trial.paper
-    return bit_evidence(paper.llr_nats, paper.readings, found.payload, found.profile)
-
-
 def payload_facts(found: Selected) -> PayloadFacts:
     """Return the reported payload, how sure each bit is, and what its layout makes of it."""
     payload = found.payload
@@ -185,16 +178,6 @@ def _candidates(listed: Sequence[Candidate], profile: Profile) -> tuple[Candidat
             )
         )
     return tuple(kept)
-
-
-def passages(found: Selected) -> tuple[Passage, ...]:
-    """Return the strongest mark's passages as ranges of tokens and characters."""
-    return _passages(found.extents, found.spans)
-
-
-def passage_share(found: Selected) -> float:
-    """Return which share of the text's tokens lies inside the strongest mark's passages."""
-    return token_share(found.ranges, found.trial.seen.text_tokens)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -566,7 +549,9 @@ class _Conclusion:
             device=record_facts.device_facts(basis.model.device),
             tokens=token_evidence(found, [one.mark for one in self.marks if one.trial is not best]),
             steps=step_evidence(found),
-            bits=bits(found),
+            bits=bit_evidence(
+                best.paper.llr_nats, best.paper.readings, found.payload, found.profile
+            ),
             decoded=payload_facts(found),
             decoder=options.decoder,
             candidates=candidates(found),
@@ -576,7 +561,7 @@ class _Conclusion:
             sentences=said,
             cautions=weak,
             # Passages are shown with a finding only: without one they would point at chance.
-            passages=passages(found) if outcome.verdict == "mark" else (),
+            passages=_passages(found.extents, found.spans) if outcome.verdict == "mark" else (),
             marks=separate,
             more_marks=more,
             variants=readings if options.keep_text else without_text(readings),
@@ -644,5 +629,5 @@ class _Conclusion:
             schemes=1 + len(text.beside),
             prior_unused=self.decoded.prior is None and options.policy.register_prior > 0,
             passages=len(found.ranges),
-            passage_share=passage_share(found),
+            passage_share=token_share(found.ranges, found.trial.seen.text_tokens),
         )

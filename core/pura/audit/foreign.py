@@ -130,8 +130,8 @@ def audit_foreign(
     model: BareModel,
     marks: Sequence[OpenMark],
     options: Options,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> list[Audit | PuraError]:
     """Audit documents for marks by others; see :func:`pura.audit.run.audit_documents`.
 
@@ -148,11 +148,10 @@ def audit_foreign(
     """
     if not marks:
         raise KeyStoreError("audit.no-key", code="key-missing")
-    tell, check = progress or no_progress, checkpoint or never_cancelled
     found: list[Audit | PuraError] = []
     for text in texts:
         try:
-            found.append(_Walk(text, options, model, marks, tell, check).audit())
+            found.append(_Walk(text, options, model, marks, progress, checkpoint).audit())
         except PuraError as error:
             found.append(error)
     return found
@@ -379,8 +378,8 @@ def audit_schemes(
     profile: Profile,
     also: Sequence[Profile] = (),
     options: Options,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> list[Audit | PuraError]:
     """Audit documents; see :func:`pura.audit.run.audit_documents`.
 

@@ -1,25 +1,19 @@
-"""What one key sees of a reading, and whether enough is seen to stop.
-
-What payloads weigh, schedule, local evidence, both decoders (steps 6 to 9).
-
-In the order of the text the evidence is never more than a test martingale (docs/evidence.md §3,
-"Stopping early"), so a look may be taken at any token, and reading may end there.
-"""
+"""What one key makes of a reading: schedule, local evidence, both decoders (steps 6 to 9)."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.progress import Checkpoint, Progress, Stage
+from pura.base.progress import never_cancelled
 from pura.decode import significance
-from pura.decode.exact import ExactDecision, decide, log_evidence
+from pura.decode.exact import ExactDecision, decide
 from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.decode.limited import Issuable
 from pura.decode.paper import PaperDecoding
@@ -161,7 +155,7 @@ def decode(
     one_of_many: bool = False,
     threshold: float = 6.0,
     least: float = -math.inf,
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Callable[[], None] = never_cancelled,
 ) -> KeyReading:
     """Decode with the published and with the exact decoder (step 8).
 
@@ -243,7 +237,7 @@ def strength(
         p_redraw=significance.correct_p(test.p, tried),
         draws=test.draws,
         seed=seed,
-        note=sentence("log.redrawn", n=test.draws, statistic=test.statistic, seed=str(seed)),
+        note=sentence("log.redrawn", n=test.draws, statistic="walk", seed=str(seed)),
     )
 
 
@@ -358,73 +352,3 @@ def register_prior(
             digest=register.digest(),
             date=register.changed(),
         )
-
-
-CHUNK: Final = 512
-"""Tokens between two looks at least, where reading may stop early."""
-
-_GROWTH: Final = 1.5  # a look weighs all that was read, so they grow rarer
-
-
-@dataclass(kw_only=True)
-class EarlyStopping:
-    """Weighs what was read of the first reading of a text.
-
-    Attributes:
-        keys: The keys.
-        profile: The profile.
-        likelihood: The frozen numbers; None for the shipped ones.
-        prompt_known: The model read the prompt first.
-        text_tokens: Tokens of the whole text.
-        log10_weight: log10 of what an e-value of this reading counts in the evidence of the text.
-        stop_at: log10 of the evidence from which no more is read; None reads all.
-        all_tokens: Tokens of all readings, as the step counts them.
-        progress: Told of the evidence at each look.
-        checkpoint: Called often; may raise.
-        before: Contexts of the text that stood before it.
-    """
-
-    keys: Sequence[SecretKey]
-    profile: Profile
-    likelihood: LikelihoodModel | None
-    prompt_known: bool
-    text_tokens: int
-    log10_weight: float
-    stop_at: float | None
-    all_tokens: int
-    progress: Progress
-    checkpoint: Checkpoint
-    before: frozenset[bytes] = frozenset()
-    _due: int = field(default=0, init=False)
-
-    def __call__(self, reading: Reading) -> bool:
-        """Weigh the first tokens; True where they are enough."""
-        if len(reading) < self._due:
-            return False
-        self._due = math.ceil(len(reading) * _GROWTH)
-        each = [self._weigh(reading, *one) for one in enumerate(self.keys)]
-        log10_e = self.log10_weight + float(np.logaddexp.reduce(each)) / math.log(10)
-        self.progress(
-            Stage(
-                number=5,
-                name="reading",
-                done=len(reading),
-                total=self.all_tokens,
-                log10_e=log10_e,
-            )
-        )
-        return self.stop_at is not None and log10_e >= self.stop_at
-
-    def _weigh(self, reading: Reading, number: int, key: SecretKey) -> float:
-        seen = intervals_of(
-            reading,
-            number,
-            key,
-            self.profile,
-            self.checkpoint,
-            prompt_known=self.prompt_known,
-            text_tokens=self.text_tokens,
-            before=self.before,
-            likelihood=self.likelihood,
-        )
-        return log_evidence(seen, checkpoint=self.checkpoint).both

@@ -12,6 +12,7 @@ claim, never evidence.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.key_reading import EarlyStopping, issuable
+from pura.audit.key_reading import intervals_of, issuable
 from pura.audit.options import (
     AuditText,
     Options,
@@ -34,8 +35,9 @@ from pura.audit.options import (
 )
 from pura.audit.variants import PromptCandidate, Variant, Weights, openings_of, readings_of
 from pura.base.errors import InputError, ModelError, PolicyError, ProfileError, PuraError
-from pura.base.progress import Checkpoint, Progress
-from pura.decode.likelihood import LikelihoodModel
+from pura.base.progress import Checkpoint, Progress, Stage
+from pura.decode.evidence_sums import sum_evidence
+from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.decode.limited import Issuable
 from pura.documents.layout import BROKEN, WRAPPED, restore_layout
 from pura.documents.restore import UPPER, case_of, restore
@@ -48,6 +50,7 @@ from pura.words.sentences import Sentence, sentence
 if TYPE_CHECKING:
     from pura.model.evidence import Request
     from pura.model.load import BareModel, LanguageModel
+    from pura.model.pieces import Look
     from pura.model.reading import Reading
     from pura.model.tokenise import Spelled, Tokens
     from pura.scheme import Profile
@@ -410,6 +413,12 @@ def mismatches(
     return tuple(found)
 
 
+CHUNK: Final = 512
+"""Tokens between two looks at least, where reading may stop early."""
+
+_GROWTH: Final = 1.5  # a look weighs all that was read, so they grow rarer
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditBasis:
     """What all documents of a run are audited with. Make it with :meth:`of`.
@@ -515,25 +524,67 @@ class PreparedText:
         """Return what is to be read: every variant, and the first after each candidate."""
         from pura.model.evidence import Request
 
-        basis = self.basis
         texts = [self.tokens[opening.variant].ids for opening in self.openings]
-        policy = basis.options.policy
-        look = None
-        if basis.options.follow or policy.stop_at is not None:
-            look = EarlyStopping(
-                keys=[key for key, _ in basis.keys],
-                profile=basis.profile,
-                likelihood=basis.likelihood,
-                prompt_known=self.openings[0].candidate is not None,
-                text_tokens=int(texts[0].size),
-                log10_weight=self.weights.first,
-                stop_at=policy.stop_at,
-                all_tokens=sum(int(ids.size) for ids in texts),
-                before=self.before,
-                progress=basis.progress,
-                checkpoint=basis.checkpoint,
+        options = self.basis.options
+        looked_at = options.follow or options.policy.stop_at is not None
+        return Request(
+            texts=texts,
+            prompts=[opening.ids for opening in self.openings],
+            look=self._look(sum(int(ids.size) for ids in texts)) if looked_at else None,
+        )
+
+    def seen(
+        self, reading: Reading, row: int, number: int, opening: PromptCandidate | None = None
+    ) -> Intervals:
+        """Return what a key sees of a reading; of a window, where no opening is given.
+
+        Args:
+            reading: Of the model.
+            row: Which row of its intervals is in the key's secret order.
+            number: Which key.
+            opening: What the reading began with.
+        """
+        basis = self.basis
+        whole = None if opening is None else int(self.tokens[opening.variant].ids.size)
+        return intervals_of(
+            reading,
+            row,
+            basis.keys[number][0],
+            basis.profile,
+            basis.checkpoint,
+            prompt_known=opening is not None and opening.candidate is not None,
+            text_tokens=whole,
+            before=self.before,
+            likelihood=basis.likelihood,
+        )
+
+    def _look(self, all_tokens: int) -> Look:
+        """Return what weighs the first reading as far as it was read, and says when to stop.
+
+        In the order of the text the evidence is never more than a test martingale
+        (docs/evidence.md §3, "Stopping early"), so a look may be taken at any token.
+
+        Args:
+            all_tokens: Of all readings, as the step counts them.
+        """
+        basis, due = self.basis, 0
+        stop_at = basis.options.policy.stop_at
+
+        def look(reading: Reading) -> bool:
+            nonlocal due
+            if len(reading) < due:
+                return False
+            due = math.ceil(len(reading) * _GROWTH)
+            seen = (self.seen(reading, n, n, self.openings[0]) for n in range(len(basis.keys)))
+            each = [sum_evidence(one, checkpoint=basis.checkpoint).log_e for one in seen]
+            log10_e = self.weights.first + float(np.logaddexp.reduce(each)) / math.log(10)
+            done = len(reading)
+            basis.progress(
+                Stage(number=5, name="reading", done=done, total=all_tokens, log10_e=log10_e)
             )
-        return Request(texts=texts, prompts=[opening.ids for opening in self.openings], look=look)
+            return stop_at is not None and log10_e >= stop_at
+
+        return look
 
 
 def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:

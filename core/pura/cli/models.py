@@ -24,7 +24,7 @@ from pura.cli.common import (
 )
 from pura.cli.terminal import RowsInto, confirm, err, language, notes, out, say, write_row
 from pura.cli.tree import App
-from pura.measure.power_plan import PROXY_TEXTS, TOKENS
+from pura.measure import PROXY_TEXTS, TOKENS
 
 if TYPE_CHECKING:
     from pura.measure.fitness import Estimate, ProxyFitness

@@ -4,7 +4,8 @@
 frozen numbers; never loads a model, never sees the truth.
 """
 
-from pura.decode.exact import Candidate, ExactDecision, LogEvidence, Mark, decide, log_evidence
+from pura.decode.evidence_sums import sum_evidence
+from pura.decode.exact import Candidate, ExactDecision, Mark, decide
 from pura.decode.likelihood import (
     GridPoint,
     Intervals,
@@ -26,7 +27,6 @@ __all__ = [
     "Issued",
     "LikelihoodError",
     "LikelihoodModel",
-    "LogEvidence",
     "Mark",
     "PaperDecoding",
     "RedrawTest",
@@ -35,7 +35,7 @@ __all__ = [
     "decide",
     "default_model",
     "e_bh",
-    "log_evidence",
     "p_bound",
     "redraw_p",
+    "sum_evidence",
 ]

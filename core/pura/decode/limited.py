@@ -30,8 +30,8 @@ from pura.decode.trellis import (
     F64,
     Bits,
     Bridge,
-    RegisterTrellis,
     States,
+    Trellis,
     advance,
     join,
     log_home,
@@ -150,7 +150,7 @@ class LimitedTrellis:
         issuable: The limits.
     """
 
-    trellis: RegisterTrellis
+    trellis: Trellis
     issuable: Issuable
 
     @cached_property

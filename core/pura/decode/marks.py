@@ -24,7 +24,7 @@ import numpy.typing as npt
 from pura.decode import chain
 from pura.decode.chain import ChainText
 from pura.decode.prior import Issued, PayloadPrior, log_prior
-from pura.decode.trellis import codeword_scores, codeword_windows, window_potentials
+from pura.decode.trellis import codeword_scores, codeword_windows
 from pura.scheme.codeword import encode_rows
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile
@@ -87,16 +87,8 @@ class Extent:
 
     def moved(self, by: int) -> Extent:
         """Return the extent so many tokens further on."""
-        return Extent(
-            first=self.first + by,
-            last=self.last + by,
-            first_from=self.first_from + by,
-            first_to=self.first_to + by,
-            last_from=self.last_from + by,
-            last_to=self.last_to + by,
-            first_uncounted=self.first_uncounted,
-            last_uncounted=self.last_uncounted,
-        )
+        limits = ("first", "last", "first_from", "first_to", "last_from", "last_to")
+        return replace(self, **{name: getattr(self, name) + by for name in limits})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -396,31 +388,6 @@ class Mark:
         return float(self.log_e / np.log(10))
 
 
-@dataclass(frozen=True, kw_only=True)
-class GridText:
-    """What some steps of a text say of payloads at every grid point.
-
-    Attributes:
-        windows: float64 [T, S, 8], densities of the steps for the bits ahead of them.
-        table: int64 [G], row of ``windows`` that each grid point reads.
-        eta: float64 [G, S], probability that the step is desynchronised.
-        index: int64 [S], first codeword position of each step.
-        length: ``n``.
-    """
-
-    windows: F64
-    table: I64
-    eta: F64
-    index: I64
-    length: int
-
-    def potentials(self, rows: I64) -> F64:
-        """Return ``φ`` of some steps; float64 [G, n, 8]."""
-        eta = self.eta[:, rows, None]
-        log_f = np.log((1 - eta) * self.windows[self.table[:, None], rows[None, :]] + eta)
-        return window_potentials(log_f, self.index[rows], self.length)
-
-
 class PayloadPosterior(NamedTuple):
     """What the steps of a mark say of its payload; attributes as of :class:`Mark`."""
 
@@ -519,15 +486,6 @@ def _strongest_issued(phi: F64, issued: Issued, profile: Profile) -> list[Bits]:
     return rows
 
 
-@dataclass(frozen=True, kw_only=True)
-class MarkPlace:
-    """Where one mark stands; attributes as of :class:`Mark`."""
-
-    marked: F64
-    log_ratio: F64
-    extents: tuple[Extent, ...]
-
-
 def places_of(
     text: ChainText,
     payloads: Bits,
@@ -535,7 +493,7 @@ def places_of(
     member: int,
     profile: Profile,
     checkpoint: Callable[[], None],
-) -> list[MarkPlace]:
+) -> list[tuple[F64, F64, tuple[Extent, ...]]]:
     """Return where marks begin and end, token by token.
 
     One chain runs over the text; around the passages of a mark it reads the mark's payload, up to
@@ -549,6 +507,9 @@ def places_of(
         member: Which chain.
         profile: The profile.
         checkpoint: Called often; may raise.
+
+    Returns:
+        Of each: ``marked``, ``log_ratio`` and ``extents`` of its :class:`Mark`.
     """
     owner = np.zeros(text.tokens, np.int64) if spans is None else _owners(text.tokens, spans)
     words = codeword_windows(encode_rows(payloads, profile))
@@ -558,10 +519,12 @@ def places_of(
     picked = np.ones(text.windows.shape[:2])
     picked[:, rows] = text.windows[:, rows, read]
     of_owner = replace(text, windows=np.broadcast_to(picked[:, :, None], text.windows.shape))
-    found = chain.posteriors(of_owner, words[:1], np.array([member]), checkpoint)
+    (inside_any,), (log_ratio,) = chain.posteriors(
+        of_owner, words[:1], np.array([member]), checkpoint
+    )
     ranges: list[tuple[int, int, int]] = []
     for number in range(len(payloads)):
-        there = runs(np.where(owner == number, found.marked[0], 0.0), text.model.least_tokens)
+        there = runs(np.where(owner == number, inside_any, 0.0), text.model.least_tokens)
         own = there if spans is None else spans[number]
         stated = [r for r in there if any(r[0] <= b and a <= r[1] for a, b in own)]
         ranges += [(*one, number) for one in stated or own]
@@ -571,14 +534,9 @@ def places_of(
         inside = np.zeros(text.tokens, dtype=bool)
         for one in extents[number]:
             inside[one.first : one.last + 1] = True
-        marked = np.where(owner == number, found.marked[0], 0.0)
-        out.append(
-            MarkPlace(
-                marked=np.where(inside, marked, np.minimum(marked, 0.5)),
-                log_ratio=np.where(owner == number, found.log_ratio[0], 0.0),
-                extents=tuple(extents[number]),
-            )
-        )
+        marked = np.where(owner == number, inside_any, 0.0)
+        marked = np.where(inside, marked, np.minimum(marked, 0.5))
+        out.append((marked, np.where(owner == number, log_ratio, 0.0), tuple(extents[number])))
     return out
 
 

@@ -2,7 +2,7 @@
 
 All payloads weigh alike, or, where a profile states limits of its fields, those within share most
 of the weight (docs/evidence.md §3, "Limits as prior"). The weights are fixed before any phase is
-looked at. A register of issued payloads is mixed in on top of them (:mod:`pura.decode.prior`).
+looked at. A register of issued payloads is mixed in on top of them.
 
 The sum over a list of payloads is bounded by the sum over all of them, however the list was
 chosen, so everything here may look at the phases: it decides how strong the evidence becomes, never
@@ -28,7 +28,6 @@ import numpy.typing as npt
 from pura.decode.limited import Issuable, LimitedTrellis
 from pura.decode.significance import open_log_mean
 from pura.decode.trellis import (
-    RegisterTrellis,
     Trellis,
     codeword_scores,
     codeword_windows,
@@ -55,7 +54,7 @@ class PayloadPrior:
 
     @cached_property
     def _limited(self) -> LimitedTrellis | None:
-        if self.issuable is None or not isinstance(self.trellis, RegisterTrellis):
+        if self.issuable is None:
             return None
         return LimitedTrellis(trellis=self.trellis, issuable=self.issuable)
 
@@ -88,10 +87,7 @@ class PayloadPrior:
         Args:
             phi: float64 [N, n, 8].
         """
-        trellis = self.trellis
-        if not isinstance(trellis, RegisterTrellis):
-            raise TypeError("a bound needs the walk of a register")
-        alike = open_log_mean(trellis, phi) + closing_nats(trellis)
+        alike = open_log_mean(self.trellis, phi) + closing_nats(self.trellis)
         if self.issuable is None or self._limited is None:
             return alike
         return self._mixed(
@@ -126,7 +122,7 @@ class PayloadPrior:
         return np.asarray(share * alike + (1 - share) * self._limited.posteriors(phi))
 
 
-def closing_nats(trellis: RegisterTrellis) -> float:
+def closing_nats(trellis: Trellis) -> float:
     """Open walks that there are for one payload, as a logarithm: what the mean over them loses."""
     _, steps, branches = trellis.windows(np.zeros((1, trellis.codeword_length, 8))).shape
     closing = math.log2(branches // 2) + steps - trellis.payload_bits
@@ -182,7 +178,7 @@ def window_payloads(
     Returns:
         uint8 [C', L_m], those that are not known yet; and the window, None in a text of one.
     """
-    if index.size <= _LEAST_WINDOW or not isinstance(prior.trellis, RegisterTrellis):
+    if index.size <= _LEAST_WINDOW:
         return np.zeros((0, prior.trellis.payload_bits), dtype=np.uint8), None
     windows, evidence, look = _worthwhile(log_f, index, prior, checkpoint)
     # What is left of each window's evidence once a payload that is known accounts for it.

@@ -26,7 +26,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -222,80 +222,6 @@ def free_futures(windows: F64, plus: np.ufunc) -> tuple[F64, F64]:
 Bits = npt.NDArray[np.uint8]
 
 
-class Trellis(Protocol):
-    """Exact answers over all ``2^{L_m}`` payloads of a code.
-
-    ``φ`` are window potentials in nats, ``φ[i, 4·c_i + 2·c_{i+1} + c_{i+2}]`` with positions
-    counted round the ring of ``n``. ``-inf`` is allowed and rules windows out; NaN and ``+inf``
-    are refused with a ``ValueError``, as is a wrong shape.
-    """
-
-    @property
-    def payload_bits(self) -> int:
-        """``L_m``."""
-        ...
-
-    @property
-    def codeword_length(self) -> int:
-        """``n``."""
-        ...
-
-    def best(self, phi: F64) -> tuple[Bits, float]:
-        """Return the most likely payload and its score.
-
-        Args:
-            phi: float64 [n, 8].
-
-        Returns:
-            uint8 [L_m] and ``Σ_i φ_i`` in nats. When every payload is ruled out: zeros, ``-inf``.
-        """
-        ...
-
-    def k_best(self, phi: F64, k: int) -> list[tuple[Bits, float]]:
-        """Return the ``k`` most likely payloads, strongest first, all different.
-
-        Args:
-            phi: float64 [n, 8].
-            k: How many, at least 1.
-
-        Returns:
-            Payload and score of each; fewer than ``k`` when the code has fewer payloads that are
-            not ruled out (score ``-inf``), but never less than what ``best`` returns.
-        """
-        ...
-
-    def log_sum(self, phi: F64) -> F64:
-        """Return ``log Σ exp(Σ_i φ_i)`` over all payloads.
-
-        Args:
-            phi: float64 [..., n, 8], for example one table a grid point.
-
-        Returns:
-            float64 [...], in nats; ``-inf`` where every payload is ruled out.
-        """
-        ...
-
-    def posteriors(self, phi: F64) -> F64:
-        """Return how probable each payload bit is 1, all payloads being equally likely before.
-
-        Args:
-            phi: float64 [n, 8].
-
-        Returns:
-            float64 [L_m] in 0 … 1; 0.5 everywhere when every payload is ruled out.
-        """
-        ...
-
-    def score(self, phi: F64, codeword: Bits) -> float:
-        """Return ``Σ_i φ_i`` of one codeword in nats.
-
-        Args:
-            phi: float64 [n, 8].
-            codeword: uint8 [n].
-        """
-        ...
-
-
 _ROUNDING = 1e-5  # relative, of single precision: no start may be lost by it
 
 
@@ -358,8 +284,13 @@ def best_walks(windows: F64, k: int) -> tuple[Bits, F64]:
 I64 = npt.NDArray[np.int64]
 
 
-class RegisterTrellis(ABC):
-    """Answers in the log domain; a code says what its register holds."""
+class Trellis(ABC):
+    """Exact answers over all ``2^{L_m}`` payloads of a code, which says what its register holds.
+
+    ``φ`` are window potentials in nats, ``φ[i, 4·c_i + 2·c_{i+1} + c_{i+2}]`` with positions
+    counted round the ring of ``n``. ``-inf`` is allowed and rules windows out; NaN and ``+inf``
+    are refused with a ``ValueError``, as is a wrong shape.
+    """
 
     payload_bits: int
 
@@ -388,11 +319,18 @@ class RegisterTrellis(ABC):
         """Read the payload bits' posteriors off those of the states after each step, [T, S]."""
 
     def best(self, phi: F64) -> tuple[Bits, float]:
-        """Return the most likely payload, uint8 [L_m], and its score in nats."""
+        """Return the most likely payload, uint8 [L_m], and its score ``Σ_i φ_i`` in nats.
+
+        When every payload is ruled out: zeros, ``-inf``.
+        """
         return self.k_best(phi, 1)[0]
 
     def k_best(self, phi: F64, k: int) -> list[tuple[Bits, float]]:
-        """Return the ``k`` most likely payloads and their scores, strongest first."""
+        """Return the ``k`` most likely payloads and their scores, strongest first, all different.
+
+        Fewer than ``k`` when the code has fewer payloads that are not ruled out (score ``-inf``),
+        but never less than what ``best`` returns.
+        """
         if k < 1:
             raise ValueError(f"k = {k}; at least one payload must be asked for")
         walks, scores = best_walks(self.windows(self._checked(phi, 2)[None])[0], k)
@@ -402,7 +340,10 @@ class RegisterTrellis(ABC):
         return [(payload, float(score)) for payload, score in found]
 
     def log_sum(self, phi: F64) -> F64:
-        """Return ``log Σ exp(Σ_i φ_i)`` over all payloads; [..., n, 8] to [...]."""
+        """Return ``log Σ exp(Σ_i φ_i)`` over all payloads; [..., n, 8] to [...].
+
+        ``-inf`` where every payload is ruled out.
+        """
         flat = self._checked(phi).reshape(-1, self.codeword_length, 8)
         return self._log_sums(flat).reshape(phi.shape[:-2])
 
@@ -413,7 +354,11 @@ class RegisterTrellis(ABC):
         return np.asarray(np.logaddexp.reduce(homes, axis=-1))
 
     def posteriors(self, phi: F64) -> F64:
-        """Return how probable each payload bit is 1; float64 [L_m]."""
+        """Return how probable each payload bit is 1, all payloads being equally likely before.
+
+        Returns:
+            float64 [L_m]; 0.5 everywhere when every payload is ruled out.
+        """
         found = self._posteriors(self.windows(self._checked(phi, 2)[None])[0])
         return np.full(self.payload_bits, 0.5) if found is None else found.clip(0.0, 1.0)
 
@@ -421,14 +366,6 @@ class RegisterTrellis(ABC):
         starts = np.arange(windows.shape[-1] // 2)
         states = state_posteriors(windows, starts)
         return None if states is None else self.payload_posteriors(states)
-
-    def score(self, phi: F64, codeword: Bits) -> float:
-        """Return ``Σ_i φ_i`` of one codeword, uint8 [n], in nats."""
-        table = self._checked(phi, 2)
-        bits = np.asarray(codeword, dtype=np.uint8)
-        if bits.shape != (self.codeword_length,):
-            raise ValueError(f"codeword of shape {bits.shape}; expected ({self.codeword_length},)")
-        return float(table[np.arange(bits.size), codeword_windows(bits)].sum())
 
     def _checked(self, phi: F64, dimensions: int | None = None) -> F64:
         table = np.asarray(phi, dtype=np.float64)
@@ -639,7 +576,7 @@ _RING_WINDOW: Final = (_WINDOWS ^ (_WINDOWS >> 1)) & 7
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpcTrellis(RegisterTrellis):
+class SpcTrellis(Trellis):
     """Exact answers for ``spc``; 8 states, one step a codeword bit.
 
     Attributes:
@@ -711,7 +648,7 @@ def _coded_windows() -> npt.NDArray[np.int64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TbccTrellis(RegisterTrellis):
+class TbccTrellis(Trellis):
     """Exact answers for ``tbcc``; 256 states, one step a payload bit.
 
     Attributes:

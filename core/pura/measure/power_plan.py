@@ -1,7 +1,4 @@
-"""What a measurement of power is to do, and within which limits.
-
-Use cases, command and dialogs take both from here. It imports nothing that takes time.
-"""
+"""What a measurement of power is to do."""
 
 from __future__ import annotations
 
@@ -9,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pura.base.bounds import Bounds
 from pura.base.errors import PolicyError
 from pura.base.json_text import canonical, sha256
+from pura.measure import LEARNT, TEXTS, TOKENS
 from pura.measure.attacks import ATTACKS
 from pura.measure.corpora import STUDY, Cell
 from pura.scheme import Profile
@@ -20,20 +17,6 @@ from pura.version import __version__
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
-
-
-TEXTS: Final = Bounds(1, 1000, 64)
-"""Marked texts of a table of power."""
-LEARNT: Final = Bounds(0, 1000, 0)
-"""Further texts, of which a likelihood table is learnt."""
-TOKENS: Final = Bounds(20, 4000, 200)
-"""Length of each text."""
-PASSAGES: Final = (60, 100, 200)
-"""Lengths of passages in longer texts."""
-DOCUMENTS: Final = (500, 2000)
-"""Lengths of those texts."""
-PROXY_TEXTS: Final = Bounds(1, 1000, 12)
-"""Texts that the fitness of a model is measured on."""
 
 
 MAX_DOCUMENT: Final = 100_000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pura.base.errors import ModelError
 from pura.base.progress import Checkpoint, Progress, Stage, counted, never_cancelled, no_progress
 from pura.keys import KeyRef
-from pura.measure.power_plan import PROXY_TEXTS, TOKENS
+from pura.measure import PROXY_TEXTS, TOKENS
 from pura.model.folder import InstalledModel
 from pura.scheme import Profile
 from pura.usecases.environment import Environment

@@ -13,7 +13,7 @@ from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.keys import Secret
-from pura.measure.power_plan import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
+from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy

@@ -84,9 +84,9 @@ def test_unknown_words_are_refused() -> None:
 
 def test_offline_switches_stand_before_torch_and_win_over_the_shell() -> None:
     code = (
-        "import os, sys; from pura.model import offline, load, store, evidence, tokenise; "
+        "import os, sys; from pura.model import libraries, load, store, evidence, tokenise; "
         "assert 'torch' not in sys.modules and 'transformers' not in sys.modules; "
-        "offline.prepare(); import huggingface_hub.constants as c; "
+        "libraries.prepare(); import huggingface_hub.constants as c; "
         "print(c.HF_HUB_OFFLINE, os.environ['OMP_WAIT_POLICY'], "
         "os.environ['HF_HUB_DISABLE_TELEMETRY'])"
     )

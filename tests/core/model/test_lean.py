@@ -81,7 +81,7 @@ def test_a_lean_network_is_the_same_network(small_folder: Path) -> None:
 def test_what_rests_on_the_shapes_runs_once_though_they_are_brought_when_it_is_asked_for() -> None:
     """A tokenizer that only the library knows brings all of it before a network is asked for."""
     lines = (
-        "from pura.model import lean; lean.allow(); lean.import_torch()",
+        "from pura.model import libraries; libraries.allow(); libraries.import_torch()",
         "import torch._prims, sys",
         "own = torch._prims.__spec__.loader",
         "print('torch._meta_registrations' in sys.modules, type(own).__name__)",

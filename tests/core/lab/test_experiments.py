@@ -21,7 +21,6 @@ from pura_lab.experiments.bench import (
     Cell,
     Experiment,
     ExperimentBench,
-    Figure,
     PlainText,
     Row,
     Scale,
@@ -103,7 +102,7 @@ UNASKED = {"gate", "judge", "r", "k"}
 def faults_of(experiment: Experiment, bench: ExperimentBench) -> list[str]:
     """Say what is wrong with an experiment: its cells, its figure, or what it reads in a text."""
     small, full = experiment.cells(Scale()), experiment.cells(Scale(full=True))
-    shown, faults = experiment.figure, list[str]()
+    shown, faults = experiment, list[str]()
     columns = {shown.x, *shown.lines, *filter(None, [shown.panels])}
     if not small or any(cell not in full for cell in small):
         faults.append("cells")
@@ -148,8 +147,8 @@ def test_a_wrong_experiment_is_seen(marked_text: Any, tmp_path: Path) -> None:
     cells = [{"llr_clipp": 0.1, "bits": 36}]
     for changes, fault in (
         ({"row": misread}, "does not read"),
-        ({"cells": lambda _: cells, "figure": Figure(x="bits")}, "asks nothing of"),
-        ({"figure": Figure(x="clip")}, "columns of the cells"),
+        ({"cells": lambda _: cells, "x": "bits"}, "asks nothing of"),
+        ({"x": "clip"}, "columns of the cells"),
         ({"columns": ("paper_bit",)}, "columns of the table"),
         ({"cells": lambda scale: [{"llr_clip": 0.1 + scale.full / 10}]}, "cells"),
     ):

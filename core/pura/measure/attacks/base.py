@@ -282,7 +282,9 @@ def delete(ids: I64, rng: np.random.Generator, *, rate: float) -> Attacked:
     return result(ids, ids[origin], origin)
 
 
-def truncate(ids: I64, *, tokens: int | None = None, rate: float = 0.5) -> Attacked:
+def truncate(
+    ids: I64, _rng: object = None, *, tokens: int | None = None, rate: float = 0.5
+) -> Attacked:
     """Keep the first tokens only: so many, or all but a share."""
     tokens = ids.size - count_of(ids.size, rate) if tokens is None else tokens
     kept = ids[: max(tokens, 0)]

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.handling import (
+from pura.audit.options import Options
+from pura.audit.prepare import (
     CASE,
     CHARACTERS,
     LINES,
@@ -28,7 +29,6 @@ from pura.audit.handling import (
     pieces_of,
     unlike_written,
 )
-from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.audit.variants import CASE as CAPITALS
 from pura.audit.variants import FOUND, LAYOUT, variants_of

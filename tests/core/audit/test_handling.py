@@ -321,7 +321,7 @@ def test_a_mark_stays_one_behind_hidden_characters_of_any_kind(
         caution = told[f"caution.hidden-{HIDING[char]}"]
         assert caution.values == {"k": len(range(place, gaps, len(kinds)))}
         assert fill(caution, "en") != fill(caution, "de")
-    assert found.to_row()["hidden"] == finding_of(found)["hidden"] == gaps
+    assert found.to_row()["hidden"] == finding_of(found.finding)["hidden"] == gaps
 
 
 @pytest.mark.parametrize("char", ["ꙮ", "*"])

@@ -1,6 +1,6 @@
 """An attacker without a key asks a detector until a mark is gone, or until a text has one.
 
-``python bench/oracle.py FILE`` prints the tables of docs/study.md §15. The service is asked
+``python bench/oracle.py FILE`` prints the tables of study.md §15. The service is asked
 over its own interface, in this process. The attacker has the model that wrote the texts, which is
 more than most have (``--proxy``: one that lacks a fifth of its layers), and swaps tokens by what
 that model finds likely in their place. Told numbers,

@@ -1,4 +1,4 @@
-"""The result of a batch: one flat row a text, as JSON lines or Parquet, written whole or not at all.
+"""The result of a batch: one flat row a text, as JSON lines or Parquet, written whole or not.
 
 The columns are those of ``resources/batch-row.schema.json``. Rows hold nothing that differs from
 one run to the next: the same texts, keys, profile and model give the same bytes.

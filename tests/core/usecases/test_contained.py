@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from pura.audit.options import AuditText, Notice
-from pura.audit.steps import STEPS
+from pura.audit.options import STEPS, AuditText, Notice
 from pura.audit.unexamined import FAULTS, audit_contained
 from pura.base.errors import Cancelled, InputError, ModelError, PuraError
 from pura.base.progress import never_cancelled

@@ -18,7 +18,6 @@ from pura.base.errors import CaseLogError
 from pura.base.paths import resource, user_paths
 from pura.caselog import (
     CaseLog,
-    Query,
     export_case,
     find_case,
     import_case,
@@ -119,7 +118,7 @@ def test_the_cases_hold_what_they_held(log: CaseLog) -> None:
     assert not inquiry.held
     assert inquiry.notes[0].who is None, "the name was erased"
     assert inquiry.items[0].record is None, "the audit was erased"
-    assert [case.id for case in list_cases(log, Query(search="sender"))] == [letter.id]
+    assert [case.id for case in list_cases(log, search="sender")] == [letter.id]
 
 
 def test_saved_audits_open_with_and_without_their_text(log: CaseLog) -> None:

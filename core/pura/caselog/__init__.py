@@ -1,6 +1,6 @@
 """The case log: what was done, by whom, and when; only ever added to (docs/caselog.md)."""
 
-from pura.caselog.cases import Case, CaseItem, Note, Query, Review, find_case, list_cases, read_case
+from pura.caselog.cases import Case, CaseItem, Note, Review, find_case, list_cases, read_case
 from pura.caselog.keeping import (
     KEEP,
     LEAVE_OUT,
@@ -25,7 +25,6 @@ from pura.caselog.keeping import (
 from pura.caselog.log import (
     ACTIONS,
     CaseLog,
-    Draft,
     LogEntry,
     LogHead,
     Person,
@@ -33,7 +32,7 @@ from pura.caselog.log import (
     workstation,
 )
 from pura.caselog.package import export_case, import_case
-from pura.caselog.reports import CUSTODY, HOUSE, CaseStanding, Event, record_event, standings
+from pura.caselog.reports import CUSTODY, HOUSE, CaseStanding, record_event, standings
 
 __all__ = [
     "ACTIONS",
@@ -47,13 +46,10 @@ __all__ = [
     "CaseItem",
     "CaseLog",
     "CaseStanding",
-    "Draft",
-    "Event",
     "LogEntry",
     "LogHead",
     "Note",
     "Person",
-    "Query",
     "Review",
     "Vault",
     "action_words",

@@ -300,11 +300,20 @@ class Case:
         return found[0]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Query:
-    """Which cases are wanted; empty fields do not filter.
+def list_cases(
+    log: CaseLog,
+    *,
+    search: str = "",
+    tag: str = "",
+    verdict: str = "",
+    since: str = "",
+    until: str = "",
+    state: str = "",
+) -> tuple[Case, ...]:
+    """Return the cases, the one with the newest entry first; what is empty does not filter.
 
-    Attributes:
+    Args:
+        log: The log.
         search: Words that stand in name, notes, tags or file names, or a digest or payload.
         tag: A tag.
         verdict: An outcome that one of its audits has.
@@ -312,23 +321,21 @@ class Query:
         until: Opened on this day or earlier, ISO 8601.
         state: ``open``, ``closed``, ``held`` or ``unreviewed``.
     """
-
-    search: str = ""
-    tag: str = ""
-    verdict: str = ""
-    since: str = ""
-    until: str = ""
-    state: str = ""
-
-
-def list_cases(log: CaseLog, query: Query | None = None) -> tuple[Case, ...]:
-    """Return the cases, the one with the newest entry first."""
-    query = query or Query()
     with log.reading() as db:
         rows = db.execute("SELECT case_id FROM entries WHERE action = 'case-opened'").fetchall()
         cases = [read_case(log, str(row[0])) for row in rows]
-    chosen = [case for case in cases if _wanted(case, query)]
-    return tuple(sorted(chosen, key=lambda case: case.changed, reverse=True))
+
+    def wanted(case: Case) -> bool:
+        return (
+            (not tag or tag.casefold() in (one.casefold() for one in case.tags))
+            and (not verdict or any(item.verdict == verdict for item in case.items))
+            and (not since or case.changed[:10] >= since)
+            and (not until or case.opened[:10] <= until)
+            and _in_state(case, state)
+            and _contains(case, search)
+        )
+
+    return tuple(sorted(filter(wanted, cases), key=lambda case: case.changed, reverse=True))
 
 
 def find_case(log: CaseLog, name: str) -> Case | None:
@@ -546,18 +553,6 @@ class _Reader:
         if person not in self.names:
             self.names[person] = self.log.person_name(person)
         return self.names[person]
-
-
-def _wanted(case: Case, query: Query) -> bool:
-    if query.tag and query.tag.casefold() not in (tag.casefold() for tag in case.tags):
-        return False
-    if query.verdict and all(item.verdict != query.verdict for item in case.items):
-        return False
-    if query.since and case.changed[:10] < query.since:
-        return False
-    if query.until and case.opened[:10] > query.until:
-        return False
-    return _in_state(case, query.state) and _contains(case, query.search)
 
 
 def _in_state(case: Case, state: str) -> bool:

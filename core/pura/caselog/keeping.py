@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from pura.base.catalogue import phrase
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
 from pura.caselog.cases import FINISHED, RECORD_OF, Case, CaseItem, item_of, read_case
-from pura.caselog.log import CaseLog, Draft, LogEntry, Person, pack
+from pura.caselog.log import CaseLog, LogEntry, Person
 from pura.keys.sealed import check_passphrase, seal, unseal
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -36,15 +36,15 @@ def open_case(
         CaseLogError: The name is empty or too long, or a case of this name is there.
     """
     name = _name(name)
-    kept = {"name": pack(name)}
+    kept: dict[str, object] = {"name": name}
     if notes.strip():
-        kept["notes"] = pack(worded(notes))
+        kept["notes"] = worded(notes)
     if tags:
-        kept["tags"] = pack(_tags(tags))
+        kept["tags"] = _tags(tags)
     case = secrets.token_hex(16)
-    with log.writing() as writer:
+    with log.writing():
         _refuse_twin(log, name)
-        writer.append(Draft(action="case-opened", actor=actor.id, case=case, kept=kept))
+        log.append("case-opened", actor.id, case=case, kept=kept)
     return read_case(log, case)
 
 
@@ -55,12 +55,10 @@ def rename_case(log: CaseLog, case: str, name: str, actor: Person) -> None:
         CaseLogError: The name is empty, too long or taken.
     """
     name = _name(name)
-    with log.writing() as writer:
+    with log.writing():
         if (read_case(log, case).name or "").casefold() != name.casefold():
             _refuse_twin(log, name)
-        writer.append(
-            Draft(action="case-renamed", actor=actor.id, case=case, kept={"name": pack(name)})
-        )
+        log.append("case-renamed", actor.id, case=case, kept={"name": name})
 
 
 def write_note(log: CaseLog, case: str, text: str, actor: Person) -> None:
@@ -69,10 +67,10 @@ def write_note(log: CaseLog, case: str, text: str, actor: Person) -> None:
     Raises:
         CaseLogError: It is empty or too long.
     """
-    kept = {"text": pack(worded(text))}
-    with log.writing() as writer:
+    kept = {"text": worded(text)}
+    with log.writing():
         living(log, case)
-        writer.append(Draft(action="note-added", actor=actor.id, case=case, kept=kept))
+        log.append("note-added", actor.id, case=case, kept=kept)
 
 
 def set_tags(log: CaseLog, case: str, tags: Sequence[str], actor: Person) -> None:
@@ -81,10 +79,10 @@ def set_tags(log: CaseLog, case: str, tags: Sequence[str], actor: Person) -> Non
     Raises:
         CaseLogError: Too many.
     """
-    with log.writing() as writer:
+    with log.writing():
         living(log, case)
-        kept = {"tags": pack(_tags(tags))}
-        writer.append(Draft(action="tags-set", actor=actor.id, case=case, kept=kept))
+        kept = {"tags": _tags(tags)}
+        log.append("tags-set", actor.id, case=case, kept=kept)
 
 
 def sign_off(
@@ -97,23 +95,21 @@ def sign_off(
     """
     if reviewer.id in (item.examined_by, item.entry.actor):
         raise CaseLogError("caselog.four-eyes", code="four-eyes")
-    kept = {"recomputed": pack(worded(recomputed))}
+    kept = {"recomputed": worded(recomputed)}
     if words.strip():
-        kept["words"] = pack(worded(words))
+        kept["words"] = worded(words)
     action = "finding-confirmed" if agree else "finding-disputed"
-    with log.writing() as writer:
+    with log.writing():
         living(log, item.case)
-        writer.append(
-            Draft(
-                action=action,
-                actor=reviewer.id,
-                role="reviewer",
-                case=item.case,
-                item=item.id,
-                result=item.verdict,
-                facts={"examiner": item.examined_by},
-                kept=kept,
-            )
+        log.append(
+            action,
+            reviewer.id,
+            role="reviewer",
+            case=item.case,
+            item=item.id,
+            result=item.verdict,
+            facts={"examiner": item.examined_by},
+            kept=kept,
         )
 
 
@@ -124,22 +120,13 @@ def set_hold(log: CaseLog, case: str, actor: Person, *, held: bool, reason: str)
         CaseLogError: No reason was given.
     """
     action = "hold-set" if held else "hold-lifted"
-    draft = Draft(
-        action=action,
-        actor=actor.id,
-        role="custodian",
-        case=case,
-        kept={"reason": pack(worded(reason))},
-    )
-    with log.writing() as writer:
-        writer.append(draft)
+    kept = {"reason": worded(reason)}
+    log.append(action, actor.id, role="custodian", case=case, kept=kept)
 
 
 def set_closed(log: CaseLog, case: str, actor: Person, *, closed: bool) -> None:
     """Close a case, or open it again."""
-    log.append(
-        Draft(action="case-closed" if closed else "case-reopened", actor=actor.id, case=case)
-    )
+    log.append("case-closed" if closed else "case-reopened", actor.id, case=case)
 
 
 def living(log: CaseLog, case: str) -> None:
@@ -306,34 +293,37 @@ def save_audit(
     """
     if text not in TEXT_MODES or (text == SEAL) != ((vault or sealed) is not None):
         raise ValueError("unknown mode, or no vault for it")
-    kept = {"item": pack(audit.finding.brief().to_json())}
+    kept: dict[str, object] = {"item": audit.finding.brief().to_json()}
     if purpose.strip():
-        kept["purpose"] = pack(worded(purpose))
+        kept["purpose"] = worded(purpose)
     if sealed is not None:
         kept["sealed"] = sealed
     elif vault is not None and audit.text is not None:
         kept["sealed"] = vault.lock(pack_record(audit))
     kept["record"] = pack_record(audit if text == KEEP else without_text(audit))
-    with log.writing() as writer:
+    with log.writing():
         living(log, case)
         if _saved(log, case, audit.id):
             raise CaseLogError("caselog.audit-twice", code="case-log-twice")
         run = 1 + _runs(log, case, audit.input.sha256)
-        entry = writer.append(
-            Draft(
-                action=FINISHED[1 if run > 1 else 0],
-                actor=actor.id,
-                case=case,
-                item=audit.id,
-                result=audit.verdict,
-                policy=str(audit.policy.get("version", "")),
-                facts=_facts(audit, run, text, sealed=sealed is not None)
-                | {"examiner": examiner or actor.id},
-                kept=kept,
-            )
+        entry = log.append(
+            FINISHED[1 if run > 1 else 0],
+            actor.id,
+            case=case,
+            item=audit.id,
+            result=audit.verdict,
+            policy=str(audit.policy.get("version", "")),
+            facts=_facts(audit, run, text, sealed=sealed is not None)
+            | {"examiner": examiner or actor.id},
+            kept=kept,
         )
-        if audit.register is not None:
-            writer.append(_look_up(audit, actor, case))
+        if (asked := audit.register) is not None:
+            facts = {
+                "version": asked.version,
+                "entries": asked.entries,
+                "hits": [match.entry for match in asked.matches],
+            }
+            log.append("register-looked-up", actor.id, case=case, item=audit.id, facts=facts)
         return item_of(log, entry)
 
 
@@ -360,22 +350,18 @@ def _runs(log: CaseLog, case: str, sha256: str) -> int:
 
 def record_start(log: CaseLog, case: str, name: str, actor: Person) -> None:
     """Say in the log that an examination begins, so that one that never ends shows."""
-    with log.writing() as writer:
+    with log.writing():
         living(log, case)
-        kept = {"item": pack({"name": name[:MAX_NAME]})}
-        writer.append(Draft(action="examination-started", actor=actor.id, case=case, kept=kept))
+        kept = {"item": {"name": name[:MAX_NAME]}}
+        log.append("examination-started", actor.id, case=case, kept=kept)
 
 
 def record_failure(log: CaseLog, case: str, name: str, error: PuraError, actor: Person) -> None:
     """Say in the log that an examination failed; only the kind of error goes into the chain."""
-    with log.writing() as writer:
+    with log.writing():
         living(log, case)
-        kept = {"item": pack({"name": name[:MAX_NAME]}), "reason": pack(error.message)}
-        writer.append(
-            Draft(
-                action="examination-failed", actor=actor.id, case=case, result=error.code, kept=kept
-            )
-        )
+        kept = {"item": {"name": name[:MAX_NAME]}, "reason": error.message}
+        log.append("examination-failed", actor.id, case=case, result=error.code, kept=kept)
 
 
 def load_audit(
@@ -404,7 +390,7 @@ def load_audit(
         packed = unlock(sealed, passphrase)
     audit = json_io.from_json(unpack_record(packed))
     if audit.text is not None and actor is not None:
-        log.append(Draft(action="text-opened", actor=actor.id, case=item.case, item=item.id))
+        log.append("text-opened", actor.id, case=item.case, item=item.id)
     return audit
 
 
@@ -455,20 +441,18 @@ def record_report(
     """
     if action not in REPORT_ACTIONS:
         raise ValueError("unknown action")
-    kept = {"number": pack(number)}
+    kept = {"number": number}
     for name, value in (("reason", reason), ("recipient", recipient)):
         if value.strip():
-            kept[name] = pack(worded(value))
+            kept[name] = worded(value)
     role = "authoriser" if action == "report-issued" else "examiner"
     return log.append(
-        Draft(
-            action=action,
-            actor=actor.id,
-            role=role,
-            case=case,
-            facts={"sha256": sha256, "items": list(items), "final": final},
-            kept=kept,
-        )
+        action,
+        actor.id,
+        role=role,
+        case=case,
+        facts={"sha256": sha256, "items": list(items), "final": final},
+        kept=kept,
     )
 
 
@@ -487,16 +471,6 @@ def _facts(audit: Audit, run: int, text: str, *, sealed: bool) -> dict[str, Any]
         "draws": audit.evidence.draws,
         "prompt": audit.prompt.known,
     }
-
-
-def _look_up(audit: Audit, actor: Person, case: str) -> Draft:
-    assert audit.register is not None
-    facts = {
-        "version": audit.register.version,
-        "entries": audit.register.entries,
-        "hits": [match.entry for match in audit.register.matches],
-    }
-    return Draft(action="register-looked-up", actor=actor.id, case=case, item=audit.id, facts=facts)
 
 
 def pack_record(audit: Audit) -> bytes:
@@ -541,8 +515,8 @@ def erase(
     Raises:
         CaseLogError: A hold forbids it, or no reason was given.
     """
-    kept = {"reason": pack(worded(reason))}
-    with log.writing() as writer:
+    kept: dict[str, object] = {"reason": worded(reason)}
+    with log.writing():
         if held(log, case):
             raise CaseLogError("caselog.held", code="case-log-hold")
         gone: list[dict[str, Any]] = []
@@ -558,18 +532,16 @@ def erase(
                         if without is None:
                             continue
                         kept[RECORD_OF + entry.item] = without
-                if writer.erase(entry, field):
+                if log.erase(entry, field):
                     gone.append({"log": entry.log, "seq": entry.seq, "field": field})
-        writer.append(
-            Draft(
-                action="kept-erased",
-                actor=actor.id,
-                role="custodian",
-                case=case,
-                item=item or "",
-                facts={"erased": gone},
-                kept=kept,
-            )
+        log.append(
+            "kept-erased",
+            actor.id,
+            role="custodian",
+            case=case,
+            item=item or "",
+            facts={"erased": gone},
+            kept=kept,
         )
     log.scrub()
     return len(gone)
@@ -590,7 +562,7 @@ def move_out(log: CaseLog, case: str, item: str, actor: Person, *, to: str) -> N
     Raises:
         CaseLogError: A hold forbids it.
     """
-    with log.writing() as writer:
+    with log.writing():
         if held(log, case):
             raise CaseLogError("caselog.held", code="case-log-hold")
         gone = [
@@ -598,17 +570,15 @@ def move_out(log: CaseLog, case: str, item: str, actor: Person, *, to: str) -> N
             for entry in log.entries(case=case, item=item)
             if entry.action in FINISHED
             for field in sorted(entry.kept)
-            if writer.erase(entry, field)
+            if log.erase(entry, field)
         ]
-        writer.append(
-            Draft(
-                action="kept-erased",
-                actor=actor.id,
-                role="custodian",
-                case=case,
-                item=item,
-                facts={"erased": gone, "moved": to},
-            )
+        log.append(
+            "kept-erased",
+            actor.id,
+            role="custodian",
+            case=case,
+            item=item,
+            facts={"erased": gone, "moved": to},
         )
 
 
@@ -621,25 +591,17 @@ def erase_person(log: CaseLog, name: str, actor: Person, *, reason: str) -> bool
     Raises:
         CaseLogError: No reason was given.
     """
-    kept = {"reason": pack(worded(reason))}
+    kept = {"reason": worded(reason)}
     wanted = " ".join(name.split()).casefold()
     gone: list[dict[str, Any]] = []
-    with log.writing() as writer:
+    with log.writing():
         people = {one.id for one in log.people() if one.name.casefold() == wanted}
         for entry in list(log.entries()) if people else []:
             if entry.action == "person-added" and entry.actor in people:
-                writer.erase(entry, "name")
+                log.erase(entry, "name")
                 gone.append({"log": entry.log, "seq": entry.seq, "field": "name"})
         if gone:
-            writer.append(
-                Draft(
-                    action="kept-erased",
-                    actor=actor.id,
-                    role="custodian",
-                    facts={"erased": gone},
-                    kept=kept,
-                )
-            )
+            log.append("kept-erased", actor.id, role="custodian", facts={"erased": gone}, kept=kept)
     log.scrub()
     return bool(gone)
 

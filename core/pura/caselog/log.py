@@ -8,9 +8,10 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from pura.base.catalogue import catalogue
@@ -131,35 +132,6 @@ _TEXTS: Final = (
     "policy",
     "signature",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Draft:
-    """An entry to be appended.
-
-    Attributes:
-        action: One of :data:`ACTIONS`.
-        actor: Identifier of the person; empty for the program itself.
-        role: One of :data:`ROLES`.
-        case: Identifier of the case; empty when it concerns none.
-        item: Identifier of the audit; empty when it concerns none.
-        result: Code of the result, e.g. an outcome.
-        policy: Version of the policy that applied.
-        facts: What may stand in the chain for ever: numbers, codes, fingerprints.
-        kept: What may be erased one day, by name; only commitments to it go into the chain.
-        signature: SHA-256 of a signature that belongs to it.
-    """
-
-    action: str
-    actor: str = ""
-    role: str = "examiner"
-    case: str = ""
-    item: str = ""
-    result: str = ""
-    policy: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    kept: Mapping[str, bytes] = field(default_factory=dict)
-    signature: str = ""
 
 
 def action_words(action: str, language: str) -> str:
@@ -319,6 +291,10 @@ CASE_LOG: Final = Kind(
 )
 
 
+_NOTHING: Final = {
+    "role": "examiner",
+    **dict.fromkeys(("case", "item", "result", "policy", "signature"), ""),
+}
 PROGRAM: Final = f"pura-audit {__version__}"
 _COLUMNS: Final = "SELECT hash, body FROM entries"
 
@@ -508,23 +484,58 @@ class CaseLog(Handle):
     # Writing
 
     @contextmanager
-    def writing(self) -> Iterator[Writer]:
+    def writing(self) -> Iterator[None]:
         """Take the turn: everything in it is added, or nothing.
 
         Raises:
             CaseLogError: Another program does not let go; no room; not writable.
         """
-        with CASE_LOG.guard():
-            if self._db.in_transaction:  # a step of a larger one
-                yield Writer(self)
-            else:
-                with transaction(self._db):
-                    yield Writer(self)
+        # A step of a larger turn is part of that.
+        step = self._db.in_transaction
+        with CASE_LOG.guard(), nullcontext() if step else transaction(self._db):
+            yield
 
-    def append(self, draft: Draft) -> LogEntry:
-        """Add one entry."""
-        with self.writing() as writer:
-            return writer.append(draft)
+    def append(
+        self,
+        action: str,
+        actor: str = "",
+        *,
+        kept: Mapping[str, object] = MappingProxyType({}),
+        facts: Mapping[str, Any] = MappingProxyType({}),
+        **more: str,
+    ) -> LogEntry:
+        """Add one entry at the end.
+
+        Args:
+            action: One of :data:`ACTIONS`.
+            actor: Identifier of the person; empty for the program itself.
+            kept: What may be erased one day, by name; only commitments to it go into the chain.
+            facts: What may stand in the chain for ever: numbers, codes, fingerprints.
+            more: ``role``, one of :data:`ROLES`; ``case`` and ``item``, identifiers; ``result``, a
+                code, e.g. an outcome; ``policy``, its version; ``signature``, SHA-256 of one.
+        """
+        packed = {name: v if isinstance(v, bytes) else pack(v) for name, v in kept.items()}
+        salts = {name: new_salt() for name in packed}
+        with self.writing():
+            commitments = {name: commitment(salts[name], value) for name, value in packed.items()}
+            said = {"action": action, "actor": actor, "facts": dict(facts), "kept": commitments}
+            entry = self._next({**said, **more})
+            insert(self._db, entry)
+            for name, value in packed.items():
+                keep(self._db, entry, name, salts[name], value)
+        return entry
+
+    def erase(self, entry: LogEntry, field: str) -> bool:
+        """Overwrite what is kept beside an entry; say whether there was anything."""
+        gone = self._db.execute(
+            "DELETE FROM kept WHERE log = ? AND seq = ? AND field = ?",
+            (entry.log, entry.seq, field),
+        )
+        return gone.rowcount > 0
+
+    def sign(self, digest: str, cms: bytes) -> None:
+        """Lay a signature beside the chain."""
+        self._db.execute("INSERT OR IGNORE INTO signatures VALUES (?, ?)", (digest, cms))
 
     def scrub(self) -> None:
         """After erasing: empty the write-ahead log, in which old pages still stand.
@@ -548,7 +559,7 @@ class CaseLog(Handle):
         name = " ".join(name.split())[:200]
         if not name:
             raise CaseLogError("caselog.nobody", code="case-log-nobody")
-        with self.writing() as writer:
+        with self.writing():
             people = self.people()
             own = [one for one in people if one.id == identifier]
             for person in reversed(own[-1:] or people):
@@ -557,20 +568,19 @@ class CaseLog(Handle):
             known = {one.actor for one in self.acts("person-added")} if identifier else set()
             fresh = not identifier or (identifier in known and not own)
             new = Person(id=secrets.token_hex(8) if fresh else identifier, name=name)
-            writer.append(
-                Draft(
-                    action="person-added",
-                    actor=new.id,
-                    role="program",
-                    facts={"person": new.id},
-                    kept={"name": pack(new.name)},
-                )
+            self.append(
+                "person-added",
+                new.id,
+                role="program",
+                facts={"person": new.id},
+                kept={"name": new.name},
             )
         return new
 
-    def compose(self, draft: Draft, kept: Mapping[str, str]) -> LogEntry:
+    def _next(self, said: Mapping[str, Any]) -> LogEntry:
         """Return the entry that would come next."""
-        if draft.action not in ACTIONS or draft.role not in ROLES:
+        said = {**_NOTHING, **said}
+        if said["action"] not in ACTIONS or said["role"] not in ROLES:
             raise ValueError("unknown action or role")
         now = self._clock()
         head = self.head()
@@ -580,23 +590,14 @@ class CaseLog(Handle):
                 "log": self.id,
                 "seq": head.seq + 1,
                 "prev": head.hash,
-                "case_prev": self._case_head(draft.case),
+                "case_prev": self._case_head(said["case"]),
                 "time": utc.replace("+00:00", "Z"),
                 "zone": now.strftime("%z %Z").strip(),
                 "clock": CLOCK,
-                "actor": draft.actor,
-                "role": draft.role,
                 "station": self._station,
                 "program": PROGRAM,
                 "build": build_hash(),
-                "case": draft.case,
-                "item": draft.item,
-                "action": draft.action,
-                "result": draft.result,
-                "policy": draft.policy,
-                "facts": dict(draft.facts),
-                "kept": dict(kept),
-                "signature": draft.signature,
+                **said,
             }
         )
 
@@ -617,36 +618,7 @@ class CaseLog(Handle):
                 return  # another program was quicker
             self.id = secrets.token_hex(16)
             self._db.execute("INSERT INTO meta VALUES ('log', ?)", (self.id,))
-            Writer(self).append(Draft(action="log-created", role="program"))
-
-
-class Writer:
-    """The turn of a writer; from :meth:`CaseLog.writing`."""
-
-    def __init__(self, log: CaseLog) -> None:
-        self._log = log
-
-    def append(self, draft: Draft) -> LogEntry:
-        """Add an entry at the end."""
-        salts = {name: new_salt() for name in draft.kept}
-        commitments = {name: commitment(salts[name], value) for name, value in draft.kept.items()}
-        entry = self._log.compose(draft, commitments)
-        insert(self._log.db, entry)
-        for name, value in draft.kept.items():
-            keep(self._log.db, entry, name, salts[name], value)
-        return entry
-
-    def erase(self, entry: LogEntry, field: str) -> bool:
-        """Overwrite what is kept beside an entry; say whether there was anything."""
-        gone = self._log.db.execute(
-            "DELETE FROM kept WHERE log = ? AND seq = ? AND field = ?",
-            (entry.log, entry.seq, field),
-        )
-        return gone.rowcount > 0
-
-    def sign(self, digest: str, cms: bytes) -> None:
-        """Lay a signature beside the chain."""
-        self._log.db.execute("INSERT OR IGNORE INTO signatures VALUES (?, ?)", (digest, cms))
+            self.append("log-created", role="program")
 
 
 def insert(db: sqlite3.Connection, entry: LogEntry) -> None:

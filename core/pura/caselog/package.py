@@ -43,14 +43,12 @@ from pura.caselog.log import (
     SALT_BYTES,
     START,
     CaseLog,
-    Draft,
     LogEntry,
     Person,
     commitment,
     entry_hash,
     insert,
     keep,
-    pack,
     parse,
 )
 from pura.caselog.verify import check_entry, check_kept
@@ -109,23 +107,21 @@ def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") ->
     Raises:
         CaseLogError: There is no such case, or something in it was altered.
     """
-    kept = {"purpose": pack(purpose.strip())} if purpose.strip() else {}
-    with log.writing() as writer:
+    kept = {"purpose": purpose.strip()} if purpose.strip() else {}
+    with log.writing():
         found = read_case(log, case)
         before = list(log.entries(case=case))
         people, erased = people_of(log, {actor.id}.union(*map(acted, before)))
         around = [*people, *erased, *before]
         there = kept_places(log, around)
         gone = missing(around, there, erasures(around))
-        writer.append(
-            Draft(
-                action="case-exported",
-                actor=actor.id,
-                case=case,
-                role="custodian",
-                kept=kept,
-                facts={"audits": len(found.items), "missing": rows_of(gone)},
-            )
+        log.append(
+            "case-exported",
+            actor.id,
+            case=case,
+            role="custodian",
+            kept=kept,
+            facts={"audits": len(found.items), "missing": rows_of(gone)},
         )
         entries = list(log.entries(case=case))
         head = log.head()
@@ -168,7 +164,7 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
     package = read_package(data)
     case, kept = package.case, package.kept
     digest = hashlib.sha256(data).hexdigest()
-    with log.writing() as writer:
+    with log.writing():
         if any(True for _ in log.entries(case=case)):
             raise CaseLogError("caselog.twice", code="case-log-twice")
         with _strange():
@@ -193,21 +189,19 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
                     keep(log.db, row.entry, row.field, row.salt, row.value)
             read_case(log, case)
         end = package.entries[-1]
-        writer.append(
-            Draft(
-                action="case-imported",
-                actor=actor.id,
-                role="custodian",
-                case=case,
-                facts={
-                    "file": digest,
-                    "log": end.log,
-                    "seq": end.seq,
-                    "hash": end.hash,
-                    "entries": len(new),
-                    "absent": rows_of(package.missing),
-                },
-            )
+        log.append(
+            "case-imported",
+            actor.id,
+            role="custodian",
+            case=case,
+            facts={
+                "file": digest,
+                "log": end.log,
+                "seq": end.seq,
+                "hash": end.hash,
+                "entries": len(new),
+                "absent": rows_of(package.missing),
+            },
         )
         return read_case(log, case)
 

@@ -12,7 +12,7 @@ from pura.base import numerals
 from pura.base.errors import CaseLogError
 from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
 from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
-from pura.caselog.log import CaseLog, Draft, LogEntry, Person, pack
+from pura.caselog.log import CaseLog, LogEntry, Person
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
 from pura.report.sign import Identity
@@ -240,7 +240,7 @@ def note_signed(
     from pura.caselog.verify import sign_head
 
     known = hashlib.sha256(before).hexdigest()
-    with log.writing() as writer:
+    with log.writing():
         case = ""
         for entry in log.entries():
             if entry.action in REPORT_ACTIONS and entry.facts.get("sha256") == known:
@@ -250,9 +250,7 @@ def note_signed(
             "unsigned": known,
             "certificate": identity.certificate.sha256,
         }
-        writer.append(
-            Draft(action="report-signed", actor=actor.id, role="authoriser", case=case, facts=facts)
-        )
+        log.append("report-signed", actor.id, role="authoriser", case=case, facts=facts)
         return sign_head(log, identity, actor)
 
 
@@ -280,37 +278,31 @@ HOUSE: Final = (
 MAX_HASH: Final = 200
 
 
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """Something that happened outside the program.
-
-    Attributes:
-        action: One of :data:`CUSTODY` or :data:`HOUSE`.
-        details: What happened: from whom, how, where, what was told.
-        handed: Who released the item, or approved the change; may be empty.
-        taken: Who received it; may be empty.
-        digest: Hash of the item's bytes, or of the policy; may be empty.
-        key: Fingerprint of the key that it is about.
-        item: Identifier of the audit that it is about; may be empty.
-    """
-
-    action: str
-    details: str
-    handed: str = ""
-    taken: str = ""
-    digest: str = ""
-    key: str = ""
-    item: str = ""
-
-
-def record_event(log: CaseLog, case: str, event: Event, actor: Person) -> LogEntry:
-    """Put an event on record.
+def record_event(
+    log: CaseLog,
+    actor: Person,
+    action: str,
+    details: str,
+    *,
+    case: str = "",
+    item: str = "",
+    key: str = "",
+    digest: str = "",
+    **people: str,
+) -> LogEntry:
+    """Put on record what happened outside the program.
 
     Args:
         log: The log.
-        case: Identifier of the case; empty for an event of the whole house.
-        event: What happened.
         actor: Who records it.
+        action: One of :data:`CUSTODY` or :data:`HOUSE`.
+        details: What happened: from whom, how, where, what was told.
+        case: Identifier of the case; empty for an event of the whole organisation.
+        item: Identifier of the audit that it is about; may be empty.
+        key: Fingerprint of the key that it is about.
+        digest: Hash of the item's bytes, or of the policy; may be empty.
+        people: ``handed``, who released the item or approved the change; ``taken``, who received
+            it; may be empty.
 
     Returns:
         The entry; for a leaked key its facts list the entries of affected reports.
@@ -318,34 +310,22 @@ def record_event(log: CaseLog, case: str, event: Event, actor: Person) -> LogEnt
     Raises:
         CaseLogError: Unknown action, no details, no key where it is about one, or a closed case.
     """
-    _check(event, case)
-    kept = {"details": pack(worded(event.details))}
-    for name, text in (("handed", event.handed), ("taken", event.taken)):
-        if text.strip():
-            kept[name] = pack(worded(text))
-    if event.digest.strip():
-        kept["digest"] = pack(event.digest.strip()[:MAX_HASH])
+    _check(action, case, key)
+    kept = {"details": worded(details)}
+    kept |= {name: worded(text) for name, text in people.items() if text.strip()}
+    if digest.strip():
+        kept["digest"] = digest.strip()[:MAX_HASH]
     facts: dict[str, Any] = {}
-    with log.writing() as writer:
+    with log.writing():
         if case:
             living(log, case)
-        if event.key:
-            facts["key"] = event.key
-        if event.action == "key-leaked":
-            facts["reports"] = [
-                {"log": one.log, "seq": one.seq} for one in affected_reports(log, event.key)
-            ]
-        return writer.append(
-            Draft(
-                action=event.action,
-                actor=actor.id,
-                role="custodian",
-                case=case,
-                item=event.item,
-                facts=facts,
-                kept=kept,
-            )
-        )
+        if key:
+            facts["key"] = key
+        if action == "key-leaked":
+            reports = affected_reports(log, key)
+            facts["reports"] = [{"log": one.log, "seq": one.seq} for one in reports]
+        about = {"role": "custodian", "case": case, "item": item}
+        return log.append(action, actor.id, facts=facts, kept=kept, **about)
 
 
 def affected_reports(log: CaseLog, key: str) -> list[LogEntry]:
@@ -367,17 +347,17 @@ def _keys(facts: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
-def _check(event: Event, case: str) -> None:
-    if event.action not in (*CUSTODY, *HOUSE):
+def _check(action: str, case: str, key: str) -> None:
+    if action not in (*CUSTODY, *HOUSE):
         raise CaseLogError(
             "choice.unknown",
-            name=event.action[:40],
+            name=action[:40],
             known=", ".join((*CUSTODY, *HOUSE)),
             code="case-log-event",
         )
-    if (event.action in CUSTODY) != bool(case):
+    if (action in CUSTODY) != bool(case):
         raise CaseLogError("caselog.event-case", code="case-log-event")
-    about_key = event.action.startswith("key-")
-    fits = len(event.key) == 16 and all(c in "0123456789abcdef" for c in event.key)
+    about_key = action.startswith("key-")
+    fits = len(key) == 16 and all(c in "0123456789abcdef" for c in key)
     if about_key and not fits:
         raise CaseLogError("caselog.event-key", code="case-log-event")

@@ -28,7 +28,6 @@ from pura.caselog.log import (
     ROLES,
     START,
     CaseLog,
-    Draft,
     LogEntry,
     LogHead,
     Person,
@@ -70,23 +69,21 @@ def sign_head(
     Raises:
         CaseLogError: The log cannot be written.
     """
-    with log.writing() as writer:
+    with log.writing():
         head = log.head()
         cms = sign_detached(statement(head), identity)
         mark = hashlib.sha256(cms).hexdigest()
-        writer.sign(mark, cms)
-        return writer.append(
-            Draft(
-                action="head-signed",
-                actor=actor.id,
-                role=role,
-                signature=mark,
-                facts={
-                    "seq": head.seq,
-                    "hash": head.hash,
-                    "certificate": identity.certificate.sha256,
-                },
-            )
+        log.sign(mark, cms)
+        return log.append(
+            "head-signed",
+            actor.id,
+            role=role,
+            signature=mark,
+            facts={
+                "seq": head.seq,
+                "hash": head.hash,
+                "certificate": identity.certificate.sha256,
+            },
         )
 
 
@@ -363,13 +360,11 @@ def record_check(log: CaseLog, checks: Sequence[LogCheck], actor: Person) -> Non
     """Say in the log that it was checked, by whom, and with what result."""
     faults = [check.key for check in checks if check.state == BAD]
     log.append(
-        Draft(
-            action="log-verified",
-            actor=actor.id,
-            role="custodian",
-            result="fault" if faults else "whole",
-            facts={"checks": [check.key for check in checks], "head": str(log.head())},
-        )
+        "log-verified",
+        actor.id,
+        role="custodian",
+        result="fault" if faults else "whole",
+        facts={"checks": [check.key for check in checks], "head": str(log.head())},
     )
 
 

@@ -285,11 +285,11 @@ def print_keys(laws: Laws) -> None:
             log_f = log_anywhere(windows[len(windows) // 2 :])
             none = np.zeros((0, profile.payload_bits), dtype=np.uint8)
             for level in (0.0, 1.0, 2.0, 6.0):
-                found = find_passages(
+                found, _ = find_passages(
                     log_f, other.index, prior, profile,  # type: ignore[arg-type]
                     level * math.log(10), none, lambda: None,
                 )  # fmt: skip
-                reached[level] += bool(found.passages)
+                reached[level] += bool(found)
         rows.append([code, str(KEYS), *(str(reached[level]) for level in (0.0, 1.0, 2.0, 6.0))])
     _common.print_table(["code", "keys", "level 1", "level 10", "level 100", "level 10^6"], rows)
 

@@ -21,7 +21,7 @@ import _common
 from false_positives import DATA, LEVELS
 from pura.decode.bets import log_increments
 from pura.extract.foreign import draws_of
-from pura.measure.cells import SEED
+from pura.measure.corpora import SEED
 from pura.measure.evaluate import wilson
 from pura.scheme import Profile
 from pura.scheme.foreign import ForeignMark, GumbelMark, KgwMark, SynthIdMark

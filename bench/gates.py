@@ -28,11 +28,10 @@ import numpy as np
 
 import _common
 from pura.decode import default_model, exact
-from pura.decode.likelihood import Intervals
-from pura.decode.model import LikelihoodModel
+from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, SEED, Cell
+from pura.measure.corpora import CELLS, SEED, Cell
 from pura.measure.evaluate import TextReading
 from pura.model.evidence import read
 from pura.model.head import find_head

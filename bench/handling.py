@@ -39,7 +39,7 @@ from pura.audit.run import audit_text
 from pura.audit.variants import variants_of
 from pura.documents import read_data
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, SEED
+from pura.measure.corpora import CELLS, SEED
 from pura.model.tokenise import decode, tokenise, usual_spelling
 from pura.verdict.policy import Policy
 

@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode import combine, default_model, log_evidence
+from pura.decode import combine, default_model, sum_evidence
 from pura.decode.likelihood import Intervals
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
-from pura.measure.cells import LEARNING, SEED, STUDY, Cell
+from pura.measure.corpora import LEARNING, SEED, STUDY, Cell
 from pura.measure.evaluate import TextReading
 from pura.model.evidence import read_many
 from pura.model.reading import Reading
@@ -103,7 +103,7 @@ def weigh(reading: Reading, number: int, cut: int, *, prompt_known: bool) -> flo
         hi=reading.hi[0],
     )
     part, profile = whole.first(cut), CELL.profile(49_152)
-    found = log_evidence(
+    found = sum_evidence(
         Intervals.of(
             schedule(part.ids, part.entropy_bits, CELL.key(number), profile),
             part.entropy_bits,
@@ -114,7 +114,7 @@ def weigh(reading: Reading, number: int, cut: int, *, prompt_known: bool) -> flo
             probability=part.probability,
         )
     )
-    return found.both / float(np.log(10))
+    return found.log_e / float(np.log(10))
 
 
 def table(cache: Cache, texts: int) -> None:

@@ -32,7 +32,7 @@ from _study_power import LEAST_TEXTS, THRESHOLDS, write_power
 from pura.decode import ExactDecision, decide, default_model
 from pura.decode.likelihood import Intervals
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, POWER, SEED, Cell
+from pura.measure.corpora import CELLS, POWER, SEED, Cell
 from pura.measure.evaluate import (
     PLACES,
     READ_WHOLE,
@@ -44,7 +44,7 @@ from pura.measure.evaluate import (
     spliced,
     wilson,
 )
-from pura.measure.power.table import power_entry
+from pura.measure.power import power_entry
 from pura.scheme import Schedule, SecretKey, schedule
 from pura_lab.design import ReadingJob
 

@@ -40,12 +40,13 @@ from pura.keys import KeyRef
 from pura.measure.attacks import substitute_plausible
 from pura.measure.attacks.local import logits_of
 from pura.model.tokenise import decode, tokenise
+from pura.record.answers import Role
 from pura.scheme import Payload, Profile, SecretKey
 from pura.serve.app import create_app
 from pura.serve.log import Log
 from pura.serve.reader import Found, Reader, Work
 from pura.serve.settings import Limits, Places, Protection, Settings
-from pura.serve.tokens import Role, TokenFile
+from pura.serve.tokens import TokenFile
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
 from pura.words.sentences import scale

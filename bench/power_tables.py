@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import _common
 from pura.base.paths import user_paths
 from pura.base.progress import Stage
-from pura.measure.power.plan import PowerPlan
+from pura.measure.power_plan import PowerPlan
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 from pura.usecases.power import estimate_power, export_power, measure_power, plan_power

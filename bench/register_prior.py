@@ -23,7 +23,7 @@ import _study_read
 from _study_decode import VOCABULARY, readings
 from pura.decode import ExactDecision, Issued, default_model
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, SEED
+from pura.measure.corpora import CELLS, SEED
 from pura.measure.evaluate import TextReading, decide, wilson
 from pura.scheme import schedule
 from pura_lab.design import ReadingJob

@@ -15,8 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from pura.decode.exact import decide
-from pura.decode.likelihood import Intervals, edit_probability, step_likelihoods, window_likelihoods
-from pura.decode.model import default_model
+from pura.decode.likelihood import (
+    Intervals,
+    default_model,
+    edit_probability,
+    step_likelihoods,
+    window_likelihoods,
+)
 from pura.embed.engine import entropy_bits, inverse_transform
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode, schedule
 from pura.scheme.gray import sector_of

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.handling import (
+from pura.audit.options import Options
+from pura.audit.prepare import (
     CASE,
     CHARACTERS,
     LINES,
@@ -28,7 +29,6 @@ from pura.audit.handling import (
     pieces_of,
     unlike_written,
 )
-from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.audit.variants import CASE as CAPITALS
 from pura.audit.variants import FOUND, LAYOUT, variants_of
@@ -321,7 +321,7 @@ def test_a_mark_stays_one_behind_hidden_characters_of_any_kind(
         caution = told[f"caution.hidden-{HIDING[char]}"]
         assert caution.values == {"k": len(range(place, gaps, len(kinds)))}
         assert fill(caution, "en") != fill(caution, "de")
-    assert found.to_row()["hidden"] == finding_of(found)["hidden"] == gaps
+    assert found.to_row()["hidden"] == finding_of(found.finding)["hidden"] == gaps
 
 
 @pytest.mark.parametrize("char", ["ꙮ", "*"])

@@ -23,7 +23,7 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.comments import Comment
 
-from pura.audit.steps import input_facts
+from pura.audit.options import input_facts
 from pura.base.errors import InputError
 from pura.documents import (
     ALTERNATIVE,

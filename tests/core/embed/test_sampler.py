@@ -13,7 +13,7 @@ from pura.embed.engine import (
     lay_out,
     pick,
 )
-from pura.model.truncation import distribution
+from pura.model.reading import distribution
 from pura.scheme import Gate, Profile, Step, anchor
 from pura.scheme.gray import sector_of
 

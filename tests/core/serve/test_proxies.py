@@ -19,7 +19,7 @@ import pytest
 from tests.core.serve.conftest import Wire
 from tests.test_pages import ROOT
 
-from pura.serve.tokens import Role
+from pura.record.answers import Role
 
 pytestmark = pytest.mark.weekly
 

@@ -246,7 +246,7 @@ def _divergence(
     source: LanguageModel, model: LanguageModel, ids: Sequence[Any], check: Checkpoint
 ) -> list[float]:
     """Return the mean divergence of every text; tokens of one text are not independent."""
-    from pura.model.divergence import divergence_bits
+    from pura.model.evidence import divergence_bits
 
     limit = min(source.context_length, model.context_length)
     parts = [divergence_bits(source, model, [one[:limit]], check) for one in ids if len(one) > 1]

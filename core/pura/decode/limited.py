@@ -1,6 +1,11 @@
-"""A trellis that walks beside an automaton: exact answers over the payloads within limits.
+"""Payloads whose fields are limited: what a limit says, and the trellis of what may be issued.
 
-The automaton of :class:`~pura.decode.issuable.Issuable` reads the payload bits that a walk of the
+docs/evidence.md §3, "Limits as prior". Whoever issues payloads knows what can have been issued
+without keeping a list: customers below a number, days up to today, versions that exist. Per field
+that is a set of numbers; which payloads lie within is told by an automaton that reads them bit by
+bit, and how many they are by a product. Nothing here looks at a text.
+
+The automaton of :class:`~pura.decode.limited.Issuable` reads the payload bits that a walk of the
 register shifts in, so register and automaton together are again a finite machine, and every answer
 of the trellis holds over the walks that both of them allow. Where the automaton goes follows from
 the register's state after a step alone: each code keeps there the bits that tell the payload bit.
@@ -12,6 +17,7 @@ state after the step, -1 where the payload leaves the limits; values have an axi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,11 +26,112 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.issuable import Issuable
-from pura.decode.trellis import bridge, register
-from pura.decode.trellis.register import F64, Bits, RegisterTrellis, States
+from pura.decode.trellis import (
+    F64,
+    Bits,
+    Bridge,
+    States,
+    Trellis,
+    advance,
+    join,
+    log_home,
+    retreat,
+    step_backward,
+    step_forward,
+)
 
 I64 = npt.NDArray[np.int64]
+
+Ranges = tuple[tuple[int, int], ...]
+"""Numbers from the first to the last (inclusive) of each pair; ascending, apart from each other."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Issuable:
+    """The payloads within stated limits, fixed before the text was seen. Make it with :meth:`of`.
+
+    Attributes:
+        outside: Part of the prior that all payloads share, whether within or not, in (0, 1); those
+            within share the rest equally.
+        count: How many are within.
+        following: int64 [L_m, Q, 2], the automaton: where each state goes with a bit 0 and 1; -1
+            where no payload within begins like that. It begins in state 0, and all that is within
+            ends there.
+    """
+
+    outside: float
+    count: int
+    following: I64
+
+    @classmethod
+    def of(cls, fields: Sequence[tuple[int, Ranges]], outside: float) -> Issuable:
+        """Take limits in.
+
+        Args:
+            fields: Width in bits and numbers of each field, in the order of the payload.
+            outside: In (0, 1).
+
+        Raises:
+            ValueError: A field admits nothing, or the weight is none.
+        """
+        if not 0 < outside < 1 or any(not ranges for _, ranges in fields):
+            raise ValueError("limits need a number in each field and a weight between 0 and 1")
+        rows = [row for width, ranges in fields for row in _automaton(width, ranges)]
+        states = max(len(row) for row in rows)
+        following = np.full((len(rows), states, 2), -1, dtype=np.int64)
+        for place, row in enumerate(rows):
+            following[place, : len(row)] = row
+        count = math.prod(sum(b - a + 1 for a, b in ranges) for _, ranges in fields)
+        return cls(outside=outside, count=count, following=following)
+
+    @property
+    def payload_bits(self) -> int:
+        """``L_m``."""
+        return len(self.following)
+
+    @cached_property
+    def log_share(self) -> float:
+        """Natural log of the share of all payloads that is within."""
+        return math.log(self.count) - self.payload_bits * math.log(2)
+
+    def holds(self, bits: Bits) -> npt.NDArray[np.bool_]:
+        """Return which payloads are within; uint8 [C, L_m] to bool [C]."""
+        state = np.zeros(len(bits), dtype=np.int64)
+        for place, row in enumerate(self.following):
+            state = np.where(state < 0, -1, row[state, bits[:, place]])
+        return np.asarray(state >= 0)
+
+    def log_prior(self, bits: Bits) -> F64:
+        """Return what payloads weigh before the text is seen, natural log; [C, L_m] to [C]."""
+        everywhere = math.log(self.outside) - self.payload_bits * math.log(2)
+        within = np.logaddexp(everywhere, math.log1p(-self.outside) - math.log(self.count))
+        return np.where(self.holds(bits), within, everywhere)
+
+
+def _automaton(width: int, ranges: Ranges) -> list[list[tuple[int, int]]]:
+    """Return the smallest automaton that reads the numbers of one field, highest bit first.
+
+    Its states are what may follow: a set of numbers of the bits that are left.
+    """
+    rows: list[list[tuple[int, int]]] = []
+    states: list[Ranges] = [ranges]
+    for left in reversed(range(width)):
+        numbers: dict[Ranges, int] = {}
+        row = []
+        for state in states:
+            halves = (_part(state, 0, 1 << left), _part(state, 1 << left, 1 << left))
+            row.append(tuple(numbers.setdefault(h, len(numbers)) if h else -1 for h in halves))
+        rows.append([(zero, one) for zero, one in row])
+        states = list(numbers)
+    return rows
+
+
+def _part(ranges: Ranges, first: int, size: int) -> Ranges:
+    """Return the numbers from ``first`` on, ``size`` of them at most, counted from there."""
+    cut = ((max(a, first) - first, min(b, first + size - 1) - first) for a, b in ranges)
+    return tuple((a, b) for a, b in cut if a <= b)
+
+
 _Routes = list[tuple[int, int, npt.NDArray[np.bool_]]]
 
 _FEW_STATES: Final = 16  # of the register, up to which the log domain is as fast
@@ -43,7 +150,7 @@ class LimitedTrellis:
         issuable: The limits.
     """
 
-    trellis: RegisterTrellis
+    trellis: Trellis
     issuable: Issuable
 
     @cached_property
@@ -193,7 +300,7 @@ def _routes(move: I64) -> _Routes:
 
 
 def _forward(values: F64, window: F64, routes: _Routes, plus: np.ufunc) -> F64:
-    moved = register.step_forward(values, np.tile(window, (len(values), 1)), plus)
+    moved = step_forward(values, np.tile(window, (len(values), 1)), plus)
     out = np.full_like(values, -np.inf)
     for q, after, states in routes:
         out[after, states] = plus(out[after, states], moved[q, states])
@@ -202,7 +309,7 @@ def _forward(values: F64, window: F64, routes: _Routes, plus: np.ufunc) -> F64:
 
 def _backward(values: F64, window: F64, move: I64, plus: np.ufunc) -> F64:
     come = _gathered(values, move)
-    return register.step_backward(come, np.tile(window, (len(values), 1)), plus)
+    return step_backward(come, np.tile(window, (len(values), 1)), plus)
 
 
 def _open_walk(windows: F64, routes: Sequence[_Routes], within: int) -> F64:
@@ -259,7 +366,7 @@ class _Chain:
         alive: The automaton's states in which a payload may be before each block.
     """
 
-    bridge: bridge.Bridge
+    bridge: Bridge
     moves: tuple[I64, ...]
     alive: tuple[I64, ...]
 
@@ -286,12 +393,12 @@ class _Chain:
                 # The bits of the block stand in the register, whatever was the oldest one.
                 come = within[:, np.arange(states) // 2]
                 within = np.where(come < 0, -1, moves[t][come, np.arange(states)])
-            blocks.append(bridge.join(np.stack(parts, axis=1)[:, None])[0])
+            blocks.append(join(np.stack(parts, axis=1)[:, None])[0])
             joint.append(within)
             reached = np.unique(within[alive[-1]])
             alive.append(reached[reached >= 0])
         return cls(
-            bridge=bridge.Bridge(blocks=tuple(blocks), log_weight=log_weight),
+            bridge=Bridge(blocks=tuple(blocks), log_weight=log_weight),
             moves=tuple(joint),
             alive=tuple(alive),
         )
@@ -311,7 +418,7 @@ class _Chain:
         for block, move, alive in zip(self.bridge.blocks, self.moves, self.alive, strict=False):
             following = np.zeros_like(value)
             for q in alive.tolist():
-                bridge.advance(block[q], value[q], moved)
+                advance(block[q], value[q], moved)
                 for after in np.unique(move[q]).tolist():
                     if after >= 0:
                         there = move[q] == after
@@ -323,14 +430,14 @@ class _Chain:
         """Return ``log Σ exp(weight)`` over all closed walks within; ``-inf`` without any."""
         for past in self._pasts():
             home = past[0].diagonal()
-        return bridge.log_home(self.bridge, home)
+        return log_home(self.bridge, home)
 
     def bit_posteriors(self) -> F64 | None:
         """Return how probable each bit is 1; None where underflow might be felt."""
         pasts = list(self._pasts())
         if np.isneginf(self.bridge.log_weight.max()):
             return None
-        if bridge.log_home(self.bridge, pasts[-1][0].diagonal()) < self.floor:
+        if log_home(self.bridge, pasts[-1][0].diagonal()) < self.floor:
             return None
         states = self.bridge.log_weight.size
         memory = states.bit_length() - 1
@@ -348,6 +455,6 @@ class _Chain:
             come = _gathered(future, self.moves[i], 0.0)
             future = np.zeros_like(future)
             for q in self.alive[i].tolist():
-                bridge.retreat(self.bridge.blocks[i][q], come[q], spare)
+                retreat(self.bridge.blocks[i][q], come[q], spare)
                 future[q] = spare
         return bits

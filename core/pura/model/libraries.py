@@ -1,4 +1,7 @@
-"""Import torch and a network of transformers without the rest of these libraries.
+"""How torch and transformers are imported: offline, and without what reading never touches.
+
+The libraries that load models reach for a network by default, so they are told not to, in the one
+way that they all honour: the environment, before their import (:func:`prepare`).
 
 ``import transformers`` reads the source of every model it knows, and one network of it brings the
 compiler of torch, its distributed tensors, SciPy's optimisers and SymPy: three times what torch
@@ -20,8 +23,9 @@ import gc
 import importlib
 import importlib.metadata
 import importlib.util
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -276,3 +280,41 @@ def _take_back(before: set[str]) -> None:
     for name in set(sys.modules) - before:
         if name.partition(".")[0] == "transformers":
             del sys.modules[name]
+
+
+# Forced: a setting of the user's shell must not open the door again.
+_FORCED: Final = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
+    "DO_NOT_TRACK": "1",
+}
+# Defaults: whoever sets them otherwise has a reason.
+_DEFAULTS: Final = {
+    # Spinning OpenMP threads fight other processes for the cores; waiting ones do not.
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+}
+
+
+def switches() -> Mapping[str, str]:
+    """Return the switches that are forced, with what they are set to."""
+    return _FORCED
+
+
+def prepare() -> None:
+    """Set the switches; call it before anything imports torch or transformers.
+
+    Calling it again is harmless. When the hub client was imported earlier by somebody else, its
+    own copy of the switch is turned as well.
+    """
+    os.environ.update(_FORCED)
+    for name, value in _DEFAULTS.items():
+        os.environ.setdefault(name, value)
+    constants = sys.modules.get("huggingface_hub.constants")
+    if constants is not None:
+        constants.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]

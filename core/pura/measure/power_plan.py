@@ -1,4 +1,4 @@
-"""What a measurement of power does, fixed before it begins."""
+"""What a measurement of power is to do."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import PolicyError
 from pura.base.json_text import canonical, sha256
+from pura.measure import LEARNT, TEXTS, TOKENS
 from pura.measure.attacks import ATTACKS
-from pura.measure.cells import STUDY, Cell
-from pura.measure.usual import LEARNT, TEXTS, TOKENS
+from pura.measure.corpora import STUDY, Cell
 from pura.scheme import Profile
 from pura.verdict.power_file import MAX_NAME
 from pura.version import __version__
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
+
 
 MAX_DOCUMENT: Final = 100_000
 USABLE: Final = (

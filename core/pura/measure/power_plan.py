@@ -145,7 +145,7 @@ class PowerPlan:
         return self.prompts[(number * len(self.prompts) // count) % len(self.prompts)]
 
     def cell(self, digest: str) -> Cell:
-        """Return what every text's key, payload and dice follow from.
+        """Return what every text's key, payload and random draws follow from.
 
         Args:
             digest: Of :meth:`digest`. Keys are made for the measurement and guard nothing.

@@ -86,9 +86,9 @@ class CellPart:
 
     def payload(self, number: int) -> Payload:
         """Return the payload of one text."""
-        return Payload.from_bits(self.dice("payload", number).integers(0, 2, self.bits))
+        return Payload.from_bits(self.rng("payload", number).integers(0, 2, self.bits))
 
-    def dice(self, purpose: str, number: int) -> np.random.Generator:
+    def rng(self, purpose: str, number: int) -> np.random.Generator:
         """Return the randomness of one text for one purpose."""
         seed = int.from_bytes(self.bytes_for(purpose, number), "little")
         return np.random.default_rng(seed)
@@ -162,7 +162,7 @@ class _Text:
         self.row: RivalRow | None = None
         if piece.method.make is not None:
             self.scheme = piece.scheme(bench, number)
-            self.row = self.scheme.start(piece.payload(number), piece.dice("dice", number))
+            self.row = self.scheme.start(piece.payload(number), piece.rng("dice", number))
 
     def join(self, engine: MarkingEngine, vocab_size: int) -> None:
         """Let PURA's engine write the text, if it is one of its."""
@@ -174,7 +174,7 @@ class _Text:
             key,
             piece.payload(self.number),
             piece.profile(vocab_size),
-            piece.dice("dice", self.number),
+            piece.rng("dice", self.number),
         )
 
     def note(self, token: int, law: F64) -> None:
@@ -269,7 +269,7 @@ class CellReader:
         if condition != CLEAN:
             assert self._tools is not None
             name, params = named_strength(condition)
-            done = attack_ids(name, ids, piece.dice(condition, number), self._tools, **params)
+            done = attack_ids(name, ids, piece.rng(condition, number), self._tools, **params)
             ids, edited = done.ids, done.rate
         truth = piece.payload(number).bits
         known = text if condition == CLEAN else None

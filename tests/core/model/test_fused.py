@@ -51,13 +51,13 @@ def test_sums_are_those_of_plain_torch(
     keys: int,
     text: int,
 ) -> None:
-    dice = torch.Generator().manual_seed(7)
+    rng = torch.Generator().manual_seed(7)
 
     def drawn(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, generator=dice).to(PLACE, dtype)
+        return torch.randn(*shape, generator=rng).to(PLACE, dtype)
 
     head = Head(weight=drawn(ROWS, DEPTH), bias=drawn(ROWS) if bias else None, scale=scale, cap=cap)
-    targets = torch.randint(0, ROWS, (text,), generator=dice)
+    targets = torch.randint(0, ROWS, (text,), generator=rng)
     targets[:3] = torch.tensor([0, ROWS - 1, 2048])
     targets = targets.to(PLACE)
     hidden = drawn(text, DEPTH)

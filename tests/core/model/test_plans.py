@@ -168,11 +168,11 @@ def check_read(planned: PlannedDocument, told: dict[int, set[int]], fed: set[Pie
     assert set(planned.pieces) <= fed
     for text in planned.texts:
         known = told.get(id(text), set())
-        for take in text._takes:
+        for _, _, mine in text._takes:
             ids = np.arange(len(text.reading))
-            known |= set(ids[take.mine].tolist())
+            known |= set(ids[mine].tolist())
         for piece in fed:
-            known |= {answer.token for answer in piece.asked if answer.text is text}
+            known |= {token for owner, token, _ in piece.asked if owner is text}
         assert known >= set(range(1, len(text.reading)))
 
 

@@ -16,7 +16,7 @@ from pura.measure.attacks import (
     edit_rate,
     splice,
 )
-from pura.measure.attacks.local import model_tools
+from pura.measure.attacks.rewrite import model_tools
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, SEED, Cell, sentences_of
 from pura.model.evidence import read

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.decode.prior import Issued
 from pura.extract.local import local_evidence
 from pura.scheme import Payload, Profile, Schedule, SecretKey, schedule
+
+if TYPE_CHECKING:
+    from pura.model.reading import Reading
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
@@ -66,6 +69,17 @@ class TextReading:
     probability: F64
     lo: F64
     hi: F64
+
+    @classmethod
+    def of(cls, seen: Reading) -> TextReading:
+        """Return what a reading says under the first of its keys."""
+        return cls(
+            ids=seen.ids,
+            entropy_bits=seen.entropy_bits,
+            probability=seen.probability,
+            lo=seen.lo[0],
+            hi=seen.hi[0],
+        )
 
     def first(self, tokens: int) -> TextReading:
         """Return the reading of the first tokens: no token's reading looks ahead."""

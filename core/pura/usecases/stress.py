@@ -265,7 +265,7 @@ def attack_tools(
     Raises:
         PuraError: The model or a file is not there.
     """
-    from pura.measure.attacks.local import model_tools
+    from pura.measure.attacks.rewrite import model_tools
     from pura.measure.corpora import corpus, sentences_of
 
     loaded = environment.model(model)

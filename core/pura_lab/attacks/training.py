@@ -21,8 +21,7 @@ import numpy as np
 
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.measure.attacks.base import F64, TextWriter, Tools, damage
-from pura.measure.attacks.local import ModelWriter
-from pura.measure.attacks.rewrite import request
+from pura.measure.attacks.rewrite import ModelWriter, request
 from pura.measure.evaluate import TextReading, decide
 from pura.model.tokenise import tokenise
 from pura.scheme import Payload, Profile, SecretKey, schedule
@@ -95,13 +94,7 @@ def strength(model: LanguageModel, profile: Profile, key: SecretKey, text: str) 
     if not ids.size:
         return 0.0
     seen = read(model, ids, keys=[key], profile=profile)
-    reading = TextReading(
-        ids=seen.ids,
-        entropy_bits=seen.entropy_bits,
-        probability=seen.probability,
-        lo=seen.lo[0],
-        hi=seen.hi[0],
-    )
+    reading = TextReading.of(seen)
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     return decide(reading, steps, profile, prompt_known=False).log10_e
 

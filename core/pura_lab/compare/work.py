@@ -331,13 +331,7 @@ class CellReader:
         from pura.model.evidence import read
 
         said = read(self._model, ids, keys=[key], profile=profile)
-        return TextReading(
-            ids=said.ids,
-            entropy_bits=said.entropy_bits,
-            probability=said.probability,
-            lo=said.lo[0],
-            hi=said.hi[0],
-        )
+        return TextReading.of(said)
 
 
 def lines_of(cache: Cache, piece: CellPart, condition: str) -> Iterator[ResultLine]:

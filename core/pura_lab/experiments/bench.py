@@ -17,7 +17,7 @@ from pura.base.json_text import canonical
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.embed.generate import opening_ids, prompt_ids
 from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_foreign, attack_many
-from pura.measure.attacks.local import model_tools
+from pura.measure.attacks.rewrite import model_tools
 from pura.measure.cache import Cache
 from pura.measure.corpora import DOMAINS, corpus, prompts_of, sentences_of
 from pura.measure.evaluate import TextReading, joined, wilson
@@ -470,7 +470,7 @@ class ExperimentBench:
         return WrittenText(text=decode(self.model.tokenizer, ids.tolist()), ids=ids, log_p=log_p)
 
     def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
-        """Return what an attack makes of a text's tokens; its random draws follow from text and attack."""
+        """Return what an attack makes of a text's tokens; its draws follow from text and attack."""
         if attack == "clean":
             return Attacked(ids=text.ids, origin=np.arange(text.ids.size), rate=0.0)
         name = self._hit(text, attack, params)
@@ -556,13 +556,7 @@ class ExperimentBench:
         from pura.model.evidence import read
 
         seen = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
-        return TextReading(
-            ids=seen.ids,
-            entropy_bits=seen.entropy_bits,
-            probability=seen.probability,
-            lo=seen.lo[0],
-            hi=seen.hi[0],
-        )
+        return TextReading.of(seen)
 
     def key(self, *what: Any) -> LaidKey:
         """Return a fresh key of a text in a cell."""

@@ -19,7 +19,7 @@ from pura.decode import paper
 from pura.decode.paper import repair_parities, sum_llrs
 from pura.extract.local import local_evidence
 from pura.measure.attacks import Attacked, named_strength
-from pura.measure.attacks.local import logits_of
+from pura.measure.attacks.rewrite import logits_of
 from pura.measure.decomposition import (
     BitReadings,
     align,

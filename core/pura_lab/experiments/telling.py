@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.measure.attacks.base import log_likelihoods
-from pura.measure.attacks.local import model_tools
+from pura.measure.attacks.rewrite import model_tools
 from pura.measure.corpora import corpus
 from pura.measure.evaluate import wilson
 from pura.scheme import Payload, Profile, SecretKey

@@ -43,8 +43,8 @@ from pura.base.errors import PuraError
 from pura.base.paths import build_hash
 from pura.documents import from_text
 from pura.embed.generate import generate_batch
-from pura.measure.attacks import attack_text
 from pura.measure.attacks.rewrite import model_tools
+from pura.measure.attacks.table import attack_text
 from pura.measure.cache import Cache
 from pura.measure.corpora import STUDY
 from pura.model.tokenise import decode

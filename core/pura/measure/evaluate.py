@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode import ExactDecision, exact, paper
+from pura.decode import exact, paper
+from pura.decode.exact import ExactDecision
 from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.decode.prior import Issued
 from pura.extract.local import local_evidence

@@ -23,9 +23,9 @@ from pura.audit.prepare import check_fitness
 from pura.base.errors import PolicyError
 from pura.base.json_text import sha256
 from pura.base.progress import Checkpoint, Progress, Stage, counted
-from pura.decode import LikelihoodModel, default_model
-from pura.measure.attacks import attack_text
+from pura.decode.likelihood import LikelihoodModel, default_model
 from pura.measure.attacks.rewrite import model_tools
+from pura.measure.attacks.table import attack_text
 from pura.measure.cache import Cache
 from pura.measure.corpora import sentences_of
 from pura.measure.evaluate import (

@@ -18,7 +18,8 @@ from pura.base.progress import Checkpoint, never_cancelled
 from pura.decode import paper
 from pura.embed.engine import MarkingEngine
 from pura.extract.local import local_evidence
-from pura.measure.attacks import Tools, attack_ids, named_strength
+from pura.measure.attacks.base import Tools
+from pura.measure.attacks.table import attack_ids, named_strength
 from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading, decide, wilson
 from pura.scheme import Payload, Profile, SecretKey, default_blocks, ranks, schedule

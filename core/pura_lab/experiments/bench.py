@@ -16,8 +16,9 @@ from pura.base.errors import InputError
 from pura.base.json_text import canonical
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.embed.generate import opening_ids, prompt_ids
-from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_foreign, attack_many
+from pura.measure.attacks.base import Attacked, Tools
 from pura.measure.attacks.rewrite import model_tools
+from pura.measure.attacks.table import ATTACKS, attack_foreign, attack_many
 from pura.measure.cache import Cache
 from pura.measure.corpora import DOMAINS, corpus, prompts_of, sentences_of
 from pura.measure.evaluate import TextReading, joined, wilson

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from pura.decode import paper
 from pura.decode.paper import repair_parities, sum_llrs
 from pura.extract.local import local_evidence
-from pura.measure.attacks import Attacked, named_strength
+from pura.measure.attacks.base import Attacked
 from pura.measure.attacks.rewrite import logits_of
+from pura.measure.attacks.table import named_strength
 from pura.measure.decomposition import (
     BitReadings,
     align,

@@ -146,7 +146,7 @@ def compare(
 
 
 def _methods(methods: Sequence[str], conditions: Sequence[str], *, recorded: bool) -> list[Method]:
-    from pura.measure.attacks import ATTACKS, named_strength
+    from pura.measure.attacks.table import ATTACKS, named_strength
     from pura_lab.compare.methods import METHODS
     from pura_lab.compare.work import CLEAN
 

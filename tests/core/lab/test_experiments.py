@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_ids, named_strength
+from pura.measure.attacks.base import Attacked, Tools
+from pura.measure.attacks.table import ATTACKS, attack_ids, named_strength
 from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading
 from pura.scheme import Profile

@@ -11,29 +11,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.measure.attacks import (
-    ATTACKS,
-    Attack,
+from pura.measure.attacks.base import (
     Attacked,
     Tools,
-    attack_ids,
-    attack_many,
-    attack_text,
     copy_paste,
     delete,
     edit_rate,
     insert,
     paste_spans,
+    read_mythes,
     sentence_shuffle,
     splice,
     split_sentences,
-    stress,
     substitute,
     substitute_plausible,
     truncate,
+    word_spans,
 )
-from pura.measure.attacks.base import read_mythes, word_spans
-from pura.measure.attacks.table import AttackError
+from pura.measure.attacks.table import (
+    ATTACKS,
+    Attack,
+    AttackError,
+    attack_ids,
+    attack_many,
+    attack_text,
+    stress,
+)
 
 VOCABULARY = 500
 TEXT = (

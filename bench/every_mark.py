@@ -1,7 +1,7 @@
 """Texts of many marks: what is found, what it costs, and what other keys find.
 
 ``python bench/every_mark.py read --cache DIR`` reads the parts, ``table`` prints the tables of
-docs/study.md §5. The laws are held: entropies and intervals are those of the sample texts
+study.md §5. The laws are held: entropies and intervals are those of the sample texts
 (``tests/data/samples``, 200 tokens each), read with their prompt as the source saw them, and behind
 250 tokens of a novel as a verifier sees them in a document; the text around is that novel. Phases
 and ring positions are simulated: at a marked step the anchor of the codeword's bits lies uniformly

@@ -1,4 +1,4 @@
-"""The study of docs/study.md: both decoders on the same texts, edited or not, three verifiers.
+"""The study of study.md: both decoders on the same texts, edited or not, three verifiers.
 
 Stage 1 needs the model and hours of one core; what it makes goes into the cache, piece by piece,
 so it can be stopped, go on, and run in several processes at a time::

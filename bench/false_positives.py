@@ -1,7 +1,7 @@
 """How often an unmarked text looks marked: many keys over plain texts.
 
 ``python bench/false_positives.py --cache DIR`` reads the plain texts under 20 000 random keys and
-prints the table of docs/study.md. Under a fresh key only the secret order, the phases and the
+prints the table of study.md. Under a fresh key only the secret order, the phases and the
 indices change; a text's distributions are computed once a round and its intervals summed up for
 each key; ``--prompted`` reads texts that quote a prompt which was marked with the key, with and
 without the steps that both share; ``--again`` does so for texts that are long enough for a second

@@ -2,7 +2,7 @@
 
 ``python bench/false_positives_others.py --keys 20000`` reads the texts that ship with the tests
 under random keys of every scheme that an audit can look for, and prints the table of
-docs/study.md. The model reads each text once, for the row that it weighs: minutes.
+study.md. The model reads each text once, for the row that it weighs: minutes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Gate mismatch: what it costs when a verifier's entropies stand on the other side of a threshold.
 
-docs/study.md, "Gate mismatch". Texts are read by their generator and by verifiers whose entropies
+study.md, "Gate mismatch". Texts are read by their generator and by verifiers whose entropies
 differ; then marks are *simulated* on the readings, so that both history rules and any thresholds
 meet the same texts: a scheme that leaves the distribution of the text as it is may as well be given
 the text first, and the phases after it. At each step that the generator takes for a carrier the

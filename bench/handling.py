@@ -1,6 +1,6 @@
 """What ordinary handling does to the evidence, and what the restored readings bring back.
 
-Marked texts (the study's cell ``tbcc-36``, docs/study.md §1) are handled as mail programs, word
+Marked texts (the study's cell ``tbcc-36``, study.md §1) are handled as mail programs, word
 processors and people do, some of them through files of real formats, and audited without the
 prompt. One audit gives both numbers: that of the reading as found, and that of all readings::
 

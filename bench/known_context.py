@@ -1,6 +1,6 @@
 """What the verifier gains by knowing template, system prompt, or one of a hundred messages.
 
-``python bench/known_context.py --cache DIR`` prints the table of docs/study.md §13. Texts of the
+``python bench/known_context.py --cache DIR`` prints the table of study.md §13. Texts of the
 built-in model, generated after a chat template, a system prompt and a user's message, are read with
 nothing known, after template and system prompt, after 100 candidate messages of which one is right,
 and after the right one. What is done stays in the cache: a run that was stopped goes on.

@@ -1,7 +1,7 @@
 """Power of the built-in model under more conditions than those of the shipped table.
 
 ``python bench/power_tables.py --out DIR`` measures the plan below, table by table, and writes each
-as a sealed file (docs/power.md). Stopped, it goes on where it was. ``--only`` takes a part of the
+as a sealed file (power.md). Stopped, it goes on where it was. ``--only`` takes a part of the
 plan, ``--estimate`` prints how long each table takes here.
 """
 

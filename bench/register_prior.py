@@ -1,6 +1,6 @@
 """What a register as prior is worth: the same readings with and without it.
 
-``python bench/register_prior.py --cache DIR`` prints the table of docs/study.md §11. The texts are
+``python bench/register_prior.py --cache DIR`` prints the table of study.md §11. The texts are
 those of the study's cell ``tbcc-36`` (``bench/evidence.py generate``); readings that are not in the
 cache are made. The register of a text holds its payload and random ones, drawn from the study's
 seed and not from the text.

@@ -1,6 +1,6 @@
 """Replay: a payload says which token an edit replaced, and what follows has its context again.
 
-docs/decisions/028-no-replay.md. For a payload of the list each step's anchor
+decision 028. For a payload of the list each step's anchor
 is known, so where a token may have been substituted the tokens that the source may have drawn are
 few. A path through the text says of each token: as it stands; substituted, the source's unknown;
 or substituted, the source's was ``v``. The contexts of the keyed functions follow the path; the

@@ -2,7 +2,7 @@
 
 Spliced texts without a model: distributions and unmarked tokens come from a seeded generator,
 marked ones from the inverse transform at the anchor. What the chains make of a payload is summed
-here by a recursion of its own, one token and one chain at a time, after docs/evidence.md §3; the
+here by a recursion of its own, one token and one chain at a time, after evidence.md §3; the
 rest is what the program said when the vector was made.
 """
 

@@ -4,7 +4,7 @@ Behind foreign text the model's predictions are not those that a passage was wri
 short passage drowns. So the windows of a long text are members of the evidence, with weights that
 are fixed by the number of tokens alone: 128 tokens from every 32nd on, each read and weighed as a
 text of its own. Only a few are read, those around the place that the first look ranks highest, and
-only where the first reading does not decide; the others add nothing (docs/evidence.md §3, "A
+only where the first reading does not decide; the others add nothing (evidence.md §3, "A
 second reading").
 
 As found, as restored, from saved token ids, after what stood before it.

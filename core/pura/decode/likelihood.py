@@ -1,6 +1,6 @@
 """What an interval says of a sector: the likelihood model and log-likelihood ratios.
 
-docs/evidence.md §3. They are learnt on other texts than any under audit, shipped in
+evidence.md §3. They are learnt on other texts than any under audit, shipped in
 ``resources/likelihood.json`` with the conditions they were learnt under, and never fitted to the
 text at hand: that is what keeps the false-positive bound a theorem.
 
@@ -129,7 +129,7 @@ class PassageModel:
 
 @dataclass(frozen=True, kw_only=True)
 class LikelihoodModel:
-    """Everything that ``f_t`` needs beside the text (docs/evidence.md §3).
+    """Everything that ``f_t`` needs beside the text (evidence.md §3).
 
     Attributes:
         version: Which table this is.
@@ -369,7 +369,7 @@ class Intervals:
 I64 = npt.NDArray[np.int64]
 
 SIXTEENTHS: Final = 16
-"""Every anchor of every arity lies a multiple of 1/16 behind the phase (docs/scheme.md §4)."""
+"""Every anchor of every arity lies a multiple of 1/16 behind the phase (scheme.md §4)."""
 
 _LEAST_BLUR: Final = 1e-5
 _POINT: Final = 1e-6  # an interval narrower than this share of the blur is a point
@@ -496,7 +496,7 @@ def arity_weights(
 
 
 def edit_probability(share: float, token_probability: F64, vocab_size: int) -> F64:
-    """Return how probably each token was put in from outside (docs/evidence.md §3).
+    """Return how probably each token was put in from outside (evidence.md §3).
 
     ``q_i = (r/V) / (r/V + (1-r)·π(x_i))``: an edit picks any token, the model picks its own.
 

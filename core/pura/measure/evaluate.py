@@ -227,7 +227,7 @@ PLACES: Final = ("start", "middle", "end")
 
 READ_WHOLE: Final = 0.8
 """What counts of the evidence of a spliced document: read whole, documents had up to a quarter less
-(docs/study.md §5)."""
+(study.md §5)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

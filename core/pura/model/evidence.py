@@ -1,7 +1,7 @@
 """Reading the evidence of texts for some keys, and how far the model lies from another.
 
 Paper §4.2 needs, for every token, the entropy of the distribution that predicted it and the
-token's interval in the secret order (docs/scheme.md §5). The network is run without its output
+token's interval in the secret order (scheme.md §5). The network is run without its output
 head; the hidden states of a chunk of tokens meet the head tile by tile (:mod:`pura.model.tiles`)
 and are forgotten. Memory depends on the tile and the model's window, not on text or vocabulary.
 

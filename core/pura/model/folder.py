@@ -295,7 +295,7 @@ class InstalledModel:
         source: Where it came from, in words.
         licence: Licence of the weights, or "" when unknown.
         fingerprint: 16 hex digits that name the weights.
-        tokenizer_fingerprint: 16 hex digits (docs/scheme.md §6).
+        tokenizer_fingerprint: 16 hex digits (scheme.md §6).
         architecture: Class name.
         parameters: Numbers stored.
         dtype: Their format as stored.

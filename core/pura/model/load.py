@@ -43,7 +43,7 @@ class BareModel:
         device: Where it computes, or would.
         name: Name in the store, or the folder's.
         fingerprint: 16 hex digits that name the weights.
-        tokenizer_fingerprint: 16 hex digits (docs/scheme.md §6).
+        tokenizer_fingerprint: 16 hex digits (scheme.md §6).
         architecture: Class name.
         parameters: Number of weights.
         vocab_size: ``V = len(tokenizer)``.

@@ -151,7 +151,7 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
     (edited,) = (one for one in audit.sentences if one.key == "text.concentrated")
     share = audit.finding.share
     assert edited.values["share"] == audit.marks[0].share == share == pytest.approx(0.29, abs=0.1)
-    assert finding_of(audit)["share"] == round(share, 6)
+    assert finding_of(audit.finding)["share"] == round(share, 6)
 
 
 @pytest.fixture

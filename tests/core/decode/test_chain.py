@@ -188,7 +188,7 @@ def test_a_payload_far_behind_its_neighbour_is_not_weighed_further():
 
 
 def test_passage_of_150_tokens_in_400_plain_ones(profile, payload, text_maker):
-    """At least 95 % of tokens labelled right over eight texts (docs/evidence.md §4)."""
+    """At least 95 % of tokens labelled right over eight texts (evidence.md §4)."""
     rng = np.random.default_rng(31)
     right = total = 0
     for _ in range(8):

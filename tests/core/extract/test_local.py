@@ -83,7 +83,7 @@ def test_whole_circle_gives_the_kernels_mass(kernel):
 
 
 def faults_of(kernel: str) -> list[str]:
-    """Say what is wrong with a kernel, by what docs/scheme.md §5 asks of each."""
+    """Say what is wrong with a kernel, by what scheme.md §5 asks of each."""
     faults = []
     y = np.linspace(0.0, 0.999, 400)
     value = FORMS[kernel].value(y)
@@ -140,7 +140,7 @@ def load(path):
 
 
 def naive_intervals(data, profile, key):
-    """Softmax and CDF as docs/scheme.md §4 says, one token at a time."""
+    """Softmax and CDF as scheme.md §4 says, one token at a time."""
     order = key.vocabulary_order(profile.vocab_size)
     rank = ranks(order)
     rows = []

@@ -236,8 +236,8 @@ _SWITCH = """
 import os, sys
 from pathlib import Path
 from pura.model import libraries
-offline.prepare()
-lean.allow()
+libraries.prepare()
+libraries.allow()
 from pura.model.device import choose_device
 from pura.model.store import ModelCache
 from pura.model.store import ModelStore

@@ -21,7 +21,7 @@ import json, sys
 from pathlib import Path
 from pura.model import libraries
 from pura.model.device import choose_device
-lean.allow()
+libraries.allow()
 from pura.model.load import load_model
 model = load_model(Path(sys.argv[1]), choose_device("cpu"))
 import torch
@@ -31,7 +31,7 @@ with torch.inference_mode():
     logits = model.network(torch.arange(9)[None]).logits[0].tolist()
 
 def shape():
-    lean.complete()
+    libraries.complete()
     return torch.linalg.svdvals(torch.ones(3, 2, device="meta")).shape
 
 import transformers

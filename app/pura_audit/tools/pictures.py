@@ -1,24 +1,31 @@
-"""``make screenshots``: the pictures of the user guide, of real audits in the real window.
-
-Taken offscreen with the built-in model and the sample texts. Each holds a digest of what it shows,
-so that ``--check`` names those that are older than the program.
-"""
+"""``make screenshots``: the pictures of the user guide, of real audits in the real window."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pypdfium2
+from PySide6.QtCore import QEventLoop, QSize, Qt, QTimer
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
 
 from pura.base.paths import Paths, resource, user_paths
 from pura.record.audit import Audit
@@ -28,14 +35,119 @@ from pura.scheme import SecretKey
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.queue_model import Item
-from pura_audit.tools import painting
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.session.session import Session
-    from pura_audit.workbench.frame.main_window import MainWindow
+    from pura_audit.workbench.main_window import MainWindow
+
+
+SIZE: Final = QSize(1440, 900)
+_SETTLE_MS: Final = 400  # layouts, fonts and the first look for keys and models
+_SHOWN: Final = "Shown"
+_ACROSS: Final = Qt.Orientation.Horizontal
+_TURNS: Final = 12  # of the event loop: each lays out what the one before has changed
+
+
+def settle(milliseconds: int = _SETTLE_MS) -> None:
+    """Let the window lay itself out and the model thread answer."""
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+    for _ in range(_TURNS):  # on a busy machine the time was over before anything was done
+        QApplication.processEvents()
+
+
+def shown(widget: QWidget) -> str:
+    """Return a digest of what a widget shows: its parts in their order, and what they are called.
+
+    Titles, buttons, headings of tables and names for screen readers count; findings, times, names
+    of devices and whatever else has a digit do not, nor do sizes, colours and fonts.
+    """
+    parts = [widget, *(one for one in widget.findChildren(QWidget) if one.isVisibleTo(widget))]
+    return _digest(" ".join((type(one).__name__, *_called(one))) for one in parts)
+
+
+def read(words: str) -> str:
+    """Return a digest of what a page says: its words in any order, without those with a digit."""
+    return _digest(word for word in words.split() if not any(map(str.isdigit, word)))
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(set(lines))).encode()).hexdigest()[:32]
+
+
+def shown_in(path: Path) -> str:
+    """Return the digest of what a picture shows; "" where it holds none."""
+    return QImage(str(path)).text(_SHOWN)
+
+
+def _called(widget: QWidget) -> list[str]:
+    names = [widget.accessibleName()]
+    if isinstance(widget, QAbstractButton) or _is_title(widget):
+        names.append(widget.text())  # type: ignore[attr-defined]
+    if isinstance(widget, QLineEdit | QPlainTextEdit):
+        names.append(widget.placeholderText())
+    if isinstance(widget, QHeaderView) and (model := widget.model()) is not None:
+        count = model.columnCount() if widget.orientation() is _ACROSS else 0
+        names += [str(model.headerData(place, _ACROSS) or "") for place in range(count)]
+    return [name for name in names if name and not any(map(str.isdigit, name))]
+
+
+def _is_title(widget: QWidget) -> bool:
+    return isinstance(widget, QLabel) and widget.property("role") in ("answer", "title", "section")
+
+
+def paint(widget: QWidget, path: Path) -> Path:
+    """Write a widget as PNG, with a digest of what it shows beside it (:func:`shown`)."""
+    return write(widget.grab().toImage(), shown(widget), path)
+
+
+def write(picture: QImage, shows: str, path: Path) -> Path:
+    """Write a picture as PNG, with a digest of what it shows.
+
+    Raises:
+        OSError: The picture cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.setText(_SHOWN, shows)
+    if not picture.save(str(path)):
+        raise OSError(f"the picture {path.name} cannot be written")
+    return path
+
+
+def paint_audit(
+    audit: Audit,
+    path: Path,
+    *,
+    paths: Paths,
+    theme: str,
+    session_keys: Mapping[str, SecretKey] | None = None,
+) -> Path:
+    """Paint the window as it shows an audit.
+
+    Args:
+        audit: The record.
+        path: PNG file to write.
+        paths: The user's folders.
+        theme: ``light`` or ``dark``.
+        session_keys: Keys for this run only, by label.
+    """
+    from pura_audit.application import make_application, show_audit
+
+    make_application()
+    window = show_audit(audit, paths=paths, theme=theme, session_keys=session_keys)
+    try:
+        window.resize(SIZE)
+        window.show()
+        settle()
+        return paint(window, path)
+    finally:
+        window.session.close()
+        window.close()
+        window.deleteLater()
+        settle(0)
+
 
 OUT: Final = Path("docs") / "images"
 ISSUED: Final = "2026-11-21"
@@ -103,7 +215,7 @@ def _said(pdf: bytes) -> str:
     """Return a digest of what the first page of a report says."""
     document = pypdfium2.PdfDocument(pdf)
     try:
-        return painting.read(document[0].get_textpage().get_text_bounded())
+        return read(document[0].get_textpage().get_text_bounded())
     finally:
         document.close()
 
@@ -147,7 +259,7 @@ class Pictures:
             if not only or name in only:
                 pdf = self._first_report(language)
                 page = QImage.fromData(render_pages(pdf, dpi=100, pages=range(1))[0])
-                painting.write(page, _said(pdf), _file(name))
+                write(page, _said(pdf), _file(name))
         return 0
 
     def old(self, only: tuple[str, ...]) -> list[str]:
@@ -155,7 +267,7 @@ class Pictures:
         found: dict[str, str] = {}
 
         def note(name: str, widget: QWidget) -> None:
-            found[name] = painting.shown(widget)
+            found[name] = shown(widget)
 
         for name, theme, size, act in self._plan():
             if name in only:
@@ -163,7 +275,7 @@ class Pictures:
         for name, language in REPORTS.items():
             if name in only:
                 found[name] = _said(self._first_report(language))
-        return [name for name, shows in found.items() if painting.shown_in(_file(name)) != shows]
+        return [name for name, shows in found.items() if shown_in(_file(name)) != shows]
 
     def _first_report(self, language: str) -> bytes:
         """Return the report of the sample."""
@@ -174,7 +286,7 @@ class Pictures:
         return build_report([then], _request(language)).pdf
 
     def _paint(self, name: str, widget: QWidget) -> None:
-        painting.paint(widget, _file(f"{name}{self._suffix}"))
+        paint(widget, _file(f"{name}{self._suffix}"))
 
     def _plan(
         self,
@@ -243,13 +355,13 @@ class Pictures:
             self._until(lambda: chosen.device is not None and chosen.catalogue is not None)
             try:
                 shown = act(window) or window
-                painting.settle()
+                settle()
                 then(name, shown)
             finally:
                 window.session.close()
                 window.close()
                 window.deleteLater()
-                painting.settle(0)
+                settle(0)
 
     @staticmethod
     def _all_there(paths: Paths) -> dict[str, SecretKey]:
@@ -294,7 +406,7 @@ class Pictures:
             self._three = item.audit
         else:
             window.session.texts.add_audit(self._three)
-        painting.settle()
+        settle()
         window.selection.select_mark(1)
 
     def _in_question(self, window: MainWindow) -> None:
@@ -330,45 +442,45 @@ class Pictures:
         return item
 
     def _settings(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import program_commands
+        from pura_audit.workbench import opening
 
         self._until(lambda: window.session.chosen.catalogue is not None)
-        return program_commands.show_settings(window)
+        return opening.show_settings(window)
 
     def _report(self, window: MainWindow) -> QWidget:
         """Show the report of the sample and of a text without a mark."""
-        from pura_audit.workbench.frame import report_commands
+        from pura_audit.workbench import opening
 
         self._plain(window)
         window.session.texts.show(window.session.texts.queue.items[0])
-        dialog = report_commands.make_report(window, base=_request(), every=True)
+        dialog = opening.make_report(window, base=_request(), every=True)
         assert dialog is not None  # there are audits
         preview = dialog.preview
         self._until(lambda: preview.built is not None and not preview.view.missing())
         return dialog
 
     def _check(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import report_commands
+        from pura_audit.workbench import opening
 
         self._audited(window)
         assert self._marked is not None
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "R-2026-117.pdf"
             path.write_bytes(build_report([self._marked], ReportRequest()).pdf)
-            dialog = report_commands.verify_report(window, path)
+            dialog = opening.verify_report(window, path)
             self._until(lambda: dialog.checked is not None)
         return dialog
 
     def _sign(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import report_commands
+        from pura_audit.workbench import opening
 
         self._audited(window)
-        return report_commands.sign_report(window, Path("R-2026-117.pdf"))
+        return opening.sign_report(window, Path("R-2026-117.pdf"))
 
     def _cases(self, window: MainWindow) -> CasesDialog:
         """Show a log with three cases; one audit has been looked at by a second person."""
         from pura.caselog import CaseLog, open_case, save_audit, sign_off
-        from pura_audit.workbench.frame import case_commands
+        from pura_audit.workbench import opening
 
         self._plain(window)
         marked, plain = (item.audit for item in window.session.texts.queue.items)
@@ -389,15 +501,15 @@ class Pictures:
             save_audit(log, case.id, plain, who)
             sign_off(log, item, second, agree=True, recomputed="The evidence, from the record.")
         window.session.settings.update(auditor="A. Example")
-        dialog = case_commands.show_cases(window)
+        dialog = opening.show_cases(window)
         self._until(lambda: dialog.pane.shown is not None)
         return dialog
 
     def _save(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import case_commands
+        from pura_audit.workbench import opening
 
         self._cases(window).accept()
-        dialog = case_commands.save_to_case(window)
+        dialog = opening.save_to_case(window)
         assert dialog is not None  # there is an audit
         self._until(lambda: dialog.case.count() > 0)
         return dialog
@@ -415,7 +527,7 @@ class Pictures:
         return dialog
 
     def _side_by_side(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import case_commands
+        from pura_audit.workbench import opening
 
         self._audited(window)
         audited = _shown(window.session)
@@ -425,7 +537,7 @@ class Pictures:
         del words[50:52]
         window.session.texts.add_text("As has been written: " + " ".join(words), "letter")
         window.session.texts.show(audited)
-        dialog = case_commands.show_side_by_side(window)
+        dialog = opening.show_side_by_side(window)
         assert dialog is not None  # there are two texts
         self._until(dialog.next.isEnabled)
         dialog.go_on()

@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from pura.record.audit import Audit
-from pura_audit.jobs.context import Failure, Progress
+from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.chips import Chip
 

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
     QLayoutItem,
+    QLineEdit,
+    QMenu,
+    QProgressBar,
     QPushButton,
     QScrollArea,
     QSizePolicy,
     QStyle,
     QStyleOption,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from pura_audit.platform.i18n import translate
 from pura_audit.theme.fonts import icon
-from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING
+from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
+
+Part = QWidget | QLayout | int | None | tuple[QWidget | QLayout, int]
+Box = TypeVar("Box", bound=QBoxLayout)
 
 
 class ElidedLabel(QLabel):
@@ -34,12 +43,13 @@ class ElidedLabel(QLabel):
     def __init__(
         self,
         text: str = "",
-        parent: QWidget | None = None,
-        *,
-        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        role: str = "",
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
     ) -> None:
-        super().__init__(parent)
-        self._mode = mode
+        super().__init__()
+        if role:
+            self.setProperty("role", role)
+        self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
         self._full = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -70,7 +80,7 @@ class ElidedLabel(QLabel):
         style = self.style()
         style.drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
         rect = self.contentsRect()
-        text = self.fontMetrics().elidedText(self._full, self._mode, rect.width())
+        text = self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, rect.width())
         style.drawItemText(
             painter,
             rect,
@@ -103,19 +113,11 @@ class Card(QFrame):
         above = max(GRID, inner - GRID)
         layout.setContentsMargins(inner, above, inner, above)
         layout.setSpacing(GRID)
-        self.title, self.aside = QLabel(title), ElidedLabel()
-        self.title.setProperty("role", "title")
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.aside.setProperty("role", "muted")
-        self.aside.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.head = QHBoxLayout()
-        self.head.setSpacing(GRID)
-        self.head.addWidget(self.title)
-        self.head.addWidget(self.aside, 1)
+        self.title = label(title, "title")
+        self.aside = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
+        self.head, self.body = row_of(self.title, (self.aside, 1)), column_of()
         if title:
             layout.addLayout(self.head)
-        self.body = QVBoxLayout()
-        self.body.setSpacing(GRID)
         layout.addLayout(self.body, 1)
 
 
@@ -128,8 +130,7 @@ class ScrollCard(Card):
 
     Args:
         widest: Lines are no longer than this, in pixels.
-        above: Margin above the content, in pixels.
-        below: Margin below it.
+        below: Margin below the content, in pixels.
     """
 
     def __init__(
@@ -137,7 +138,6 @@ class ScrollCard(Card):
         parent: QWidget | None = None,
         *,
         widest: int = 16_777_215,
-        above: int = 20,
         below: int = 20,
     ) -> None:
         super().__init__("", parent)
@@ -147,9 +147,8 @@ class ScrollCard(Card):
         self.body.setSpacing(0)
         inside = QWidget()
         inside.setMaximumWidth(widest)
-        self.column = QVBoxLayout(inside)
-        self.column.setContentsMargins(PADDING, above, PADDING, below)
-        self.column.setSpacing(GRID)
+        self.column = column_of(inside=inside)
+        self.column.setContentsMargins(PADDING, 20, PADDING, below)
         self.scroll_area = QScrollArea()
         self.scroll_area.setWidgetResizable(True)
         self.scroll_area.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -200,6 +199,133 @@ def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
     return made
 
 
+def fill(layout: Box, *parts: Part) -> Box:
+    """Put parts into a layout, and return it.
+
+    A pair is a part and its share of the room that is left, a number so many pixels of air, and
+    None takes the room that is left.
+    """
+    for part in parts:
+        one, share = part if isinstance(part, tuple) else (part, 0)
+        if one is None:
+            layout.addStretch(1)
+        elif isinstance(one, int):
+            layout.addSpacing(one)
+        elif isinstance(one, QWidget):
+            layout.addWidget(one, share)
+        else:
+            layout.addLayout(one, share)
+    return layout
+
+
+def row_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> QHBoxLayout:
+    """Return parts from left to right (:func:`fill`), without margins.
+
+    Args:
+        parts: What stands in it.
+        spacing: Pixels between them; -1 leaves it to the style.
+        inside: A widget that it lays out.
+    """
+    return fill(_bare(QHBoxLayout(), spacing, inside), *parts)
+
+
+def column_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> QVBoxLayout:
+    """Return parts under each other; as :func:`row_of`."""
+    return fill(_bare(QVBoxLayout(), spacing, inside), *parts)
+
+
+def _bare(layout: Box, spacing: int, inside: QWidget | None) -> Box:
+    layout.setContentsMargins(0, 0, 0, 0)
+    if spacing >= 0:
+        layout.setSpacing(spacing)
+    if inside is not None:
+        inside.setLayout(layout)
+    return layout
+
+
+def push_button(
+    words: str, act: Callable[..., object] | None = None, role: str = ""
+) -> QPushButton:
+    """Return a button in one of the style sheet's roles; ``act`` is called without arguments."""
+    made = QPushButton(words)
+    if role:
+        made.setProperty("role", role)
+    if act is not None:
+        made.clicked.connect(lambda _=False: act())
+    return made
+
+
+def rule() -> QFrame:
+    """Return a line across, one pixel high."""
+    made = QFrame()
+    made.setProperty("role", "rule")
+    return made
+
+
+def search_field(hint: str, name: str = "") -> QLineEdit:
+    """Return a line that can be cleared; its name is the hint, unless it has one of its own."""
+    made = QLineEdit()
+    made.setPlaceholderText(hint)
+    made.setAccessibleName(name or hint)
+    made.setClearButtonEnabled(True)
+    return made
+
+
+def progress_bar(name: str) -> QProgressBar:
+    """Return a bar without a number in it."""
+    made = QProgressBar()
+    made.setTextVisible(False)
+    made.setAccessibleName(name)
+    return made
+
+
+class IconButton(QToolButton):
+    """A button that is an icon in the colours of the theme; its words are tip and spoken name.
+
+    Args:
+        theme: The colours.
+        icon: Its name.
+        words: What it does.
+        act: Does it; None where it opens a menu.
+    """
+
+    def __init__(
+        self, theme: Theme, icon: str, words: str, act: Callable[[], object] | None = None
+    ) -> None:
+        super().__init__()
+        self._theme, self._icon = theme, icon
+        self.setProperty("role", "quiet")
+        self.name(words)
+        if act is not None:
+            self.clicked.connect(lambda _=False: act())
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def name(self, words: str, icon: str = "") -> None:
+        """Say what it does now, under another icon if need be."""
+        self.setToolTip(words)
+        self.setAccessibleName(words)
+        if icon:
+            self._icon = icon
+            self._dress()
+
+    def open_menu(self, menu: QMenu) -> None:
+        """Open a menu when it is pressed."""
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setMenu(menu)
+
+    def _dress(self) -> None:
+        self.setIcon(icon(self._icon, self._theme.tokens.muted))
+
+
+def focus_ring(painter: QPainter, theme: Theme, box: QRect) -> None:
+    """Draw the ring of a widget that draws itself and has the focus."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme.colour("accent"), 2))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 6, 6)
+
+
 def restyle(widget: QWidget, name: str, value: object) -> None:
     """Set a property that the style sheet looks at, and let it take effect."""
     widget.setProperty(name, value)
@@ -231,14 +357,11 @@ class DropZone(QFrame):
         self.setObjectName("dropzone")
         self.setAccessibleName(translate("Drop", "Drop files or a folder here"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 14, 12, 14)
-        layout.setSpacing(4)
         first = label(translate("Drop", "Drop files or a folder"), "value")
         second = label(translate("Drop", "or paste a text · text, Word, PDF"), "small")
         for line in (first, second):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            layout.addWidget(line)
+        column_of(first, second, spacing=4, inside=self).setContentsMargins(12, 14, 12, 14)
 
     def mousePressEvent(self, event: object) -> None:
         """Open the file dialog."""
@@ -391,32 +514,19 @@ class Fold(QWidget):
     ) -> None:
         super().__init__(parent)
         self._title = title
-        self.head = QPushButton(title)
-        self.head.setProperty("role", "fold")
+        self.head = push_button(title, role="fold")
         self.head.setAutoDefault(False)
         self.head.setCheckable(True)
         self.head.setCursor(Qt.CursorShape.PointingHandCursor)
         self.head.toggled.connect(self._toggle)
-        self.aside = ElidedLabel()
-        self.aside.setProperty("role", "muted")
-        self.aside.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.aside = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
         self._inside = QWidget()
-        self.body = QVBoxLayout(self._inside)
+        self.body = column_of(inside=self._inside)
         self.body.setContentsMargins(0, GRID // 2, 0, GAP)
-        self.body.setSpacing(GRID)
-        row = QHBoxLayout()
-        row.setSpacing(GAP)
-        row.addWidget(self.head)
-        row.addWidget(self.aside, 1)
-        line = QFrame()
-        line.setProperty("role", "rule")
+        line = rule()
         line.setVisible(ruled)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
-        layout.addLayout(row)
-        layout.addWidget(self._inside)
-        layout.addWidget(line)
+        head = row_of(self.head, (self.aside, 1), spacing=GAP)
+        column_of(head, self._inside, line, spacing=GRID // 2, inside=self)
         self.head.setChecked(opened)
         self._toggle(opened)
 

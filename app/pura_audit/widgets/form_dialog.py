@@ -33,7 +33,7 @@ from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING, Mode, Theme
-from pura_audit.widgets.card import label, restyle
+from pura_audit.widgets.card import column_of, label, push_button, restyle, row_of
 
 
 class Host(Protocol):
@@ -233,22 +233,20 @@ def dialog_column(
         role: Of the title in the style sheet.
         spacing: Pixels between the parts.
     """
-    column = QVBoxLayout(dialog)
-    column.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-    column.setSpacing(spacing)
+    made = column_of(spacing=spacing, inside=dialog)
+    made.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
     if title:
-        column.addWidget(label(title, role, wrap=True))
+        made.addWidget(label(title, role, wrap=True))
     if words:
-        column.addWidget(label(words, "muted", wrap=True))
-    return column
+        made.addWidget(label(words, "muted", wrap=True))
+    return made
 
 
 def plain_button(words: str, act: Callable[..., object]) -> QPushButton:
     """Return a button that Enter presses while it has the focus, and never otherwise."""
-    button = QPushButton(words)
-    button.setAutoDefault(False)
-    button.clicked.connect(act)
-    return button
+    made = push_button(words, act)
+    made.setAutoDefault(False)
+    return made
 
 
 def main_button(words: str, act: Callable[..., object], *, enter: bool = True) -> QPushButton:
@@ -289,13 +287,7 @@ def close_button(dialog: QDialog, *, enter: bool = False) -> QPushButton:
 
 def button_row(*right: QWidget, left: Sequence[QWidget] = ()) -> QHBoxLayout:
     """Return the last row of a dialog: buttons at its right end, the main one last."""
-    row = QHBoxLayout()
-    for widget in left:
-        row.addWidget(widget)
-    row.addStretch(1)
-    for widget in right:
-        row.addWidget(widget)
-    return row
+    return row_of(*left, None, *right, spacing=-1)
 
 
 def opened(dialog: Shown) -> Shown:
@@ -364,11 +356,7 @@ class LabelledField(QWidget):
         self.wrong.hide()
         # Room that is left over does not go between the name and its field.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
-        for part in (name, widget, self.wrong):
-            layout.addWidget(part)
+        column_of(name, widget, self.wrong, spacing=3, inside=self)
 
     def complain(self, words: str) -> None:
         """Say below the field what is wrong; "" takes it back."""
@@ -445,11 +433,10 @@ def choice(
 
 def pair(first: QWidget, second: QWidget, *, shares: tuple[int, int] = (1, 1)) -> QLayout:
     """Put two fields beside each other."""
-    row = QHBoxLayout()
-    row.setSpacing(GRID)
-    row.addWidget(first, shares[0], Qt.AlignmentFlag.AlignTop)
-    row.addWidget(second, shares[1], Qt.AlignmentFlag.AlignTop)
-    return row
+    made = row_of()
+    for part, share in zip((first, second), shares, strict=True):
+        made.addWidget(part, share, Qt.AlignmentFlag.AlignTop)
+    return made
 
 
 def spin_box(low: int, high: int, value: int) -> QSpinBox:

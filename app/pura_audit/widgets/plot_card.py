@@ -8,7 +8,6 @@ from pathlib import Path
 import pyqtgraph as pg
 from PySide6.QtCore import QBuffer, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QAction,
     QFontMetricsF,
     QGuiApplication,
     QKeyEvent,
@@ -25,7 +24,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QSizePolicy,
     QStackedWidget,
-    QToolButton,
     QWidget,
 )
 
@@ -36,9 +34,8 @@ from pura.words.sentences import scale
 from pura_audit.platform.i18n import error_words, filled, language, number, translate
 from pura_audit.platform.spreadsheet import csv_text
 from pura_audit.theme import fonts
-from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import Theme
-from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.card import Card, IconButton, focus_ring, label
 from pura_audit.widgets.form_dialog import ask_target
 
 pg.setConfigOptions(antialias=True)
@@ -122,9 +119,7 @@ class Plot(pg.PlotWidget):
         super().paintEvent(event)
         if self.hasFocus():
             painter = QPainter(self.viewport())
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(pg.mkPen(self.theme.colour("accent"), width=2))
-            painter.drawRoundedRect(self.viewport().rect().adjusted(1, 1, -1, -1), 6, 6)
+            focus_ring(painter, self.theme, self.viewport().rect())
             painter.end()
 
 
@@ -156,16 +151,10 @@ class PlotCard(Card):
     def __init__(self, title: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(title, parent, inner=20)
         self.theme = theme
-        self._more = QToolButton()
-        self._more.setProperty("role", "quiet")
-        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         words = filled(translate("Plot", "Table, copy and export of “{title:text}”"), title=title)
-        self._more.setAccessibleName(words)
-        self._more.setToolTip(words)
-        self._more.setMenu(self._build_menu())
+        self._more = IconButton(theme, "more", words)
+        self._more.open_menu(self._build_menu())
         self.head.addWidget(self._more)
-        theme.changed.connect(self._dress)
-        self._dress()
 
     def show_plot(self, plot: QWidget) -> None:
         """Put the plot into the card, and words in its place while there is nothing to show."""
@@ -281,9 +270,7 @@ class PlotCard(Card):
             (translate("Plot", "Copy summary in words"), self._copy_words),
             (translate("Plot", "Export …"), self._ask_export),
         ):
-            action = QAction(words, menu)
-            action.triggered.connect(lambda _=False, a=act: a())
-            menu.addAction(action)
+            menu.addAction(words, act)
         return menu
 
     def _copy_picture(self) -> None:
@@ -317,9 +304,6 @@ class PlotCard(Card):
         else:
             words = filled(translate("Plot", "Exported: {file:text}"), file=path.name)
         self.noticed.emit(words)
-
-    def _dress(self) -> None:
-        self._more.setIcon(icon("more", self.theme.tokens.muted))
 
 
 TOP, BAND = 20, 34

@@ -9,9 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
-    QProgressBar,
     QPushButton,
     QTableView,
     QVBoxLayout,
@@ -22,7 +20,15 @@ from pura_audit.jobs.queue import Done, Failure, Job, Outcome, Progress, Work
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Scrolled, label
+from pura_audit.widgets.card import (
+    Scrolled,
+    column_of,
+    fill,
+    label,
+    progress_bar,
+    push_button,
+    row_of,
+)
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
     PlainDialog,
@@ -30,6 +36,7 @@ from pura_audit.widgets.form_dialog import (
     button_row,
     close_button,
     dialog_column,
+    plain_button,
 )
 
 Index = QModelIndex | QPersistentModelIndex
@@ -136,25 +143,19 @@ class TableDialog(PlainDialog):
         self.resize(640, 560)
         self._headers, self._rows = headers, rows
         layout = dialog_column(self, title, words)
-        self.table = QTableView()
+        self.table = make_table(title)
         self.table.setModel(RowsModel(headers, rows, self.table))
-        self.table.setAccessibleName(title)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setTabKeyNavigation(False)
-        self.table.setShowGrid(False)
-        self.table.setAlternatingRowColors(True)
-        self.table.verticalHeader().hide()
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.setWordWrap(True)
         self.table.verticalHeader().setDefaultSectionSize(28)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
-        header.setHighlightSections(False)
-        self.table.resizeColumnsToContents() if len(rows) < 2000 else None
-        layout.addWidget(self.table, 1)
-        copy = QPushButton(translate("Dialog", "Copy table"))
-        copy.clicked.connect(self.copy)
-        layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
+        if len(rows) < 2000:
+            self.table.resizeColumnsToContents()
+        copy = push_button(translate("Dialog", "Copy table"), self.copy)
+        foot = button_row(close_button(self, enter=True), left=(copy,))
+        fill(layout, (self.table, 1), foot)
         self.table.setFocus()
 
     def copy(self) -> None:
@@ -183,12 +184,8 @@ class WorkingDialog(FittedDialog):
         self.words = Remark()
         # A widget: Qt takes the width of a layout with nothing in sight for a limit of its column.
         self._moving = QWidget()
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(translate("Stores", "Progress"))
-        self.stop = QPushButton(translate("Stores", "Stop"))
-        self.stop.setAutoDefault(False)
-        self.stop.clicked.connect(self._stop)
+        self.bar = progress_bar(translate("Stores", "Progress"))
+        self.stop = plain_button(translate("Stores", "Stop"), self._stop)
         session.noticed.connect(self._noticed)
         self._show_progress(None)
 
@@ -236,15 +233,8 @@ class WorkingDialog(FittedDialog):
 
     def progress_row(self) -> QVBoxLayout:
         """Return the line of words, and below it the bar with its button."""
-        column, row = QVBoxLayout(), QHBoxLayout(self._moving)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
-        row.addWidget(self.bar, 1)
-        row.addWidget(self.stop)
-        column.setSpacing(GRID)
-        column.addWidget(self.words)
-        column.addWidget(self._moving)
-        return column
+        row_of((self.bar, 1), self.stop, spacing=GAP, inside=self._moving)
+        return column_of(self.words, self._moving)
 
     def _show_progress(self, share: float | None) -> None:
         self._moving.setVisible(share is not None)
@@ -293,29 +283,20 @@ class StoreDialog(WorkingDialog):
         self.setWindowTitle(name)
         self.title.setText(name)
         self.table.setAccessibleName(name)
-        layout, middle, list_side = self.column, QHBoxLayout(), QVBoxLayout()
-        layout.addWidget(self.title)
-        layout.addWidget(self.state)
-        list_side.setSpacing(GRID)
-        for widget in (self.none, self.table, self.detail):
-            list_side.addWidget(widget, 1 if widget is self.table else 0)
-        column = QVBoxLayout()
-        column.setSpacing(GRID)
+        acts = column_of()
         for kind, (words, act) in buttons.items():
-            button = QPushButton(words)
-            button.setAutoDefault(False)
-            button.clicked.connect(lambda _=False, do=act: do())
-            if kind.startswith("-"):
-                column.addSpacing(GRID)
-            self.buttons[kind.lstrip("-")] = button
-            column.addWidget(button)
-        column.addStretch(1)
-        middle.setSpacing(GAP)
-        middle.addLayout(list_side, 1)
-        middle.addWidget(Scrolled(column))
-        layout.addLayout(middle, 1)
-        layout.addLayout(self.progress_row())
-        layout.addLayout(button_row(close_button(self, enter=True)))
+            made = self.buttons[kind.lstrip("-")] = plain_button(words, act)
+            fill(acts, *((GRID, made) if kind.startswith("-") else (made,)))
+        rows = column_of(self.none, (self.table, 1), self.detail)
+        middle = row_of((rows, 1), Scrolled(fill(acts, None)), spacing=GAP)
+        fill(
+            self.column,
+            self.title,
+            self.state,
+            (middle, 1),
+            self.progress_row(),
+            button_row(close_button(self, enter=True)),
+        )
 
     def fill(self, headers: Sequence[str], rows: Sequence[Sequence[str]], chosen: int) -> None:
         """Show rows, and choose one."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -199,7 +199,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
     return made
 
 
-def fill(layout: Box, *parts: Part) -> Box:
+def add_parts(layout: Box, *parts: Part) -> Box:
     """Put parts into a layout, and return it.
 
     A pair is a part and its share of the room that is left, a number so many pixels of air, and
@@ -219,19 +219,19 @@ def fill(layout: Box, *parts: Part) -> Box:
 
 
 def row_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> QHBoxLayout:
-    """Return parts from left to right (:func:`fill`), without margins.
+    """Return parts from left to right (:func:`add_parts`), without margins.
 
     Args:
         parts: What stands in it.
         spacing: Pixels between them; -1 leaves it to the style.
         inside: A widget that it lays out.
     """
-    return fill(_bare(QHBoxLayout(), spacing, inside), *parts)
+    return add_parts(_bare(QHBoxLayout(), spacing, inside), *parts)
 
 
 def column_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> QVBoxLayout:
     """Return parts under each other; as :func:`row_of`."""
-    return fill(_bare(QVBoxLayout(), spacing, inside), *parts)
+    return add_parts(_bare(QVBoxLayout(), spacing, inside), *parts)
 
 
 def _bare(layout: Box, spacing: int, inside: QWidget | None) -> Box:
@@ -318,10 +318,10 @@ class IconButton(QToolButton):
         self.setIcon(icon(self._icon, self._theme.tokens.muted))
 
 
-def focus_ring(painter: QPainter, theme: Theme, box: QRect) -> None:
+def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
     """Draw the ring of a widget that draws itself and has the focus."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(theme.colour("accent"), 2))
+    painter.setPen(QPen(colour, 2))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 6, 6)
 

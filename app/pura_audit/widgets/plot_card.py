@@ -119,7 +119,7 @@ class Plot(pg.PlotWidget):
         super().paintEvent(event)
         if self.hasFocus():
             painter = QPainter(self.viewport())
-            focus_ring(painter, self.theme, self.viewport().rect())
+            focus_ring(painter, self.theme.colour("accent"), self.viewport().rect())
             painter.end()
 
 

@@ -22,8 +22,8 @@ from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import (
     Scrolled,
+    add_parts,
     column_of,
-    fill,
     label,
     progress_bar,
     push_button,
@@ -155,7 +155,7 @@ class TableDialog(PlainDialog):
             self.table.resizeColumnsToContents()
         copy = push_button(translate("Dialog", "Copy table"), self.copy)
         foot = button_row(close_button(self, enter=True), left=(copy,))
-        fill(layout, (self.table, 1), foot)
+        add_parts(layout, (self.table, 1), foot)
         self.table.setFocus()
 
     def copy(self) -> None:
@@ -286,10 +286,10 @@ class StoreDialog(WorkingDialog):
         acts = column_of()
         for kind, (words, act) in buttons.items():
             made = self.buttons[kind.lstrip("-")] = plain_button(words, act)
-            fill(acts, *((GRID, made) if kind.startswith("-") else (made,)))
+            add_parts(acts, *((GRID, made) if kind.startswith("-") else (made,)))
         rows = column_of(self.none, (self.table, 1), self.detail)
-        middle = row_of((rows, 1), Scrolled(fill(acts, None)), spacing=GAP)
-        fill(
+        middle = row_of((rows, 1), Scrolled(add_parts(acts, None)), spacing=GAP)
+        add_parts(
             self.column,
             self.title,
             self.state,

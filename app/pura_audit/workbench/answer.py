@@ -5,18 +5,15 @@ Outcome, one sentence, for whom, what weakens it, the steps that follow, and the
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
-    QLabel,
-    QLayout,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,7 +28,19 @@ from pura_audit.session.queue_model import Item
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import BADGE, GAP, GRID, PADDING, Theme, mark_pen, paint_badge
-from pura_audit.widgets.card import ElidedLabel, Fold, ScrollCard, label, restyle, set_tip
+from pura_audit.widgets.card import (
+    ElidedLabel,
+    Fold,
+    ScrollCard,
+    add_parts,
+    column_of,
+    label,
+    push_button,
+    restyle,
+    row_of,
+    rule,
+    set_tip,
+)
 
 COUNTED = "marks.counted"
 """The sentence that says how many marks there are; it stands above them."""
@@ -48,10 +57,7 @@ class MarkList(QWidget):
         self._selection, self._theme = selection, theme
         self.caption = label("", "muted", wrap=True)
         self.rows: list[MarkRow] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(GRID // 2)
-        self._column.addWidget(self.caption)
+        self._column = column_of(self.caption, spacing=GRID // 2, inside=self)
         selection.mark_changed.connect(self._follow)
         theme.changed.connect(self.update)
 
@@ -107,22 +113,17 @@ class MarkRow(QPushButton):
         # Its words are shortened; it never makes the card wider.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.payload = ElidedLabel(named)
-        self.payload.setProperty("role", "value")
+        self.payload = ElidedLabel(named, "value")
         if mark.payload.identified and not mark.payload.fields:
             self.payload.setFont(fonts.mono(fonts.BODY, strong=True))
             self.payload.setProperty("face", "mono")
         if number == 0:
             self.payload.setObjectName("payload")
-        facts = ElidedLabel(words)
-        facts.setProperty("role", "small")
-        facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        facts = ElidedLabel(words, "small", Qt.AlignmentFlag.AlignRight)
         for part in (self.payload, facts):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        row = QHBoxLayout(self)
+        row = row_of((self.payload, 3), (facts, 2), spacing=-1, inside=self)
         row.setContentsMargins(2 * GRID + BADGE + GAP, 5, GAP, 5)
-        row.addWidget(self.payload, 3)
-        row.addWidget(facts, 2)
         name = translate("Marks", "Mark {n:text}, {payload:text}: {facts:text}")
         self.setAccessibleName(filled(name, n=number + 1, payload=named, facts=words))
         limits = [limits_words(passage, language()) for passage in mark.passages]
@@ -172,17 +173,12 @@ class Steps(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.buttons: dict[str, QPushButton] = {}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        for place, name in enumerate(STEPS):
-            if place:
+        row = row_of(spacing=4, inside=self)
+        for name in STEPS:
+            if self.buttons:
                 row.addWidget(label("–", "muted"))
-            button = QPushButton()
-            button.setProperty("role", "step")
-            button.clicked.connect(lambda _=False, n=name: self.wanted.emit(n))
-            self.buttons[name] = button
-            row.addWidget(button)
+            self.buttons[name] = push_button("", partial(self.wanted.emit, name), "step")
+            row.addWidget(self.buttons[name])
 
     def show_item(self, item: Item) -> None:
         """Show where the finding of a row stands."""
@@ -275,16 +271,10 @@ class AnswerView(ScrollCard):
     """What it means, in one glance; what can be done about it stands below and never scrolls.
 
     Signals:
-        details_wanted: The full wording is asked for.
-        compared_wanted: The two propositions are asked for.
-        candidates_wanted: The table of candidates is asked for.
         step_wanted: A step of the finding: ``save``, ``review``, ``report`` or ``sign``.
         resized: The limits were opened or folded: it wants another height.
     """
 
-    details_wanted = Signal()
-    compared_wanted = Signal()
-    candidates_wanted = Signal()
     step_wanted = Signal(str)
     resized = Signal()
 
@@ -292,15 +282,14 @@ class AnswerView(ScrollCard):
         super().__init__(parent, widest=MAX_WIDTH, below=12)
         self.audit: Audit | None = None
         self._note = ""
-        column = self.column
         self.heading = label("", "answer", wrap=True)
         self.sentence = label("", "reading", wrap=True)
         self.more = label("", "muted", wrap=True)
         self.measured = label("", "muted", wrap=True)
         self.payload = PayloadBox()
         self.marks = MarkList(selection, theme)
-        self.compared = _link(translate("Answer", "What this compares"), self.compared_wanted)
-        self._candidates = _link(translate("Answer", "Candidates"), self.candidates_wanted)
+        self.compared = _link(translate("Answer", "What this compares"))
+        self.candidates = _link(translate("Answer", "Candidates"))
         self.limits = Fold("", ruled=False)
         self.limit_lines = label("", "body", wrap=True)
         self.limits.body.addWidget(self.limit_lines)
@@ -310,46 +299,24 @@ class AnswerView(ScrollCard):
                 Qt.TextInteractionFlag.TextSelectableByMouse
                 | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
-        column.addWidget(self.heading)
-        column.addWidget(self.sentence)
-        for part in (self.payload, self.marks, self.more):
-            column.addWidget(part)
         self._links = QWidget()
-        links = QHBoxLayout(self._links)
-        links.setContentsMargins(0, 0, 0, 0)
-        links.setSpacing(GAP)
-        links.addWidget(self.compared)
-        links.addWidget(self._candidates)
-        links.addStretch(1)
-        column.addWidget(self._links)
-        column.addWidget(self.limits)
-        column.addWidget(self.measured)
-        column.addStretch(1)
+        row_of(self.compared, self.candidates, None, spacing=GAP, inside=self._links)
+        above = (self.heading, self.sentence, self.payload, self.marks, self.more)
+        add_parts(self.column, *above, self._links, self.limits, self.measured, None)
         self.scroll_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.scroll_area.setAccessibleName(translate("Answer", "Answer"))
         self.body.addWidget(self._foot())
 
     def _foot(self) -> QWidget:
         foot = self._footer = QWidget()
-        rule = QFrame()
-        rule.setProperty("role", "rule")
         self.steps = Steps()
         self.steps.wanted.connect(self.step_wanted)
-        self._details = _link(translate("Answer", "Details"), self.details_wanted)
-        self.report = QPushButton(translate("Answer", "Report …"))
-        self.report.clicked.connect(lambda: self.step_wanted.emit(REPORT))
-        row = QHBoxLayout()
+        self.details = _link(translate("Answer", "Details"))
+        act = partial(self.step_wanted.emit, REPORT)
+        self.report = push_button(translate("Answer", "Report …"), act)
+        row = row_of(self.steps, None, self.details, self.report, spacing=GAP)
         row.setContentsMargins(PADDING, 7, PADDING, 9)
-        row.setSpacing(GAP)
-        row.addWidget(self.steps)
-        row.addStretch(1)
-        for button in (self._details, self.report):
-            row.addWidget(button)
-        column = QVBoxLayout(foot)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(rule)
-        column.addLayout(row)
+        column_of(rule(), row, spacing=0, inside=foot)
         return foot
 
     def natural_height(self, width: int) -> int:
@@ -392,11 +359,11 @@ class AnswerView(ScrollCard):
         self.payload.show_audit(audit)
         self.marks.show_audit(audit)
         self._show_limits(audit)
-        self._candidates.setVisible(any(len(mark.candidates) > 1 for mark in marks))
+        self.candidates.setVisible(any(len(mark.candidates) > 1 for mark in marks))
         count = len(marks[0].candidates) if len(marks) == 1 else 0
         words = translate("Answer", "Candidates ({n:text})") if count else ""
-        self._candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
-        self._links.setVisible(not (self.compared.isHidden() and self._candidates.isHidden()))
+        self.candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
+        self._links.setVisible(not (self.compared.isHidden() and self.candidates.isHidden()))
         self.scroll_area.verticalScrollBar().setValue(0)
 
     def payload_text(self) -> str:
@@ -462,13 +429,16 @@ class PayloadBox(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "box")
-        self._column = QVBoxLayout(self)
+        self._column = column_of(spacing=4, inside=self)
         self._column.setContentsMargins(GAP, GRID, GAP, GRID)
-        self._column.setSpacing(4)
 
     def show_audit(self, audit: Audit) -> None:
         """Show the payload of a text with one mark."""
-        _empty(self._column)
+        while (item := self._column.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.setObjectName("")
+                widget.hide()
+                widget.deleteLater()
         payload = audit.payload
         if payload is None:
             return
@@ -476,7 +446,7 @@ class PayloadBox(QFrame):
         named = whom_words(audit.profile, payload, grouped(payload.best), tongue)
         value = label(named, "value", wrap=True)
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._add(value)
+        self._column.addWidget(value)
         if not payload.identified:
             for rank, found in enumerate(audit.candidates[:RANKED], start=1):
                 words = ", ".join(f"{f.name} {f.text}" for f in found.fields) or grouped(found.bits)
@@ -485,7 +455,7 @@ class PayloadBox(QFrame):
                 filled_line = filled(line, rank=str(rank), payload=words, weight=share)
                 shown = label(filled_line, "muted", wrap=True)
                 set_tip(shown, _share_words())
-                self._add(shown)
+                self._column.addWidget(shown)
             return
         value.setObjectName("payload")
         if not payload.fields:
@@ -497,22 +467,15 @@ class PayloadBox(QFrame):
             "{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · "
             "payload of {n:text} bits",
         )
-        self._add(
-            label(
-                filled(
-                    where,
-                    share=numerals.share(audit.finding.share or 0.0, language()),
-                    k=len(audit.finding.passages),
-                    n=str(len(payload.best)),
-                ),
-                "muted",
-            )
-        )
+        share = numerals.share(audit.finding.share or 0.0, tongue)
+        count = len(audit.finding.passages)
+        words = filled(where, share=share, k=count, n=str(len(payload.best)))
+        self._column.addWidget(label(words, "muted"))
         for _, passage in audit.finding.passages[:PLACES]:
             if limits := limits_words(passage, tongue):
                 place = audit.finding.place(passage, tongue)
                 words = f"{place[:1].upper()}{place[1:]}; {limits}"
-                self._add(label(words, "muted", wrap=True))
+                self._column.addWidget(label(words, "muted", wrap=True))
         if audit.register is not None:
             match = audit.finding.register_match
             words = (
@@ -524,10 +487,7 @@ class PayloadBox(QFrame):
                 if match is not None
                 else translate("Answer", "No entry of the register has this payload")
             )
-            self._add(label(words, "muted", wrap=True))
-
-    def _add(self, line: QLabel) -> None:
-        self._column.addWidget(line)
+            self._column.addWidget(label(words, "muted", wrap=True))
 
 
 def _share_words() -> str:
@@ -542,22 +502,7 @@ def _height(part: QWidget, width: int) -> int:
     return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
 
 
-def _link(words: str, signal: object) -> QPushButton:
-    button = QPushButton(words)
-    button.setProperty("role", "link")
-    button.setCursor(Qt.CursorShape.PointingHandCursor)
-    button.clicked.connect(signal)
-    return button
-
-
-def _empty(layout: QLayout) -> None:
-    while layout.count():
-        item = layout.takeAt(0)
-        if item is None:
-            continue
-        if (widget := item.widget()) is not None:
-            widget.setObjectName("")
-            widget.hide()
-            widget.deleteLater()
-        elif (inner := item.layout()) is not None:
-            _empty(inner)
+def _link(words: str) -> QPushButton:
+    made = push_button(words, role="link")
+    made.setCursor(Qt.CursorShape.PointingHandCursor)
+    return made

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QTransform
-from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
+from PySide6.QtGui import QBrush, QMouseEvent, QPainter, QPaintEvent, QPen, QTransform
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from pura.record.evidence import BitEvidence
 from pura.scheme import Profile
@@ -17,6 +17,7 @@ from pura_audit.platform.i18n import filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
+from pura_audit.widgets.card import row_of
 from pura_audit.widgets.plot_card import Plot, PlotCard, Table, why_empty
 
 if TYPE_CHECKING:
@@ -165,26 +166,18 @@ class BarsItem(pg.GraphicsObject):
         )
         if position == self.selected or position in self.lit:
             self._ground(painter, world, x, zero, chosen=position == self.selected)
-        tone = self._tone(bit)
+        tone = self._theme.colour("repaired" if bit.repaired else "support")
         painter.setPen(Qt.PenStyle.NoPen)
         if bit.readings == 0:
             self._hollow(painter, box)
         elif bit.parity:
             painter.fillRect(box, self._theme.colour("card"))
             painter.setPen(QPen(tone, 1))
-            painter.setBrush(pg.mkBrush(tone))
-            brush = painter.brush()
-            brush.setStyle(Qt.BrushStyle.BDiagPattern)
-            painter.setBrush(brush)
+            painter.setBrush(QBrush(tone, Qt.BrushStyle.BDiagPattern))
             painter.drawRect(box.adjusted(0, 0, -1, -1))
         else:
             painter.fillRect(box, tone)
         self._signs(painter, world, bit, box, x, zero, column)
-
-    def _tone(self, bit: BitEvidence) -> QColor:
-        if bit.repaired:
-            return self._theme.colour("repaired")
-        return self._theme.colour("support")
 
     def _hollow(self, painter: QPainter, box: QRectF) -> None:
         middle = box.center().y()
@@ -264,10 +257,7 @@ class LegendKey(QWidget):
                 painter.fillRect(box, theme.colour("support"))
             case "parity":
                 painter.setPen(QPen(theme.colour("support"), 1))
-                brush = painter.brush()
-                brush.setColor(theme.colour("support"))
-                brush.setStyle(Qt.BrushStyle.BDiagPattern)
-                painter.setBrush(brush)
+                painter.setBrush(QBrush(theme.colour("support"), Qt.BrushStyle.BDiagPattern))
                 painter.drawRect(box.adjusted(0, 0, -1, -1))
             case "repaired":
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -320,20 +310,15 @@ class BitsCard(PlotCard):
         self.plot.addItem(self._bars)
         self.plot.getPlotItem().hideAxis("bottom")
         self.show_plot(self.plot)
-        self._legend = QHBoxLayout()
-        self._legend.setSpacing(10)
-        self._keys: dict[str, LegendKey] = {}
-        for kind, words in (
-            ("data", translate("Bits", "data")),
-            ("parity", translate("Bits", "check bit")),
-            ("repaired", translate("Bits", "repaired")),
-            ("weak", translate("Bits", "weak")),
-            ("erased", translate("Bits", "never read")),
-        ):
-            self._keys[kind] = LegendKey(kind, words, theme)
-            self._legend.addWidget(self._keys[kind])
-        self._legend.addStretch(1)
-        self.body.addLayout(self._legend)
+        names = {
+            "data": translate("Bits", "data"),
+            "parity": translate("Bits", "check bit"),
+            "repaired": translate("Bits", "repaired"),
+            "weak": translate("Bits", "weak"),
+            "erased": translate("Bits", "never read"),
+        }
+        self._keys = {kind: LegendKey(kind, words, theme) for kind, words in names.items()}
+        self.body.addLayout(row_of(*self._keys.values(), None, spacing=10))
         self._wire()
         self._rebuild()
 
@@ -364,9 +349,8 @@ class BitsCard(PlotCard):
         self._bars.show_bits(bits, self._lanes, scale, max(weak) if weak else 0.0)
         self._scale = scale if bits else 0.0
         self.fit()
-        self._keys["parity"].setVisible(any(b.parity for b in bits))
-        self._keys["repaired"].setVisible(any(b.repaired for b in bits))
-        self._keys["weak"].setVisible(any(b.weak for b in bits))
+        for kind in ("parity", "repaired", "weak"):
+            self._keys[kind].setVisible(any(getattr(b, kind) for b in bits))
         self._keys["erased"].setVisible(any(b.readings == 0 for b in bits))
         self._keys["data"].setVisible(bool(bits))
         self.set_filled(bool(bits), audit)

@@ -10,14 +10,14 @@ import numpy.typing as npt
 import pyqtgraph as pg
 from PySide6.QtCore import QLine, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPen
-from PySide6.QtWidgets import QSplitter, QToolButton, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from pura.record.naming import Passage
 from pura_audit.platform.i18n import decimal, filled, signed, translate
 from pura_audit.session.selection import Selection, course, token_text
 from pura_audit.theme import fonts
-from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import BADGE, GAP, GRID, Theme, mark_pen
+from pura_audit.widgets.card import IconButton
 from pura_audit.widgets.plot_card import Plot, PlotCard, Table, why_empty
 from pura_audit.widgets.text_layout import safe_text
 from pura_audit.workbench.bits_card import BitsCard
@@ -87,13 +87,10 @@ class CourseCard(PlotCard):
         self._looks: tuple[tuple[int, float], ...] = ()
         self._tokens = 0
         self._level: float | None = None
-        self.zoom = QToolButton()
         super().__init__(translate("Course", "Evidence along the text"), theme, parent)
-        self.zoom.setProperty("role", "quiet")
-        self.zoom.setCheckable(True)
         words = translate("Course", "Only what is on screen of the text")
-        self.zoom.setAccessibleName(words)
-        self.zoom.setToolTip(words)
+        self.zoom = IconButton(theme, "zoom", words)
+        self.zoom.setCheckable(True)
         self.zoom.toggled.connect(self._look)
         self.head.insertWidget(self.head.count() - 1, self.zoom)
         self.head.setSpacing(GRID // 2)
@@ -163,7 +160,6 @@ class CourseCard(PlotCard):
         self._zero.setPen(pg.mkPen(theme.colour("line"), width=1))
         self._cursor.setPen(pg.mkPen(theme.colour("accent"), width=1))
         self._seen.setBrush(pg.mkBrush(theme.colour("accent_soft")))
-        self.zoom.setIcon(icon("zoom", theme.tokens.muted))
         dash = pg.mkPen(theme.colour("against"), width=1, style=Qt.PenStyle.DashLine)
         self._threshold.setPen(dash)
         self._caption.setColor(theme.colour("against"))
@@ -243,19 +239,11 @@ class CourseCard(PlotCard):
         self._cursor.setVisible(token is not None and self._values.size > 1)
         if token is not None and self._values.size > 1:
             self._cursor.setValue(token + 1)
-            self.aside.setText(
-                filled(
-                    translate("Course", "{value:text} at token {n:text}"),
-                    n=token + 1,
-                    value=signed(float(self._values[token + 1]), 1),
-                )
-            )
-        elif self.following:
-            tokens, value = self._looks[-1]
-            words = translate("Course", "{value:text} at token {n:text}")
-            self.aside.setText(filled(words, value=signed(value, 1), n=tokens))
+            here: tuple[int, float] | None = (token + 1, float(self._values[token + 1]))
         else:
-            self.aside.setText("")
+            here = self._looks[-1] if self.following else None
+        words = translate("Course", "{value:text} at token {n:text}")
+        self.aside.setText(filled(words, n=here[0], value=signed(here[1], 1)) if here else "")
         self.redescribe()
 
     def _step(self, direction: int) -> None:

@@ -11,10 +11,8 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QLabel,
     QMenu,
-    QPushButton,
     QSystemTrayIcon,
     QWidget,
 )
@@ -30,7 +28,7 @@ from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.queue_model import ItemState
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, Theme
-from pura_audit.widgets.card import ElidedLabel
+from pura_audit.widgets.card import ElidedLabel, push_button, row_of
 from pura_audit.widgets.chips import Chip, DeviceBadge
 from pura_audit.workbench.state_views import progress_words
 
@@ -39,21 +37,7 @@ TIGHT = 1180  # below this width the brand and the shortcut give way
 
 
 class Header(QWidget):
-    """Top of the window.
-
-    Signals:
-        audit_wanted: The main button.
-        cancel_wanted: The button beside it.
-        keys_wanted: Show the dialog of the keys.
-        models_wanted: Show the dialog of the models.
-        profiles_wanted: Show the dialog of the profiles.
-    """
-
-    audit_wanted = Signal()
-    keys_wanted = Signal()
-    models_wanted = Signal()
-    profiles_wanted = Signal()
-    cancel_wanted = Signal()
+    """Top of the window: what is chosen, where it is read, and the main button."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,37 +62,20 @@ class Header(QWidget):
         )
         self.badge = DeviceBadge(theme)
         self.badge.show_device(translate("Header", "Finding the device"), "", gpu=False)
-        self.cancel = QPushButton(translate("Header", "Cancel"))
+        self.cancel = push_button(translate("Header", "Cancel"))
         self.cancel.setToolTip(translate("Menu", "Cancel all audits"))
-        self.audit = QPushButton(translate("Header", "Audit"))
-        self.audit.setProperty("role", "main")
-        self._lay_out(brand)
+        self.audit = push_button(translate("Header", "Audit"), role="main")
+        chips = (self.key, self.model, self.profile)
+        right = (self.badge, GRID, self.cancel, self.audit)
+        self.row = row_of(brand, GRID * 2, *chips, None, *right, inside=self)
+        self.row.setContentsMargins(20, 0, GAP, 0)
         self._wire()
         self.refresh()
         self._show_device()
 
-    def _lay_out(self, brand: QLabel) -> None:
-        row = self.row = QHBoxLayout(self)
-        row.setContentsMargins(20, 0, GAP, 0)
-        row.setSpacing(GRID)
-        row.addWidget(brand)
-        row.addSpacing(GRID * 2)
-        for chip in (self.key, self.model, self.profile):
-            row.addWidget(chip)
-        row.addStretch(1)
-        row.addWidget(self.badge)
-        row.addSpacing(GRID)
-        row.addWidget(self.cancel)
-        row.addWidget(self.audit)
-
     def _wire(self) -> None:
         session = self._session
-        self.audit.clicked.connect(self.audit_wanted)
-        self.cancel.clicked.connect(self.cancel_wanted)
         self.key.several_chosen.connect(self._choose_keys)
-        self.key.manage_wanted.connect(self.keys_wanted)
-        self.model.manage_wanted.connect(self.models_wanted)
-        self.profile.manage_wanted.connect(self.profiles_wanted)
         self.model.chosen.connect(self._choose_model)
         self.profile.chosen.connect(lambda place: self._choose_profiles([place]))
         self.profile.several_chosen.connect(self._choose_profiles)
@@ -276,18 +243,13 @@ class StatusLine(QWidget):
         self._session = session
         self.words = ElidedLabel()
         self._notice = ""
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(STAY_MS)
+        self._timer = QTimer(self, singleShot=True, interval=STAY_MS)
         self._timer.timeout.connect(self._forget)
         self._network = QLabel()
         self._say_network()
         session.jobs.installs.busy_changed.connect(self._say_network)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(20, 0, 20, 0)
-        row.setSpacing(GAP)
-        row.addWidget(self.words, 1)
-        row.addWidget(self._network)
+        line = row_of((self.words, 1), self._network, spacing=GAP, inside=self)
+        line.setContentsMargins(20, 0, 20, 0)
         session.texts.queue.dataChanged.connect(self._told)
         session.texts.queue.counted.connect(self._told)
         session.noticed.connect(self.say)

@@ -17,14 +17,11 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMainWindow,
     QMenu,
     QMessageBox,
     QSplitter,
     QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,9 +31,16 @@ from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
-from pura_audit.theme.fonts import app_icon, icon
+from pura_audit.theme.fonts import app_icon
 from pura_audit.theme.theme import GAP, Mode, Theme
-from pura_audit.widgets.card import acceptable, dropped_paths, restyle
+from pura_audit.widgets.card import (
+    IconButton,
+    acceptable,
+    column_of,
+    dropped_paths,
+    restyle,
+    row_of,
+)
 from pura_audit.widgets.form_dialog import ask_file, ask_files, ask_first, press_focused
 from pura_audit.workbench import opening
 from pura_audit.workbench.commands import build_menu, commands
@@ -103,23 +107,17 @@ class MainWindow(QMainWindow):
             inner=self.inner,
         )
         self._wire()
-        self._dress()
 
     def _lay_out(self) -> None:
-        self._menu_button = QToolButton()
-        self._menu_button.setProperty("role", "quiet")
-        self._menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._menu_button.setMenu(self.menu)
-        self._menu_button.setShortcut("F10")
         words = translate("Menu", "Menu")
-        self._menu_button.setAccessibleName(words)
-        self._menu_button.setToolTip(f"{words} (F10)")
-        self.header.row.addWidget(self._menu_button)
+        menu = IconButton(self.theme, "menu", words)
+        menu.open_menu(self.menu)
+        menu.setShortcut("F10")
+        menu.setToolTip(f"{words} (F10)")
+        self.header.row.addWidget(menu)
         self.columns.setHandleWidth(GAP)
         self.columns.setChildrenCollapsible(False)
-        self._results = QWidget()
-        row = QHBoxLayout(self._results)
-        row.setContentsMargins(0, GAP, GAP, GAP)
+        results = QWidget()
         self.inner.setHandleWidth(GAP)
         self.inner.setChildrenCollapsible(False)
         self.inner.addWidget(self.work)
@@ -129,20 +127,16 @@ class MainWindow(QMainWindow):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.inner)
-        row.addWidget(self._stack)
+        row_of(self._stack, inside=results).setContentsMargins(0, GAP, GAP, GAP)
         self.columns.addWidget(self.queue)
-        self.columns.addWidget(self._results)
+        self.columns.addWidget(results)
         self.columns.setStretchFactor(0, 0)
         self.columns.setStretchFactor(1, 1)
         self._places = QStackedWidget()
         self._places.addWidget(self.columns)
         self._places.addWidget(self.pile)
         middle = QWidget()
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        for widget in (self.header, self._places, self.status):
-            column.addWidget(widget, 1 if widget is self._places else 0)
+        column_of(self.header, (self._places, 1), self.status, spacing=0, inside=middle)
         self.setCentralWidget(middle)
 
     def _listen(self) -> None:
@@ -150,7 +144,6 @@ class MainWindow(QMainWindow):
         session = self.session
         self.setup = SetupActs(self.empty.setup, session, self)
         self.setup.keys_wanted.connect(lambda act: opening.show_keys(self, act))
-        self.theme.changed.connect(self._dress)
         session.texts.current_changed.connect(self._show_current)
         session.texts.item_changed.connect(self._show_current)
         session.chosen.changed.connect(self._tell_problems)
@@ -166,34 +159,34 @@ class MainWindow(QMainWindow):
     def _wire(self) -> None:
         """Follow the views, which come and go with their language."""
         session = self.session
-        self.header.audit_wanted.connect(self.audit)
-        self.header.cancel_wanted.connect(session.audits.cancel)
-        self.header.keys_wanted.connect(lambda: opening.show_keys(self))
-        self.header.models_wanted.connect(lambda: opening.show_models(self))
-        self.header.profiles_wanted.connect(lambda: opening.show_profiles(self))
+        self.header.audit.clicked.connect(self.audit)
+        self.header.cancel.clicked.connect(session.audits.cancel)
+        self.header.key.manage_wanted.connect(lambda: opening.show_keys(self))
+        self.header.model.manage_wanted.connect(lambda: opening.show_models(self))
+        self.header.profile.manage_wanted.connect(lambda: opening.show_profiles(self))
         self.empty.setup.bundle_wanted.connect(lambda: ask_bundle(self))
         self.recent.opened.connect(lambda path: self.add_files([path]))
-        self.queue.open_wanted.connect(self.open_files)
-        self.queue.fold_wanted.connect(self.toggle_queue)
+        self.queue.drop.open_wanted.connect(self.open_files)
+        self.queue.fold.clicked.connect(self.toggle_queue)
         self.queue.audit_wanted.connect(self.audit_items)
-        self.queue.table_wanted.connect(self.toggle_pile)
+        self.queue.table.clicked.connect(self.toggle_pile)
         self.pile.audit_wanted.connect(self.audit_items)
         self.pile.item_wanted.connect(self.show_document)
         self.pile.report_wanted.connect(lambda items: opening.report_items(self, items))
         self.pile.noticed.connect(self.status.say)
-        self.empty.open_wanted.connect(self.open_files)
-        self.empty.paste_wanted.connect(self.paste)
-        self.empty.sample_wanted.connect(session.texts.add_sample)
-        self.work.prompt_changed.connect(self._note_prompt)
-        self.work.prompts_wanted.connect(self._load_prompts)
+        self.empty.open.clicked.connect(self.open_files)
+        self.empty.paste.clicked.connect(self.paste)
+        self.empty.sample.clicked.connect(session.texts.add_sample)
+        self.work.ready.prompt_changed.connect(self._note_prompt)
+        self.work.ready.prompts_wanted.connect(self._load_prompts)
         self.work.ready.missing_wanted.connect(self._offer_missing)
-        self.work.again_wanted.connect(self.audit_current)
-        self.work.remove_wanted.connect(self.remove_current)
-        self.work.cancel_wanted.connect(self.cancel_current)
-        self.work.pause_wanted.connect(self.toggle_pause)
-        self.work.answer.details_wanted.connect(lambda: opening.show_details(self))
-        self.work.answer.candidates_wanted.connect(lambda: opening.show_candidates(self))
-        self.work.answer.compared_wanted.connect(lambda: opening.show_compared(self))
+        self.work.error.again.clicked.connect(self.audit_current)
+        self.work.error.remove.clicked.connect(self.remove_current)
+        self.work.busy.cancel.clicked.connect(self.cancel_current)
+        self.work.busy.pause.clicked.connect(self.toggle_pause)
+        self.work.answer.details.clicked.connect(lambda: opening.show_details(self))
+        self.work.answer.candidates.clicked.connect(lambda: opening.show_candidates(self))
+        self.work.answer.compared.clicked.connect(lambda: opening.show_compared(self))
         self.work.answer.step_wanted.connect(lambda name: opening.do_step(self, name))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         shows = self.actions_by_name["evidence"]
@@ -202,9 +195,6 @@ class MainWindow(QMainWindow):
         for card in self.evidence.cards:
             card.table_wanted.connect(lambda c=card: opening.show_table(self, c))
             card.noticed.connect(self.status.say)
-
-    def _dress(self) -> None:
-        self._menu_button.setIcon(icon("menu", self.theme.tokens.muted))
 
     # What features ask of it
 

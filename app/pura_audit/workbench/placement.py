@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QMargins, QPoint, QTimer, Signal
+from PySide6.QtCore import QByteArray, QMargins, QPoint, QTimer
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, Theme
-from pura_audit.widgets.card import ScrollCard
+from pura_audit.widgets.card import ScrollCard, column_of
 from pura_audit.workbench.answer import AnswerView
 from pura_audit.workbench.course_card import NARROW as LEAST
 from pura_audit.workbench.course_card import EvidenceColumn
@@ -25,23 +25,7 @@ SHARE = 0.56  # of the height that the answer may take
 
 
 class WorkView(QWidget):
-    """Shows one row of the queue.
-
-    Signals:
-        prompt_changed: The known prompt of the row, and whether it is a list of candidates.
-        prompts_wanted: Candidates from a file; without a path somebody is to choose one.
-        again_wanted: Audit the row again.
-        remove_wanted: Take the row out.
-        cancel_wanted: Stop the audit.
-        pause_wanted: Let all audits wait, or go on.
-    """
-
-    prompt_changed = Signal(str, bool)
-    prompts_wanted = Signal(object)
-    again_wanted = Signal()
-    remove_wanted = Signal()
-    cancel_wanted = Signal()
-    pause_wanted = Signal()
+    """Shows one row of the queue: its answer or what became of it, and its text."""
 
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,20 +35,10 @@ class WorkView(QWidget):
         for view in (self.answer, self.ready, self.busy, self.error):
             self.stack.addWidget(view)
         self.text = TextCard(selection, theme)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GAP)
-        layout.addWidget(self.stack)
-        layout.addWidget(self.text, 1)
+        column_of(self.stack, (self.text, 1), spacing=GAP, inside=self)
         self.setMinimumWidth(420)
         self.answer.resized.connect(self._fit)
         self.text.find_bar.toggled.connect(self._fit)
-        self.ready.prompt_changed.connect(self.prompt_changed)
-        self.ready.prompts_wanted.connect(self.prompts_wanted)
-        self.error.again_wanted.connect(self.again_wanted)
-        self.error.remove_wanted.connect(self.remove_wanted)
-        self.busy.cancel_wanted.connect(self.cancel_wanted)
-        self.busy.pause_wanted.connect(self.pause_wanted)
 
     def show_item(
         self,

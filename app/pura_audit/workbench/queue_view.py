@@ -26,16 +26,11 @@ from PySide6.QtGui import (
     QPen,
 )
 from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLineEdit,
     QListView,
     QMenu,
-    QPushButton,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -52,9 +47,17 @@ from pura_audit.session.queue_model import (
 )
 from pura_audit.session.session import Session
 from pura_audit.theme import fonts
-from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GAP, GRID, Theme
-from pura_audit.widgets.card import DropZone, label
+from pura_audit.widgets.card import (
+    DropZone,
+    IconButton,
+    column_of,
+    focus_ring,
+    label,
+    push_button,
+    row_of,
+    search_field,
+)
 
 ROW: Final = 56
 _VERDICTS: Final = {
@@ -214,9 +217,7 @@ class QueueList(QListView):
         super().paintEvent(event)
         if self.hasFocus() and not self.currentIndex().isValid():
             painter = QPainter(self.viewport())
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(self.palette().highlight(), 2))
-            painter.drawRoundedRect(self.viewport().rect().adjusted(1, 1, -1, -1), 6, 6)
+            focus_ring(painter, self.palette().highlight().color(), self.viewport().rect())
             painter.end()
 
 
@@ -224,16 +225,10 @@ class QueueView(QWidget):
     """List, search and drop corner; folds to signs where the window is narrow.
 
     Signals:
-        open_wanted: The drop corner was clicked.
-        fold_wanted: The fold button was pressed.
         audit_wanted: These rows are to be audited.
-        table_wanted: All texts are to be shown as a table.
     """
 
-    open_wanted = Signal()
-    fold_wanted = Signal()
     audit_wanted = Signal(object)
-    table_wanted = Signal()
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -241,24 +236,22 @@ class QueueView(QWidget):
         self.folded = False
         self._heading = label(translate("Queue", "Queue"), "section")
         self._count = label("", "label")
-        self.table = QPushButton(translate("Queue", "Table"))
-        self.table.setProperty("role", "link")
+        self.table = push_button(translate("Queue", "Table"), role="link")
         self.table.setToolTip(translate("Queue", "Show all texts as a table (Ctrl+T)"))
-        self._fold = QToolButton()
-        self._fold.setProperty("role", "quiet")
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(translate("Queue", "Search"))
-        self.search.setAccessibleName(translate("Queue", "Search the texts by name"))
-        self.search.setClearButtonEnabled(True)
+        self.fold = IconButton(theme, "fold", translate("Queue", "Fold the list of texts"))
+        names = translate("Queue", "Search the texts by name")
+        self.search = search_field(translate("Queue", "Search"), names)
         self.list = QueueList()
         self.list.setAccessibleName(translate("Queue", "Texts"))
         self.drop = DropZone()
         self._delegate = QueueDelegate(theme, self.list)
         self._proxy = QSortFilterProxyModel(self)
         self._set_up_list()
-        self._lay_out()
+        head = row_of(self._heading, None, self._count, self.table, self.fold, spacing=-1)
+        head.setContentsMargins(GRID, 0, 0, 0)
+        whole = column_of(head, self.search, (self.list, 1), self.drop, inside=self)
+        whole.setContentsMargins(GAP, GAP, 0, GAP)
         self._wire()
-        self._restyle()
         self._recount()
         self._follow()
 
@@ -274,33 +267,14 @@ class QueueView(QWidget):
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
 
-    def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(GAP, GAP, 0, GAP)
-        layout.setSpacing(GRID)
-        head = QHBoxLayout()
-        head.setContentsMargins(GRID, 0, 0, 0)
-        head.addWidget(self._heading)
-        head.addStretch(1)
-        head.addWidget(self._count)
-        head.addWidget(self.table)
-        head.addWidget(self._fold)
-        layout.addLayout(head)
-        layout.addWidget(self.search)
-        layout.addWidget(self.list, 1)
-        layout.addWidget(self.drop)
-
     def _wire(self) -> None:
         self.search.textChanged.connect(self._proxy.setFilterFixedString)
-        self.drop.open_wanted.connect(self.open_wanted)
-        self._fold.clicked.connect(self.fold_wanted)
-        self.table.clicked.connect(self.table_wanted)
         self.list.removal_wanted.connect(self.remove_selected)
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.selectionModel().currentChanged.connect(self._picked)
         self._session.texts.current_changed.connect(self._follow)
         self._session.texts.queue.counted.connect(self._recount)
-        self._theme.changed.connect(self._restyle)
+        self._theme.changed.connect(self.list.viewport().update)
 
     def set_folded(self, folded: bool) -> None:
         """Show signs only, or everything."""
@@ -310,7 +284,12 @@ class QueueView(QWidget):
         self.setMinimumWidth(FOLDED + GAP if folded else 200)
         self.setMaximumWidth(FOLDED + GAP if folded else 420)
         self._recount()
-        self._restyle()
+        words = (
+            translate("Queue", "Show the names of the texts")
+            if folded
+            else translate("Queue", "Fold the list of texts")
+        )
+        self.fold.name(words, "unfold" if folded else "fold")
         self.list.doItemsLayout()
 
     def selected(self) -> list[Item]:
@@ -320,18 +299,6 @@ class QueueView(QWidget):
     def remove_selected(self) -> None:
         """Take the selected rows out; can be undone."""
         self._session.texts.remove(self.selected())
-
-    def _restyle(self) -> None:
-        muted = self._theme.tokens.muted
-        self._fold.setIcon(icon("unfold" if self.folded else "fold", muted))
-        words = (
-            translate("Queue", "Show the names of the texts")
-            if self.folded
-            else translate("Queue", "Fold the list of texts")
-        )
-        self._fold.setToolTip(words)
-        self._fold.setAccessibleName(words)
-        self.list.viewport().update()
 
     def _recount(self) -> None:
         queue = self._session.texts.queue
@@ -365,23 +332,21 @@ class QueueView(QWidget):
         items = self.selected()
         session = self._session
         menu = QMenu(self)
-        again = menu.addAction(translate("Queue", "Audit"))
-        again.setEnabled(session.chosen.ready and any(i.runnable for i in items))
-        again.triggered.connect(lambda: self.audit_wanted.emit(items))
-        stop = menu.addAction(translate("Queue", "Cancel"))
-        stop.setEnabled(any(i.active for i in items))
-        stop.triggered.connect(lambda: session.audits.stream.stop(items))
-        menu.addSeparator()
-        waiting = len(items) == 1 and items[0].state is ItemState.WAITING
-        for words, by in (
-            (translate("Queue", "Audit earlier"), -1),
-            (translate("Queue", "Audit later"), 1),
+        stream, waiting = session.audits.stream, len(items) == 1
+        waiting = waiting and items[0].state is ItemState.WAITING
+        ready = session.chosen.ready and any(i.runnable for i in items)
+        active = any(i.active for i in items)
+        for words, enabled, act in (
+            (translate("Queue", "Audit"), ready, lambda: self.audit_wanted.emit(items)),
+            (translate("Queue", "Cancel"), active, lambda: stream.stop(items)),
+            ("", False, None),
+            (translate("Queue", "Audit earlier"), waiting, lambda: stream.move(items[0], -1)),
+            (translate("Queue", "Audit later"), waiting, lambda: stream.move(items[0], 1)),
+            ("", False, None),
+            (translate("Queue", "Remove"), bool(items), lambda: session.texts.remove(items)),
         ):
-            action = menu.addAction(words)
-            action.setEnabled(waiting)
-            action.triggered.connect(lambda _=False, b=by: session.audits.stream.move(items[0], b))
-        menu.addSeparator()
-        gone = menu.addAction(translate("Queue", "Remove"))
-        gone.setEnabled(bool(items))
-        gone.triggered.connect(lambda: session.texts.remove(items))
+            if act is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(words, act).setEnabled(enabled)
         return menu

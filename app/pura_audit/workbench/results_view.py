@@ -21,13 +21,9 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QPainter, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QMenu,
-    QProgressBar,
-    QPushButton,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
@@ -53,7 +49,16 @@ from pura_audit.session.results import (
 from pura_audit.session.results_export import export_pile
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
-from pura_audit.widgets.card import Card, ElidedLabel, label
+from pura_audit.widgets.card import (
+    Card,
+    ElidedLabel,
+    add_parts,
+    label,
+    progress_bar,
+    push_button,
+    row_of,
+    search_field,
+)
 from pura_audit.widgets.form_dialog import ask_file, ask_target, plain_button
 from pura_audit.widgets.working_dialog import make_table
 from pura_audit.workbench.state_views import left_words
@@ -229,10 +234,8 @@ class PileView(QWidget):
         self._session = session
         self.model = PileModel(session.texts.queue, self)
         self.heading = label("", "reading")
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(translate("Pile", "Search"))
-        self.search.setAccessibleName(translate("Pile", "Search names, payloads and reasons"))
-        self.search.setClearButtonEnabled(True)
+        names = translate("Pile", "Search names, payloads and reasons")
+        self.search = search_field(translate("Pile", "Search"), names)
         self.search.setMinimumWidth(140)
         self.menu = PileMenu(
             self.model,
@@ -242,7 +245,7 @@ class PileView(QWidget):
             renewed=self._show_columns,
             parent=self,
         )
-        self.look = QPushButton(translate("Pile", "View"))
+        self.look = push_button(translate("Pile", "View"))
         self.look.setMenu(self.menu)
         self.kinds = QListWidget()
         self.kinds.setAccessibleName(translate("Pile", "Outcome"))
@@ -259,22 +262,16 @@ class PileView(QWidget):
         bars = _Bars(theme, self.table)
         for name in ("evidence", "share"):
             self.table.setItemDelegateForColumn(COLUMNS.index(name), bars)
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(translate("Pile", "Audited so far"))
-        self.progress = ElidedLabel()
-        self.progress.setProperty("role", "muted")
-        self.rest = QPushButton()
-        self.rest.setProperty("role", "main")
+        self.bar = progress_bar(translate("Pile", "Audited so far"))
+        self.progress = ElidedLabel(role="muted")
+        self.rest = push_button("", self.audit_rest, "main")
         self.retry = plain_button("", self.retry_failed)
         self.pause = plain_button("", self._pause)
         self.export = plain_button(translate("Pile", "Export …"), self.ask_export)
         self.open = plain_button(translate("Pile", "Open results …"), self.ask_open)
         self.report = plain_button(translate("Pile", "Report …"), self._report)
         self._lay_out()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(PAUSE_MS)
+        self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._wire()
         self._count()
 
@@ -284,32 +281,14 @@ class PileView(QWidget):
             self._timer.start()
 
     def _lay_out(self) -> None:
-        head, foot = QHBoxLayout(), QHBoxLayout()
-        for row in (head, foot):
-            row.setSpacing(GRID)
-        head.addWidget(self.heading)
-        head.addStretch(1)
-        for widget in (self.export, self.report):
-            head.addWidget(widget)
-        foot.addWidget(self.progress, 1)
-        for widget in (self.pause, self.retry, self.rest):
-            foot.addWidget(widget)
-        card = Card(inner=PADDING - GRID)
-        card.body.addLayout(head)
-        card.body.addWidget(self.table, 1)
-        card.body.addWidget(self.bar)
-        card.body.addLayout(foot)
-        side = Card(inner=GAP)
-        side.body.addWidget(self.search)
-        side.body.addWidget(label(translate("Pile", "Outcome"), "section"))
-        side.body.addWidget(self.kinds, 1)
-        side.body.addWidget(self.look)
-        side.body.addWidget(self.open)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(GAP, GAP, GAP, GAP)
-        row.setSpacing(GAP)
-        row.addWidget(side)
-        row.addWidget(card, 1)
+        head = row_of(self.heading, None, self.export, self.report)
+        foot = row_of((self.progress, 1), self.pause, self.retry, self.rest)
+        card, side = Card(inner=PADDING - GRID), Card(inner=GAP)
+        add_parts(card.body, head, (self.table, 1), self.bar, foot)
+        outcome = label(translate("Pile", "Outcome"), "section")
+        add_parts(side.body, self.search, outcome, (self.kinds, 1), self.look, self.open)
+        whole = row_of(side, (card, 1), spacing=GAP, inside=self)
+        whole.setContentsMargins(GAP, GAP, GAP, GAP)
 
     def _wire(self) -> None:
         self.model.counted.connect(self._count_soon)
@@ -322,7 +301,6 @@ class PileView(QWidget):
         self.model.modelAboutToBeReset.connect(self._remember)
         self.model.modelReset.connect(self._arranged)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._buttons())
-        self.rest.clicked.connect(self.audit_rest)
         self._session.jobs.model.busy_changed.connect(self._count)
         shortcut = QShortcut(Qt.Key.Key_Return, self.table)
         shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)

@@ -9,10 +9,7 @@ from functools import partial
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QHBoxLayout,
     QPlainTextEdit,
-    QProgressBar,
-    QPushButton,
     QWidget,
 )
 
@@ -21,7 +18,15 @@ from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.queue_model import Item, ItemState, measure_words, state_words
 from pura_audit.theme.fonts import app_icon
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import ScrollCard, dropped_paths, label
+from pura_audit.widgets.card import (
+    ScrollCard,
+    add_parts,
+    dropped_paths,
+    label,
+    progress_bar,
+    push_button,
+    row_of,
+)
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.workbench.setup import SetupView
 
@@ -70,21 +75,10 @@ def left_words(seconds: float) -> str:
 
 
 class EmptyView(ScrollCard):
-    """The invitation.
-
-    Signals:
-        open_wanted: Open files.
-        paste_wanted: Paste a text.
-        sample_wanted: Try the sample.
-    """
-
-    open_wanted = Signal()
-    paste_wanted = Signal()
-    sample_wanted = Signal()
+    """The invitation: open, paste, try the sample; and what is to be set up first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        column = self.column
         sign = label()
         sign.setPixmap(app_icon().pixmap(56, 56))
         sign.setAccessibleName("PURA Audit")
@@ -99,46 +93,25 @@ class EmptyView(ScrollCard):
             wrap=True,
         )
         words.setMaximumWidth(440)
-        self.open = QPushButton(translate("Empty", "Open files …"))
-        self.open.setProperty("role", "main")
-        self.paste = QPushButton(translate("Empty", "Paste a text"))
-        self.sample = QPushButton(translate("Empty", "Try the sample"))
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addStretch(1)
-        for button, signal in (
-            (self.open, self.open_wanted),
-            (self.paste, self.paste_wanted),
-            (self.sample, self.sample_wanted),
-        ):
-            button.clicked.connect(signal)
-            row.addWidget(button)
-        row.addStretch(1)
+        self.open = push_button(translate("Empty", "Open files …"), role="main")
+        self.paste = push_button(translate("Empty", "Paste a text"))
+        self.sample = push_button(translate("Empty", "Try the sample"))
         self.setup = SetupView()
         self.setup.setMaximumWidth(720)
         self.setup.hide()
         self.setup.complete.connect(self.open.setFocus)
         for widget in (sign, heading, words):
             widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column = self.column
         column.addStretch(2)
         column.addWidget(sign, 0, Qt.AlignmentFlag.AlignCenter)
         column.addSpacing(GRID)
         column.addWidget(heading, 0, Qt.AlignmentFlag.AlignCenter)
-        column.addLayout(_in_the_middle(words))
-        column.addSpacing(GRID * 2)
-        column.addLayout(row)
-        column.addSpacing(GRID * 2)
-        column.addLayout(_in_the_middle(self.setup))
+        # As wide as they may be; their height follows their width.
+        words_row, setup_row = (row_of(None, (w, 1000), None) for w in (words, self.setup))
+        buttons = row_of(None, self.open, self.paste, self.sample, None)
+        add_parts(column, words_row, GRID * 2, buttons, GRID * 2, setup_row)
         column.addStretch(3)
-
-
-def _in_the_middle(widget: QWidget) -> QHBoxLayout:
-    """Return a row with a widget that is as wide as it may be; its height follows its width."""
-    row = QHBoxLayout()
-    row.addStretch(1)
-    row.addWidget(widget, 1000)
-    row.addStretch(1)
-    return row
 
 
 class _PromptField(QPlainTextEdit):
@@ -180,7 +153,7 @@ class ReadyView(ScrollCard):
         super().__init__(parent)
         self.heading = label("", "answer", wrap=True)
         self.offers = {
-            name: plain_button(words, partial(self._want, name))
+            name: plain_button(words, partial(self.missing_wanted.emit, name))
             for name, words in (
                 ("key", translate("Ready", "&Key …")),
                 ("model", translate("Ready", "&Model …")),
@@ -214,28 +187,13 @@ class ReadyView(ScrollCard):
         self.prompt.textChanged.connect(self._changed)
         self.several.toggled.connect(self._changed)
         self.prompt.dropped.connect(self.prompts_wanted)
-        offers = QHBoxLayout()
-        offers.setSpacing(GRID)
-        for button in self.offers.values():
-            offers.addWidget(button)
-        offers.addStretch(1)
-        self.column.addWidget(self.heading)
-        self.column.addWidget(self.words)
-        self.column.addLayout(offers)
-        for widget in (self.expectation, caption, self.prompt):
-            self.column.addWidget(widget)
-        row = QHBoxLayout()
-        row.addWidget(self.several)
-        row.addStretch(1)
-        row.addWidget(self.from_file)
-        self.column.addLayout(row)
-        self.column.addStretch(1)
+        offers = row_of(*self.offers.values(), None)
+        several = row_of(self.several, None, self.from_file, spacing=-1)
+        above = (self.heading, self.words, offers, self.expectation)
+        add_parts(self.column, *above, caption, self.prompt, several, None)
 
     def _changed(self) -> None:
         self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
-
-    def _want(self, name: str) -> None:
-        self.missing_wanted.emit(name)
 
     def expect(self, words: str) -> None:
         """Say what may be expected of the text."""
@@ -287,23 +245,13 @@ class ReadyView(ScrollCard):
 
 
 class BusyView(ScrollCard):
-    """What is being done.
-
-    Signals:
-        cancel_wanted: Stop.
-        pause_wanted: Wait, or go on.
-    """
-
-    cancel_wanted = Signal()
-    pause_wanted = Signal()
+    """What is being done; it can be stopped, and wait."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = label("", "answer")
         self.words = label("", "muted", wrap=True)
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(translate("Busy", "Progress of the audit"))
+        self.bar = progress_bar(translate("Busy", "Progress of the audit"))
         leave = label(
             translate(
                 "Busy",
@@ -312,20 +260,10 @@ class BusyView(ScrollCard):
             "muted",
             wrap=True,
         )
-        cancel = QPushButton(translate("Busy", "Cancel"))
-        cancel.clicked.connect(self.cancel_wanted)
-        self.pause = QPushButton(translate("Busy", "Pause"))
-        self.pause.clicked.connect(self.pause_wanted)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(cancel)
-        row.addWidget(self.pause)
-        row.addStretch(1)
-        for widget in (self.heading, self.words, self.bar, leave):
-            self.column.addWidget(widget)
-        self.column.addSpacing(GRID)
-        self.column.addLayout(row)
-        self.column.addStretch(1)
+        self.cancel = push_button(translate("Busy", "Cancel"))
+        self.pause = push_button(translate("Busy", "Pause"))
+        buttons = row_of(self.cancel, self.pause, None)
+        add_parts(self.column, self.heading, self.words, self.bar, leave, GRID, buttons, None)
 
     def show_item(self, item: Item, *, paused: bool = False, expected: float | None = None) -> None:
         """Show how far an audit is.
@@ -348,15 +286,7 @@ class BusyView(ScrollCard):
 
 
 class ErrorView(ScrollCard):
-    """What happened, what it means, what to do; where the result would have stood.
-
-    Signals:
-        again_wanted: Try once more.
-        remove_wanted: Take the row out.
-    """
-
-    again_wanted = Signal()
-    remove_wanted = Signal()
+    """What happened, what it means, what to do; where the result would have stood."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -367,35 +297,15 @@ class ErrorView(ScrollCard):
             wrap=True,
         )
         self.way = label("", "value", wrap=True)
-        self.again = QPushButton(translate("Error", "Try again"))
-        self.remove = QPushButton(translate("Error", "Remove"))
-        self.again.clicked.connect(self.again_wanted)
-        self.remove.clicked.connect(self.remove_wanted)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(self.again)
-        row.addWidget(self.remove)
-        row.addStretch(1)
-        for widget in (self.heading, self.what, self.meaning, self.way):
-            widget.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self.column.addWidget(widget)
-        self.column.addSpacing(GRID)
-        self.column.addLayout(row)
-        self.column.addStretch(1)
+        self.again = push_button(translate("Error", "Try again"))
+        self.remove = push_button(translate("Error", "Remove"))
+        lines = (self.heading, self.what, self.meaning, self.way)
+        for line in lines:
+            line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        add_parts(self.column, *lines, GRID, row_of(self.again, self.remove, None), None)
 
     def show_failure(self, failure: Failure, name: str) -> None:
         """Show why."""
         self.what.setText(f"{name}: {failure.message}")
         self.way.setText(failure.hint)
         self.way.setVisible(bool(failure.hint))
-
-
-__all__ = [
-    "BusyView",
-    "EmptyView",
-    "ErrorView",
-    "ReadyView",
-    "left_words",
-    "progress_words",
-    "step_words",
-]

@@ -28,6 +28,7 @@ from pura_audit.platform.i18n import translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import BADGE, Theme, mark_pen, mix, paint_badge
+from pura_audit.widgets.card import focus_ring
 from pura_audit.widgets.text_layout import PIECE, Breaker, Lines, advances, safe_text
 
 MARGIN: Final = 20  # left of the text: room for the brackets of passages
@@ -424,9 +425,7 @@ class TextCanvas(QAbstractScrollArea):
         if self.shading:
             self._paint_passages(painter)
         if self.hasFocus():
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(self._theme.colour("accent"), 2))
-            painter.drawRoundedRect(self.viewport().rect().adjusted(1, 1, -1, -1), 6, 6)
+            focus_ring(painter, self._theme.colour("accent"), self.viewport().rect())
         painter.end()
 
     def _paint_line(

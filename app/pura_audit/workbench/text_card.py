@@ -6,15 +6,23 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from pura.record.audit import Audit
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
-from pura_audit.theme.fonts import icon
-from pura_audit.theme.theme import GRID, PADDING, Theme
-from pura_audit.widgets.card import Card, ElidedLabel, label
+from pura_audit.theme.theme import PADDING, Theme
+from pura_audit.widgets.card import (
+    Card,
+    ElidedLabel,
+    IconButton,
+    add_parts,
+    label,
+    push_button,
+    row_of,
+    search_field,
+)
 from pura_audit.widgets.text_layout import unusual
 from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
 
@@ -113,34 +121,19 @@ class FindBar(QWidget):
 
     def __init__(self, view: TextView, theme: Theme) -> None:
         super().__init__()
-        self._view, self._theme = view, theme
+        self._view = view
         self._found, self._place = 0, 0
-        self.field = QLineEdit()
-        self.field.setPlaceholderText(translate("Find", "Find in the text"))
-        self.field.setAccessibleName(translate("Find", "Find in the text"))
+        self.field = search_field(translate("Find", "Find in the text"))
+        self.field.setClearButtonEnabled(False)
         self._words = label("", "muted")
-        self._buttons = []
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GRID)
-        row.addWidget(self.field, 1)
-        row.addWidget(self._words)
-        for name, words, act in (
-            ("up", translate("Find", "Previous"), lambda: self.go(-1)),
-            ("down", translate("Find", "Next"), lambda: self.go(1)),
-            ("close", translate("Find", "Close"), self.leave),
-        ):
-            button = QToolButton()
-            button.setProperty("role", "quiet")
-            button.setAccessibleName(words)
-            button.setToolTip(words)
-            button.clicked.connect(lambda _=False, a=act: a())
-            self._buttons.append((button, name))
-            row.addWidget(button)
+        buttons = (
+            IconButton(theme, "up", translate("Find", "Previous"), lambda: self.go(-1)),
+            IconButton(theme, "down", translate("Find", "Next"), lambda: self.go(1)),
+            IconButton(theme, "close", translate("Find", "Close"), self.leave),
+        )
+        row_of((self.field, 1), self._words, *buttons, inside=self)
         self.field.textChanged.connect(self._search)
         self.field.returnPressed.connect(lambda: self.go(1))
-        theme.changed.connect(self._dress)
-        self._dress()
         self.hide()
 
     def enter(self) -> None:
@@ -182,52 +175,28 @@ class FindBar(QWidget):
         self._view.go_to_match(self._place)
         self._words.setText(f"{self._place + 1} / {number(self._found)}")
 
-    def _dress(self) -> None:
-        for button, name in self._buttons:
-            button.setIcon(icon(name, self._theme.tokens.muted))
-
 
 class TextCard(Card):
     """Where it shows."""
 
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(translate("Text", "Text"), parent)
-        self._theme = theme
         self._shaded = False
         self.view = TextView(selection, theme)
         self.view.setMinimumHeight(LINES)
         self.find_bar = FindBar(self.view, theme)
         self._legend = Legend(theme)
         # Shortened, not wrapped: the text needs the lines in a low window.
-        self._note, self.unusual = ElidedLabel(), ElidedLabel()
-        for line in (self._note, self.unusual):
-            line.setProperty("role", "small")
-        self._shade = QPushButton(translate("Text", "Show shading"))
-        self._shade.setProperty("role", "link")
+        self._note, self.unusual = ElidedLabel(role="small"), ElidedLabel(role="small")
+        self._shade = push_button(translate("Text", "Show shading"), role="link")
         self._shade.setCheckable(True)
         self._shade.toggled.connect(self._toggle)
-        self._search = QToolButton()
-        self._search.setProperty("role", "quiet")
         words = translate("Text", "Find in the text (Ctrl+F)")
-        self._search.setToolTip(words)
-        self._search.setAccessibleName(words)
-        self._search.clicked.connect(self.find_bar.enter)
-        self.head.addWidget(self._search)
-        foot = QHBoxLayout()
-        foot.addWidget(self._legend, 1)
-        foot.addWidget(self._note, 1)
-        foot.addWidget(self._shade)
+        self.head.addWidget(IconButton(theme, "search", words, self.find_bar.enter))
+        foot = row_of((self._legend, 1), (self._note, 1), self._shade, spacing=-1)
         self.strip = DocumentStrip(self.view, selection, theme)
-        middle = QHBoxLayout()
-        middle.setSpacing(GRID)
-        middle.addWidget(self.view, 1)
-        middle.addWidget(self.strip)
-        self.body.addLayout(middle, 1)
-        self.body.addWidget(self.find_bar)
-        self.body.addWidget(self.unusual)
-        self.body.addLayout(foot)
-        theme.changed.connect(self._dress)
-        self._dress()
+        middle = row_of((self.view, 1), self.strip)
+        add_parts(self.body, (middle, 1), self.find_bar, self.unusual, foot)
 
     def show_text(self, text: str, audit: Audit | None, note: str = "") -> None:
         """Show a text with or without findings.
@@ -284,9 +253,6 @@ class TextCard(Card):
         least = super().minimumSizeHint()
         spare = 0 if self._legend.isHidden() else self._legend.height() + self.body.spacing()
         return QSize(least.width(), least.height() - spare)
-
-    def _dress(self) -> None:
-        self._search.setIcon(icon("search", self._theme.tokens.muted))
 
 
 def _unusual(text: str) -> str:

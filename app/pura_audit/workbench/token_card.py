@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QPolygonF,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolTip, QWidget
 
 from pura.extract.local import kernel_value
 from pura.record.audit import Audit
@@ -27,7 +27,7 @@ from pura_audit.platform.i18n import decimal, filled, power, signed, translate
 from pura_audit.session.selection import Selection, TokenFacts, token_facts
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GAP, Theme
-from pura_audit.widgets.card import label, set_tip
+from pura_audit.widgets.card import add_parts, focus_ring, label, row_of, set_tip
 from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
 from pura_audit.widgets.text_layout import safe_text
 
@@ -92,9 +92,7 @@ class Ring(QWidget):
             self._interval(painter, centre, outer, facts)
             self._middle(painter, centre, inner, facts)
         if self.hasFocus():
-            painter.setPen(QPen(self._theme.colour("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
+            focus_ring(painter, self._theme.colour("accent"), self.rect())
 
     def _empty_ring(self, painter: QPainter, centre: QPointF, inner: float, outer: float) -> None:
         painter.setPen(QPen(self._theme.colour("line"), 1))
@@ -368,12 +366,8 @@ class TokenCard(PlotCard):
         self._words = label("", "muted", wrap=True)
         self._values: dict[str, QLabel] = {}
         self._of_ring: list[QWidget] = [self.ring]
-        row = QHBoxLayout()
-        row.setSpacing(GAP)
-        row.addWidget(self.ring, 1)
-        row.addLayout(self._numbers())
-        self.body.addLayout(row, 1)
-        self.body.addWidget(self._words)
+        row = row_of((self.ring, 1), self._numbers(), spacing=GAP)
+        add_parts(self.body, (row, 1), self._words)
         self.ring.moved.connect(selection.next_carrier)
         selection.changed.connect(self.refresh)
         self.refresh()

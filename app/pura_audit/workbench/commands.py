@@ -130,34 +130,30 @@ class Workbench(Host, Protocol):
 def commands(window: Workbench) -> dict[str, list[Command]]:
     """Return everything that the window can do, by menu."""
     undo, select = window.session.texts.undo, window.selection
+
+    def on(act: Callable[[Workbench], object]) -> Callable[[], object]:
+        return partial(act, window)
+
     return {
         translate("Menu", "File"): [
             Command("open", translate("Menu", "Open …"), window.open_files, "Ctrl+O"),
             Command(
-                "open-folder",
-                translate("Menu", "Open a folder …"),
-                partial(open_folder, window),
-                "Ctrl+Shift+O",
+                "open-folder", translate("Menu", "Open a folder …"), on(open_folder), "Ctrl+Shift+O"
             ),
             Command("sample", translate("Menu", "Try the sample"), window.session.texts.add_sample),
             Command(
                 "reading",
                 translate("Menu", "How this file is read …"),
-                partial(show_reading, window),
+                on(show_reading),
                 "Ctrl+E",
                 apart=True,
             ),
-            Command(
-                "left-out", translate("Menu", "What was left out …"), partial(show_left_out, window)
-            ),
+            Command("left-out", translate("Menu", "What was left out …"), on(show_left_out)),
             Command("close", translate("Menu", "Quit"), window.close, "Ctrl+Q", apart=True),
         ],
         translate("Menu", "Edit"): [
             Command(
-                "palette",
-                translate("Menu", "Find everything …"),
-                partial(_find_everything, window),
-                "Ctrl+K",
+                "palette", translate("Menu", "Find everything …"), on(_find_everything), "Ctrl+K"
             ),
             Command("undo", translate("Menu", "Undo"), undo.undo, "Ctrl+Z"),
             Command("redo", translate("Menu", "Redo"), undo.redo, "Ctrl+Shift+Z"),
@@ -188,12 +184,7 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 window.session.audits.cancel,
                 "Shift+Esc",
             ),
-            Command(
-                "stress",
-                translate("Menu", "Stress this text …"),
-                partial(stress_text, window),
-                apart=True,
-            ),
+            Command("stress", translate("Menu", "Stress this text …"), on(stress_text), apart=True),
             Command(
                 "next",
                 translate("Menu", "Next token that carries bits"),
@@ -221,52 +212,28 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             ),
         ],
         translate("Menu", "Cases"): [
-            Command(
-                "save",
-                translate("Menu", "Save to a case …"),
-                partial(save_to_case, window),
-                "Ctrl+S",
-            ),
-            Command(
-                "cases", translate("Menu", "Cases …"), partial(show_cases, window), "Ctrl+Shift+C"
-            ),
-            Command(
-                "compare",
-                translate("Menu", "Compare two audits …"),
-                partial(compare_audits, window),
-            ),
+            Command("save", translate("Menu", "Save to a case …"), on(save_to_case), "Ctrl+S"),
+            Command("cases", translate("Menu", "Cases …"), on(show_cases), "Ctrl+Shift+C"),
+            Command("compare", translate("Menu", "Compare two audits …"), on(compare_audits)),
             Command(
                 "side-by-side",
                 translate("Menu", "Two texts side by side …"),
-                partial(show_side_by_side, window),
+                on(show_side_by_side),
                 "Ctrl+D",
             ),
             Command(
                 "register",
                 translate("Menu", "Import issued payloads …"),
-                partial(import_register, window),
+                on(import_register),
                 apart=True,
             ),
         ],
         translate("Menu", "Reports"): [
+            Command("report", translate("Menu", "Report …"), on(report_current), "Ctrl+Shift+R"),
+            Command("sign-report", translate("Menu", "Sign a report …"), on(sign_report)),
+            Command("verify-report", translate("Menu", "Verify a report …"), on(verify_report)),
             Command(
-                "report",
-                translate("Menu", "Report …"),
-                partial(report_current, window),
-                "Ctrl+Shift+R",
-            ),
-            Command(
-                "sign-report", translate("Menu", "Sign a report …"), partial(sign_report, window)
-            ),
-            Command(
-                "verify-report",
-                translate("Menu", "Verify a report …"),
-                partial(verify_report, window),
-            ),
-            Command(
-                "statement",
-                translate("Menu", "Statement of a detector …"),
-                partial(check_statement, window),
+                "statement", translate("Menu", "Statement of a detector …"), on(check_statement)
             ),
         ],
         translate("Menu", "View"): [
@@ -306,46 +273,25 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             ),
         ],
         translate("Menu", "Set up"): [
+            Command("take-bundle", translate("Menu", "Take in a team bundle …"), on(ask_bundle)),
+            Command("make-bundle", translate("Menu", "Make a team bundle …"), on(make_bundle)),
+            Command("keys", translate("Menu", "Keys …"), on(show_keys), "Ctrl+Shift+K"),
+            Command("models", translate("Menu", "Models …"), on(show_models), "Ctrl+M"),
+            Command("profiles", translate("Menu", "Profiles …"), on(show_profiles), "Ctrl+L"),
             Command(
-                "take-bundle",
-                translate("Menu", "Take in a team bundle …"),
-                partial(ask_bundle, window),
-            ),
-            Command(
-                "make-bundle",
-                translate("Menu", "Make a team bundle …"),
-                partial(make_bundle, window),
-            ),
-            Command(
-                "keys", translate("Menu", "Keys …"), partial(show_keys, window), "Ctrl+Shift+K"
-            ),
-            Command(
-                "models", translate("Menu", "Models …"), partial(show_models, window), "Ctrl+M"
-            ),
-            Command(
-                "profiles",
-                translate("Menu", "Profiles …"),
-                partial(show_profiles, window),
-                "Ctrl+L",
-            ),
-            Command(
-                "settings",
-                translate("Menu", "Settings …"),
-                partial(show_settings, window),
-                "Ctrl+,",
-                apart=True,
+                "settings", translate("Menu", "Settings …"), on(show_settings), "Ctrl+,", apart=True
             ),
         ],
         translate("Menu", "Help"): [
-            Command("guide", translate("Menu", "User guide"), partial(show_guide, window), "F2"),
+            Command("guide", translate("Menu", "User guide"), on(show_guide), "F2"),
             Command(
                 "shortcuts",
                 translate("Menu", "Keyboard shortcuts"),
-                partial(show_shortcuts, window),
+                on(show_shortcuts),
                 "F1 Ctrl+?",
             ),
-            Command("log", translate("Menu", "Show the log file"), partial(show_log, window)),
-            Command("about", translate("Menu", "About PURA Audit"), partial(show_about, window)),
+            Command("log", translate("Menu", "Show the log file"), on(show_log)),
+            Command("about", translate("Menu", "About PURA Audit"), on(show_about)),
         ],
     }
 

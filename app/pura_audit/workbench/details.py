@@ -11,7 +11,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -28,7 +27,7 @@ from pura.record.surroundings import StepReport
 from pura.words.sentences import changed, noted, step_name, title
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.theme.theme import GRID, Theme
-from pura_audit.widgets.card import Fold, label
+from pura_audit.widgets.card import Fold, add_parts, column_of, label, push_button
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
     PlainDialog,
@@ -230,9 +229,8 @@ class DetailsDialog(PlainDialog):
             strip.show_place(audit.evidence.scale_word, math.log10(audit.evidence.lr_capped))
             layout.addWidget(strip)
         inside = QWidget()
-        column = QVBoxLayout(inside)
+        column = column_of(inside=inside)
         column.setContentsMargins(GRID, GRID, GRID, GRID)
-        column.setSpacing(GRID)
         self.folds: list[Fold] = []
         for part in parts(audit, next_step):
             self._add(column, part)
@@ -244,8 +242,10 @@ class DetailsDialog(PlainDialog):
         area.setAccessibleName(translate("Dialog", "Full wording"))
         area.setWidget(inside)
         layout.addWidget(area, 1)
-        copy = QPushButton(translate("Dialog", "Copy"))
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(wording(audit, next_step)))
+        clipboard = QGuiApplication.clipboard()
+        copy = push_button(
+            translate("Dialog", "Copy"), lambda: clipboard.setText(wording(audit, next_step))
+        )
         layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
 
     def _add(self, column: QVBoxLayout, part: Part) -> None:
@@ -297,12 +297,10 @@ class CompareDialog(PlainDialog):
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         for choice in (self.first, self.second):
             form.addRow(choice.accessibleName(), choice)
-        layout.addLayout(form)
-        layout.addWidget(self.words)
-        layout.addWidget(self.table, 1)
         self.beside = plain_button(translate("Compare", "Texts side by side …"), self._ask_texts)
         self.beside.setEnabled(bool(self._audits))
-        layout.addLayout(button_row(close_button(self, enter=True), left=[self.beside]))
+        foot = button_row(close_button(self, enter=True), left=[self.beside])
+        add_parts(layout, form, self.words, (self.table, 1), foot)
         for choice in (self.first, self.second):
             choice.currentIndexChanged.connect(lambda _index: self.show_lines())
         self.show_lines()
@@ -387,22 +385,19 @@ def _names() -> dict[str, str]:
     }
 
 
-class ComparedDialog(FittedDialog):
-    """Both propositions, and what the number is not."""
-
-    def __init__(self, audit: Audit, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        title = translate("Dialog", "What is compared")
-        self.setWindowTitle(title)
-        self.setMinimumWidth(560)
-        layout = dialog_column(self, title)
-        found = audit.finding
-        for words in said((*found.compared, *found.caveat), language()):
-            line = label(words, "reading", wrap=True)
-            line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            layout.addWidget(line)
-        layout.addStretch(1)
-        layout.addLayout(button_row(close_button(self, enter=True)))
+def compared_dialog(audit: Audit, parent: QWidget) -> FittedDialog:
+    """Return both propositions, and what the number is not."""
+    dialog = FittedDialog(parent)
+    words = translate("Dialog", "What is compared")
+    dialog.setWindowTitle(words)
+    dialog.setMinimumWidth(560)
+    layout = dialog_column(dialog, words)
+    for sentence in said((*audit.finding.compared, *audit.finding.caveat), language()):
+        line = label(sentence, "reading", wrap=True)
+        line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout.addWidget(line)
+    add_parts(layout, None, button_row(close_button(dialog, enter=True)))
+    return dialog
 
 
 def candidate_table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
@@ -24,10 +25,7 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLineEdit,
     QPlainTextEdit,
-    QPushButton,
     QTabWidget,
     QTextBrowser,
     QWidget,
@@ -43,8 +41,14 @@ from pura_audit.platform.notices import notices
 from pura_audit.session.session import Session
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID, PADDING
-from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
+from pura_audit.widgets.card import add_parts, label, push_button, row_of, search_field
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    button_row,
+    close_button,
+    dialog_column,
+    plain_button,
+)
 
 PACKAGES = (
     "torch",
@@ -107,9 +111,8 @@ class AboutDialog(PlainDialog):
             self.tabs.addTab(pane, pane.accessibleName())
         self.tabs.currentChanged.connect(self._show_notices)
         layout.addWidget(self.tabs, 1)
-        copy = QPushButton(translate("Dialog", "Copy"))
+        copy = push_button(translate("Dialog", "Copy"), self._copy)
         copy.setObjectName("copy")
-        copy.clicked.connect(self._copy)
         layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
 
     def _show_notices(self, tab: int) -> None:
@@ -190,11 +193,10 @@ class Pages(QTextBrowser):
     def open_page(self, path: Path) -> None:
         """Show a page from its beginning."""
         self.setSource(QUrl.fromLocalFile(str(path)), QTextDocument.ResourceType.MarkdownResource)
-        dress(self.document())
-        self.fit_pictures()
+        self.redress()
 
     def redress(self) -> None:
-        """Dress the page again after a step back, which loads it anew."""
+        """Dress the page, also after a step back, which loads it anew."""
         dress(self.document())
         self.fit_pictures()
 
@@ -284,27 +286,15 @@ class GuideDialog(PlainDialog):
         start = translated(folder) / START
         self.pages = Pages(folder)
         self.pages.setFont(fonts.face(fonts.READING))
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(translate("Guide", "Find in this page"))
-        self.search.setAccessibleName(translate("Guide", "Find in this page"))
-        self.search.setClearButtonEnabled(True)
-        self.found = label("", "muted")
-        self.back = QPushButton(translate("Guide", "Back"))
-        self.home = QPushButton(translate("Guide", "Beginning"))
-        top = QHBoxLayout()
-        top.setSpacing(GRID)
-        for widget in (self.back, self.home):
-            widget.setAutoDefault(False)
-            top.addWidget(widget)
-        top.addStretch(1)
-        top.addWidget(self.found)
+        self.search = search_field(translate("Guide", "Find in this page"))
         self.search.setMinimumWidth(240)
-        top.addWidget(self.search)
-        layout.addLayout(top)
-        layout.addWidget(self.pages, 1)
-        layout.addLayout(button_row(close_button(self)))
-        self.back.clicked.connect(self.pages.backward)
-        self.home.clicked.connect(lambda: self.pages.open_page(start))
+        self.found = label("", "muted")
+        self.back = plain_button(translate("Guide", "Back"), self.pages.backward)
+        self.home = plain_button(
+            translate("Guide", "Beginning"), partial(self.pages.open_page, start)
+        )
+        top = row_of(self.back, self.home, None, self.found, self.search)
+        add_parts(layout, top, (self.pages, 1), button_row(close_button(self)))
         self.pages.backwardAvailable.connect(self.back.setEnabled)
         self.pages.sourceChanged.connect(lambda _url: QTimer.singleShot(0, self.pages.redress))
         self.search.textChanged.connect(lambda _words: self._find(again=False))

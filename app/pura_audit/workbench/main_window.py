@@ -164,7 +164,7 @@ class MainWindow(QMainWindow):
         self.header.key.manage_wanted.connect(lambda: opening.show_keys(self))
         self.header.model.manage_wanted.connect(lambda: opening.show_models(self))
         self.header.profile.manage_wanted.connect(lambda: opening.show_profiles(self))
-        self.empty.setup.bundle_wanted.connect(lambda: ask_bundle(self))
+        self.empty.setup.bundle.clicked.connect(lambda: ask_bundle(self))
         self.recent.opened.connect(lambda path: self.add_files([path]))
         self.queue.drop.open_wanted.connect(self.open_files)
         self.queue.fold.clicked.connect(self.toggle_queue)

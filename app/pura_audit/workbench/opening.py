@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +25,7 @@ from pura.usecases.register import RegisterDone
 from pura.usecases.register import import_register as add_register
 from pura.verdict.policy import SCHEMA as POLICY
 from pura.verdict.power_file import TABLE_SCHEMA as POWER
-from pura_audit.jobs.queue import Done, Failure, Outcome
+from pura_audit.jobs.queue import or_say
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.widgets.form_dialog import Host, ask_file, ask_folder, opened
 from pura_audit.workbench import setup
@@ -181,13 +182,7 @@ def report_current(host: Host) -> None:
             request = replace(request, case="")  # no name of a case that a reader would know
         return CaseReport(found, (audit,), request)
 
-    def begin(outcome: Outcome[CaseReport]) -> None:
-        match outcome:
-            case Done(wanted):
-                report_of_case(host, wanted)
-            case Failure():
-                host.say(outcome.words)
-
+    begin = or_say(host.say, partial(report_of_case, host))
     cases.ask(lambda _: asked(), begin, host.frame)
 
 
@@ -196,18 +191,11 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
     cases = host.session.cases
     wanted = [(item.name, item.audit, item.finding.id) for item in items if item.finding]
 
-    def read(outcome: Outcome[list[tuple[str, Audit]]]) -> None:
-        match outcome:
-            case Done(audits):
-                make_report(host, audits, every=True)
-            case Failure():
-                host.say(outcome.words)
-
     cases.ask(
         lambda _: [
             (name, audit or open_saved(cases.environment, key)) for name, audit, key in wanted
         ],
-        read,
+        or_say(host.say, partial(make_report, host, every=True)),
         host.frame,
     )
 
@@ -223,13 +211,10 @@ def report_of_case(host: Host, wanted: CaseReport) -> None:
     cases, who = host.session.cases, host.session.settings.current.auditor
 
     def note(built: Built, path: Path) -> None:
+        words = translate("Cases", "The case log has noted the report.")
         cases.change(
             lambda _: note_built(cases.environment, case, built, auditor=who),
-            lambda outcome: host.say(
-                outcome.words
-                if isinstance(outcome, Failure)
-                else translate("Cases", "The case log has noted the report.")
-            ),
+            or_say(host.say, lambda _: host.say(words)),
             host.frame,
         )
 
@@ -349,14 +334,10 @@ def review_current(host: Host) -> None:
         return
     cases, audit = host.session.cases, item.finding.id
 
-    def found(outcome: Outcome[tuple[Case, CaseItem]]) -> None:
-        match outcome:
-            case Done((case, saved)):
-                opened(ReviewDialog(cases, case, saved, host.frame))
-            case Failure():
-                host.say(outcome.words)
+    def review(saved: tuple[Case, CaseItem]) -> None:
+        opened(ReviewDialog(cases, *saved, host.frame))
 
-    cases.ask(lambda _: case_of(cases.environment, audit), found, host.frame)
+    cases.ask(lambda _: case_of(cases.environment, audit), or_say(host.say, review), host.frame)
 
 
 def show_cases(host: Host, case: str = "") -> CasesDialog:
@@ -429,23 +410,19 @@ def import_register(host: Host) -> QDialog | None:
 def _take_in_register(host: Host, path: Path, profile: Profile) -> None:
     session = host.session
 
-    def ended(outcome: Outcome[RegisterDone]) -> None:
-        match outcome:
-            case Done(done):
-                words = translate(
-                    "Register",
-                    "{n:plural(One entry was|{n:count} entries were)} added to the register; "
-                    "it has {all:count} now.",
-                )
-                host.say(filled(words, n=done.rows, all=done.entries))
-            case Failure():
-                host.say(outcome.words)
+    def taken(done: RegisterDone) -> None:
+        words = translate(
+            "Register",
+            "{n:plural(One entry was|{n:count} entries were)} added to the register; "
+            "it has {all:count} now.",
+        )
+        host.say(filled(words, n=done.rows, all=done.entries))
 
     session.do(
         lambda context: add_register(
             session.environment, path=path, profile=profile, checkpoint=context.checkpoint
         ),
-        ended,
+        or_say(host.say, taken),
         host.frame,
     )
 
@@ -528,10 +505,10 @@ def show_candidates(host: Host) -> QDialog | None:
 
 def show_compared(host: Host) -> QDialog | None:
     """Show the two propositions that the number compares, in full."""
-    from pura_audit.workbench.details import ComparedDialog
+    from pura_audit.workbench.details import compared_dialog
 
     audit = host.selection.audit
-    return None if audit is None else opened(ComparedDialog(audit, host.frame))
+    return None if audit is None else opened(compared_dialog(audit, host.frame))
 
 
 def show_table(host: Host, card: PlotCard) -> QDialog:

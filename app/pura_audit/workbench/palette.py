@@ -18,7 +18,7 @@ from pura_audit.jobs.queue import Done, Outcome
 from pura_audit.platform.i18n import translate
 from pura_audit.session.queue_model import Item
 from pura_audit.settings.dialog import SettingsDialog
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import add_parts, label
 from pura_audit.widgets.form_dialog import Host, PlainDialog, dialog_column
 from pura_audit.widgets.working_dialog import fill_table, make_table
 from pura_audit.workbench import opening
@@ -88,14 +88,8 @@ class Palette(PlainDialog):
         self.line.setAccessibleName(self.line.placeholderText())
         self.line.textChanged.connect(self._find)
         self.line.returnPressed.connect(self._take)
-        layout = dialog_column(self)
-        layout.addWidget(self.line)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(
-            label(
-                translate("Palette", "↑ ↓ choose · Return opens or does it · Esc closes"), "muted"
-            )
-        )
+        keys = translate("Palette", "↑ ↓ choose · Return opens or does it · Esc closes")
+        add_parts(dialog_column(self), self.line, (self.table, 1), label(keys, "muted"))
         self._find()
         self.line.setFocus()
         if host.session.cases.there:

@@ -41,7 +41,7 @@ from pura_audit.session.session import Session
 from pura_audit.session.stream import length
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import add_parts, label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     ask_first,
@@ -252,28 +252,17 @@ class FolderDialog(PlainDialog):
         self.hidden = _box(translate("Folder", "Take hidden files too"), now.hidden)
         self.links = _box(translate("Folder", "Follow symbolic links"), now.links)
         self.choose = main_button(translate("Folder", "Open the folder"), self._take)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        layout = dialog_column(
-            self,
-            self._folder.name or str(self._folder),
-            translate(
-                "Folder", "These choices also hold for folders that are dropped on the window."
-            ),
-            spacing=GRID,
+        words = translate(
+            "Folder", "These choices also hold for folders that are dropped on the window."
         )
+        layout = dialog_column(self, folder.name or str(folder), words, spacing=GRID)
         layout.addSpacing(GRID)
         for field in (self.include, self.exclude):
             caption = label(field.accessibleName(), "label")
             caption.setBuddy(field)
-            layout.addWidget(caption)
-            layout.addWidget(field)
-        layout.addSpacing(GRID)
-        for box in (self.recursive, self.hidden, self.links):
-            layout.addWidget(box)
-        layout.addSpacing(GAP)
-        layout.addLayout(button_row(cancel_button(self), self.choose))
+            add_parts(layout, caption, field)
+        boxes = (self.recursive, self.hidden, self.links)
+        add_parts(layout, GRID, *boxes, GAP, button_row(cancel_button(self), self.choose))
 
     def options(self) -> WalkOptions:
         """Return what is chosen."""
@@ -341,28 +330,17 @@ class ReadingDialog(PlainDialog):
         self.preview.setAccessibleName(translate("Reading", "Preview"))
         self.notes = label("", "muted", wrap=True)
         self.apply = main_button(translate("Reading", "Read it like this"), self.take)
-        self._lay_out()
-        self.look()
-
-    def _lay_out(self) -> None:
-        title = translate("Reading", "How this file is read")
-        layout = dialog_column(self, title, self._path.name, spacing=GRID)
-        layout.addSpacing(GRID)
         self._caption = label(translate("Reading", "Encoding"), "label")
-        layout.addWidget(self._caption)
-        layout.addWidget(self.encoding)
-        layout.addWidget(self.how)
         self._heading = label(translate("Reading", "Parts of the file"), "label")
-        layout.addWidget(self._heading)
         self.parts.setMaximumHeight(150)
         for box in (self.parts, self.preview):
             box.setMinimumHeight(LEAST)
-        layout.addWidget(self.parts)
-        layout.addWidget(label(translate("Reading", "Preview"), "label"))
-        layout.addWidget(self.preview, 1)
-        layout.addWidget(self.notes)
-        layout.addSpacing(GAP)
-        layout.addLayout(button_row(cancel_button(self), self.apply))
+        layout = dialog_column(self, self.windowTitle(), self._path.name, spacing=GRID)
+        above = (self._caption, self.encoding, self.how, self._heading, self.parts)
+        seen = (label(translate("Reading", "Preview"), "label"), (self.preview, 1), self.notes)
+        foot = button_row(cancel_button(self), self.apply)
+        add_parts(layout, GRID, *above, *seen, GAP, foot)
+        self.look()
 
     def look(self) -> None:
         """Ask the file thread what the file holds in the encoding that is chosen."""
@@ -382,7 +360,9 @@ class ReadingDialog(PlainDialog):
                 if isinstance(look.extraction, Failure):
                     self._refuse(look.extraction)
                 else:
-                    self._take_in(look.extraction)
+                    self._documents = look.extraction.documents
+                    self._list(look.extraction)
+                    self._how(self._documents[0])
             case Failure():
                 self._refuse(outcome)
 
@@ -391,11 +371,6 @@ class ReadingDialog(PlainDialog):
         self.parts.clear()
         self.preview.setPlainText("")
         self.notes.setText(failure.words)
-
-    def _take_in(self, extraction: Extraction) -> None:
-        self._documents = extraction.documents
-        self._list(extraction)
-        self._how(extraction.documents[0])
 
     def _offer(self, previews: tuple[Preview, ...]) -> None:
         """Offer every encoding that fits all bytes; nothing where the format leaves no choice."""

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.queue import Done, Failure, Outcome
+from pura_audit.jobs.queue import or_say
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.queue_model import Item, ItemState
@@ -431,16 +431,14 @@ class PileView(QWidget):
         """Write the chosen rows; the ending of the name decides how."""
         rows, at = self.chosen(), self._session.cases.environment
         self._session.cases.ask(
-            lambda context: export_pile(at, rows, path, context), self._exported, self
+            lambda context: export_pile(at, rows, path, context),
+            or_say(self.noticed.emit, self._exported),
+            self,
         )
 
-    def _exported(self, outcome: Outcome[int]) -> None:
-        match outcome:
-            case Done(count):
-                words = translate("Pile", "{n:plural(One row|{n:count} rows)} exported.")
-                self.noticed.emit(filled(words, n=count))
-            case Failure():
-                self.noticed.emit(outcome.words)
+    def _exported(self, count: int) -> None:
+        words = translate("Pile", "{n:plural(One row|{n:count} rows)} exported.")
+        self.noticed.emit(filled(words, n=count))
 
     def ask_open(self) -> None:
         """Ask for results of ``pura batch``."""
@@ -454,15 +452,10 @@ class PileView(QWidget):
     def open_result(self, path: Path) -> None:
         """Show the rows of a result beside those of the list."""
         self._session.jobs.files.do(
-            lambda context: opened_result(path, context), self._opened, self
+            lambda context: opened_result(path, context),
+            or_say(self.noticed.emit, self.model.open_rows),
+            self,
         )
-
-    def _opened(self, outcome: Outcome[list[PileRow]]) -> None:
-        match outcome:
-            case Done(rows):
-                self.model.open_rows(rows)
-            case Failure():
-                self.noticed.emit(outcome.words)
 
     # What is said
 

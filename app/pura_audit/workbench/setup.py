@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -13,10 +12,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
-    QProgressBar,
-    QPushButton,
     QWidget,
 )
 
@@ -33,7 +29,7 @@ from pura.usecases.keys import unlock_files
 from pura.usecases.models import add_model, install_model
 from pura.usecases.profiles import create_profile, import_profile
 from pura_audit.cases.ask import AskDialog
-from pura_audit.jobs.queue import Done, Failure, Job, JobContext, Outcome, Progress, Work
+from pura_audit.jobs.queue import Failure, Job, JobContext, Outcome, Progress, Work, or_say
 from pura_audit.keys.forms import KeyAct
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.keys.words import state_words
@@ -41,7 +37,7 @@ from pura_audit.platform.i18n import duration, filled, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import label, restyle
+from pura_audit.widgets.card import add_parts, label, progress_bar, push_button, restyle, row_of
 from pura_audit.widgets.form_dialog import (
     Host,
     ask_file,
@@ -68,9 +64,8 @@ class SetupRow:
         self.sign = label("", "value")
         self.name = label(name, "value")
         self.state = label("", "muted", wrap=True)
-        self.button = QPushButton(action)
-        self.other = QPushButton(other)
-        self.other.setProperty("role", "link")
+        self.button = push_button(action)
+        self.other = push_button(other, role="link")
 
     def show(self, words: str, *, done: bool) -> None:
         """Say the state; the button steps back once the line is done."""
@@ -85,13 +80,9 @@ class SetupView(QFrame):
     """Three lines.
 
     Signals:
-        cancel_wanted: Stop the installation.
-        bundle_wanted: Take in a team bundle.
         complete: All is there, and the keyboard was here last.
     """
 
-    cancel_wanted = Signal()
-    bundle_wanted = Signal()
     complete = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -112,17 +103,12 @@ class SetupView(QFrame):
             translate("Setup", "Import …"),
         )
         self.words = label("", "attention", wrap=True)
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
+        self.bar = progress_bar(translate("Setup", "Progress of the installation"))
         self.bar.setRange(0, 1000)
-        self.bar.setAccessibleName(translate("Setup", "Progress of the installation"))
         self.stage = label("", "muted", wrap=True)
-        self.bundle = QPushButton(translate("Setup", "Or take in a team bundle …"))
-        self.bundle.setProperty("role", "link")
-        self.bundle.clicked.connect(self.bundle_wanted)
-        self.cancel = QPushButton(translate("Setup", "Cancel"))
+        self.bundle = push_button(translate("Setup", "Or take in a team bundle …"), role="link")
+        self.cancel = push_button(translate("Setup", "Cancel"))
         self._lay_out()
-        self.cancel.clicked.connect(self.cancel_wanted)
         self.busy(None)
 
     def _lay_out(self) -> None:
@@ -141,15 +127,10 @@ class SetupView(QFrame):
             row.sign.setFixedWidth(16)
             row.state.setMinimumWidth(150)
             grid.addWidget(row.sign, place, 0, Qt.AlignmentFlag.AlignCenter)
-            grid.addWidget(row.name, place, 1)
-            grid.addWidget(row.state, place, 2)
-            grid.addWidget(row.button, place, 3)
-            grid.addWidget(row.other, place, 4)
+            for at, part in enumerate((row.name, row.state, row.button, row.other), start=1):
+                grid.addWidget(part, place, at)
             grid.setRowMinimumHeight(place, 36)
-        progress = QHBoxLayout()
-        progress.setSpacing(GAP)
-        progress.addWidget(self.bar, 1)
-        progress.addWidget(self.cancel)
+        progress = row_of((self.bar, 1), self.cancel, spacing=GAP)
         grid.addWidget(self.bundle, 3, 0, 1, 5, Qt.AlignmentFlag.AlignLeft)
         grid.addLayout(progress, 4, 0, 1, 5)
         grid.addWidget(self.stage, 5, 0, 1, 5)
@@ -161,32 +142,19 @@ class SetupView(QFrame):
             return
         focus = self.window().focusWidget()  # a button that goes hands it to the next one
         here = focus is not None and self.isAncestorOf(focus)
-        keyring = (
-            filled(
-                translate("Setup", "none yet · {place:text}"),
-                place=state_words(found)[0],
-            )
-            if found.place is not None
-            else translate("Setup", "none yet · no keyring here: in an encrypted file")
-        )
-        self.key.show(_there([key.label for key in found.keys], keyring), done=bool(found.keys))
-        self.model.show(
-            _there(
-                [model.name for model in found.models],
-                filled(
-                    translate("Setup", "none yet · {size:text}, fetched once"),
-                    size=size(builtin_model().download_bytes),
-                ),
-            ),
-            done=bool(found.models),
-        )
-        self.profile.show(
-            _there(
-                [profile.title for profile in found.profiles],
-                translate("Setup", "none yet · says how texts of the model are marked"),
-            ),
-            done=bool(found.profiles),
-        )
+        keyring = translate("Setup", "none yet · no keyring here: in an encrypted file")
+        if found.place is not None:
+            words = translate("Setup", "none yet · {place:text}")
+            keyring = filled(words, place=state_words(found)[0])
+        fetched = translate("Setup", "none yet · {size:text}, fetched once")
+        fetched = filled(fetched, size=size(builtin_model().download_bytes))
+        marked = translate("Setup", "none yet · says how texts of the model are marked")
+        for row, names, none in (
+            (self.key, [key.label for key in found.keys], keyring),
+            (self.model, [model.name for model in found.models], fetched),
+            (self.profile, [profile.title for profile in found.profiles], marked),
+        ):
+            row.show(", ".join(names) or none, done=bool(names))
         self.profile.button.setEnabled(bool(found.models))
         whole = bool(found.keys and found.models and found.profiles)
         self.setVisible(not whole)
@@ -216,11 +184,6 @@ def _keep_place(*widgets: QWidget) -> None:
         policy = widget.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         widget.setSizePolicy(policy)
-
-
-def _there(names: Sequence[str], none: str) -> str:
-    """Return the names of what is there, or why there is nothing."""
-    return ", ".join(names) if names else none
 
 
 def stage_words(progress: Progress) -> str:
@@ -275,7 +238,7 @@ class SetupActs(QObject):
             (view.profile.other, self.ask_profile_file),
         ):
             button.clicked.connect(lambda _=False, do=act: do())
-        view.cancel_wanted.connect(self._cancel)
+        view.cancel.clicked.connect(self._cancel)
         view.busy(self._progress)
         self._refresh()
 
@@ -394,7 +357,7 @@ class BundleDialog(WorkingDialog):
         name_input(self.passphrase, translate("Bundle", "Passphrase of the bundle"))
         self.passphrase.setPlaceholderText(translate("Bundle", "Passphrase of the bundle"))
         self.passphrase.textChanged.connect(lambda _: self.refresh_buttons())
-        self.holds = label("", "", wrap=True)
+        self.holds = label(wrap=True)
         self.holds.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.holds.hide()
         self.policy = QCheckBox(translate("Bundle", "Its policy may replace the one that is here"))
@@ -404,20 +367,16 @@ class BundleDialog(WorkingDialog):
         self.model.setChecked(True)
         self.model.hide()
         self.go = main_button(translate("Bundle", "Show what it holds"), self._go)
-        for widget in (self.passphrase, self.holds, self.policy, self.model):
-            column.addWidget(widget)
-        column.addLayout(self.progress_row())
-        column.addLayout(button_row(cancel_button(self), self.go))
+        foot = button_row(cancel_button(self), self.go)
+        fields = (self.passphrase, self.holds, self.policy, self.model)
+        add_parts(column, *fields, self.progress_row(), foot)
         self.finished.connect(lambda _: self._forget())
         self.refresh_buttons()
 
     def refresh_buttons(self) -> None:
         """Enable the button once there is a passphrase and nothing runs."""
-        self.go.setEnabled(not self.busy and (self._secret is not None or self._typed))
-
-    @property
-    def _typed(self) -> bool:
-        return bool(self.passphrase.text())
+        there = self._secret is not None or bool(self.passphrase.text())
+        self.go.setEnabled(not self.busy and there)
 
     def _forget(self) -> None:
         if self._secret is not None and not self.busy:
@@ -500,18 +459,11 @@ def bundle_lines(bundle: Bundle) -> list[str]:
     """Say what a bundle holds, a line each."""
     named = translate("Bundle", "{what:text} “{name:text}”, fingerprint {fingerprint:text}")
     lines = [
-        filled(
-            named,
-            what=translate("Setup", "Key"),
-            name=bundle.key,
-            fingerprint=bundle.key_fingerprint,
-        ),
-        filled(
-            named,
-            what=translate("Setup", "Profile"),
-            name=bundle.profile,
-            fingerprint=bundle.profile_fingerprint,
-        ),
+        filled(named, what=what, name=name, fingerprint=fingerprint)
+        for what, name, fingerprint in (
+            (translate("Setup", "Key"), bundle.key, bundle.key_fingerprint),
+            (translate("Setup", "Profile"), bundle.profile, bundle.profile_fingerprint),
+        )
     ]
     if bundle.policy is not None:
         words = translate("Bundle", "Policy {name:text}")
@@ -575,6 +527,8 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
                 path=path,
                 replace=True,
             )
+            words = translate("Bundle", "The team bundle is saved. Compare the fingerprints later.")
+            ended = or_say(host.say, lambda _: host.say(words))
             session.do(lambda _: work(), ended, host.frame)
 
         asked = ask_target(
@@ -586,15 +540,6 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
             suffix=SUFFIX[1:],
         )
         asked.rejected.connect(secret.wipe)
-
-    def ended(outcome: Outcome[Bundle]) -> None:
-        match outcome:
-            case Done():
-                host.say(
-                    translate("Bundle", "The team bundle is saved. Compare the fingerprints later.")
-                )
-            case Failure():
-                host.say(outcome.words)
 
     dialog.given.connect(save)
     return opened(dialog)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QSplitter, QWidget
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QSplitter, QWidget
 
 from pura.documents import Document
 from pura.record.alignment import Alignment, Kind, Pair, align, marked_in_one
@@ -21,7 +22,7 @@ from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID, Theme
-from pura_audit.widgets.card import ElidedLabel, label
+from pura_audit.widgets.card import ElidedLabel, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     close_button,
@@ -50,7 +51,7 @@ class PairedViews(QObject):
         self, first: tuple[TextView, Selection], second: tuple[TextView, Selection], parent: QObject
     ) -> None:
         super().__init__(parent)
-        (self._left, self._mine), (self._right, self._theirs) = first, second
+        self._left, self._right = first[0], second[0]
         self._alignment: Alignment | None = None
         self._begins = False
         self._following = self._scrolling = False
@@ -59,10 +60,10 @@ class PairedViews(QObject):
         for view, other in ((self._left, self._right), (self._right, self._left)):
             view.broken.connect(self._soon.start)
             view.zoomed.connect(other.set_text_size)
-        self._left.verticalScrollBar().valueChanged.connect(self._scroll_right)
-        self._right.verticalScrollBar().valueChanged.connect(self._scroll_left)
-        self._mine.changed.connect(self._from_left)
-        self._theirs.changed.connect(self._from_right)
+        left, right = first, second
+        for (view, selection), (other, follower) in ((left, right), (right, left)):
+            view.verticalScrollBar().valueChanged.connect(partial(self._scroll, other))
+            selection.changed.connect(partial(self._follow, view, selection, other, follower))
 
     def pair(self, alignment: Alignment | None) -> None:
         """Show what goes together and what differs; None while that is not known."""
@@ -106,24 +107,12 @@ class PairedViews(QObject):
             if first is not None:
                 self._left.show_character(first.left[0])
 
-    def _scroll_right(self, value: int) -> None:
-        self._scroll(self._right, value)
-
-    def _scroll_left(self, value: int) -> None:
-        self._scroll(self._left, value)
-
     def _scroll(self, other: TextView, value: int) -> None:
         # One view may be lower than the other, and reach further: that is no reason to go back.
         if self._alignment is not None and not self._scrolling:
             self._scrolling = True
             other.verticalScrollBar().setValue(value)
             self._scrolling = False
-
-    def _from_left(self) -> None:
-        self._follow(self._left, self._mine, self._right, self._theirs)
-
-    def _from_right(self) -> None:
-        self._follow(self._right, self._theirs, self._left, self._mine)
 
     def _follow(
         self, view: TextView, selection: Selection, other: TextView, follower: Selection
@@ -391,8 +380,7 @@ class SideBySideDialog(PlainDialog):
             self,
         )
         self.words = label("", "reading", wrap=True)
-        self.here = ElidedLabel()
-        self.here.setProperty("role", "muted")
+        self.here = ElidedLabel(role="muted")
         self.previous = plain_button(translate("SideBySide", "Previous difference"), self.go_back)
         self.next = plain_button(translate("SideBySide", "Next difference"), self.go_on)
         native = QKeySequence.SequenceFormat.NativeText
@@ -417,7 +405,10 @@ class SideBySideDialog(PlainDialog):
             "small",
             wrap=True,
         )
-        self._lay_out()
+        head = row_of((self.here, 1), self.previous, self.next)
+        foot = row_of((self._marks, 1), close_button(self))
+        layout = dialog_column(self, spacing=GRID)
+        add_parts(layout, self.words, head, (self._splitter, 1), foot)
         for pane, place in ((self.first, first), (self.second, second)):
             pane.choice.addItems([f"{n}. {c.words}" for n, c in enumerate(self._choices, start=1)])
             pane.choice.setCurrentIndex(place)
@@ -425,21 +416,6 @@ class SideBySideDialog(PlainDialog):
         session.texts.queue.dataChanged.connect(self._changed)
         self._choose()
         self.first.view.setFocus()
-
-    def _lay_out(self) -> None:
-        layout = dialog_column(self, spacing=GRID)
-        head, foot = QHBoxLayout(), QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(self.here, 1)
-        head.addWidget(self.previous)
-        head.addWidget(self.next)
-        foot.setSpacing(GRID)
-        foot.addWidget(self._marks, 1)
-        foot.addWidget(close_button(self))
-        layout.addWidget(self.words)
-        layout.addLayout(head)
-        layout.addWidget(self._splitter, 1)
-        layout.addLayout(foot)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put one below the other where there is no room beside it."""

@@ -666,7 +666,7 @@ def test_menus_are_short_and_return_presses_the_focused_button(window: Any, qtbo
         parted = any(action.isSeparator() for action in menu.actions())
         assert parted or len(entries) < 7 or menu is window.menu, menu.title()
     window.empty.sample.setFocus()
-    with qtbot.waitSignal(window.empty.sample_wanted):
+    with qtbot.waitSignal(window.empty.sample.clicked):
         qtbot.keyClick(window.empty.sample, Qt.Key.Key_Return)
 
 

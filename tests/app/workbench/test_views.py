@@ -247,7 +247,7 @@ def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(
     assert window.work.answer.payload_text() == ""
     assert window.work.text.view.shading is False
     assert window.work.answer.heading.text() == "No conclusion: not measured"
-    assert not window.work.answer._candidates.isVisible()
+    assert not window.work.answer.candidates.isVisible()
 
 
 def test_course_pays_for_the_choice_of_the_payload(audit: Audit) -> None:
@@ -469,7 +469,7 @@ def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(
     assert not any("H1" in line or "H2" in line for line in words)
     assert "H1" in answer.compared.toolTip()
     assert "H2" in answer.compared.toolTip()
-    for button in (answer.report, answer._details, *answer.steps.buttons.values()):
+    for button in (answer.report, answer.details, *answer.steps.buttons.values()):
         place = button.mapTo(answer, button.rect().bottomRight())
         assert answer.rect().contains(place), button.text()
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 from shiboken6 import isValid
@@ -247,14 +246,31 @@ T = TypeVar("T")
 Work = Callable[[JobContext], T]
 
 
-class Job(ABC):
-    """A piece of work that was asked for, as whoever asked for it sees it."""
+class Job:
+    """A piece of work that was asked for, as whoever asked for it sees it.
 
-    def __init__(self, queue: JobQueue, owner: QObject, *, aside: bool) -> None:
-        self._queue = queue
+    Attributes:
+        context: What the work sees of the outside.
+        aside: It goes before what waits, and does not count as busy.
+    """
+
+    def __init__(
+        self,
+        queue: JobQueue,
+        work: Work[Any],
+        then: Callable[[Outcome[Any]], None],
+        owner: QObject,
+        *,
+        started: Callable[[], None] | None,
+        progressed: Callable[[Progress], None] | None,
+        aside: bool,
+    ) -> None:
+        self._queue, self.aside = queue, aside
         self._owner: QObject | None = owner
-        self._dropped = False
-        self.aside = aside
+        self._calls: tuple[Work[Any], Callable[[Outcome[Any]], None]] | None = (work, then)
+        self._started, self._progressed = started, progressed
+        self._outcome: Outcome[Any] = Stopped()
+        self.context = JobContext(self._report, self._post)
 
     def cancel(self) -> None:
         """Stop it: at once while it waits, at its next checkpoint while it runs."""
@@ -262,63 +278,25 @@ class Job(ABC):
 
     def drop(self) -> None:
         """Stop it, and tell nobody what comes of it."""
-        self._dropped = True
+        self._owner = None
         self._queue.cancel(self)
 
     @property
     def heard(self) -> bool:
         """Whether there is still somebody to be told."""
-        return not self._dropped and self._owner is not None and isValid(self._owner)
+        return self._owner is not None and isValid(self._owner)
 
-    @property
-    @abstractmethod
-    def context(self) -> JobContext:
-        """What the work sees of the outside."""
-
-    @abstractmethod
     def begin(self) -> None:
         """Say that its turn has come; in the window's thread."""
-
-    @abstractmethod
-    def run(self) -> None:
-        """Do it; in the queue's thread."""
-
-    @abstractmethod
-    def deliver(self) -> None:
-        """Hand over what came of it; in the window's thread."""
-
-
-class _Job(Job, Generic[T]):
-    def __init__(
-        self,
-        queue: JobQueue,
-        work: Work[T],
-        then: Callable[[Outcome[T]], None],
-        owner: QObject,
-        *,
-        started: Callable[[], None] | None,
-        progressed: Callable[[Progress], None] | None,
-        aside: bool,
-    ) -> None:
-        super().__init__(queue, owner, aside=aside)
-        self._calls: tuple[Work[T], Callable[[Outcome[T]], None]] | None = (work, then)
-        self._started, self._progressed = started, progressed
-        self._outcome: Outcome[T] = Stopped()
-        self._context = JobContext(self._report, self._post)
-
-    @property
-    def context(self) -> JobContext:
-        return self._context
-
-    def begin(self) -> None:
         if self._started is not None and self.heard:
             self._started()
 
     def run(self) -> None:
+        """Do it; in the queue's thread."""
         assert self._calls is not None  # it is delivered once, and only after it has run
         try:
-            self._context.checkpoint()
-            self._outcome = Done(self._calls[0](self._context))
+            self.context.checkpoint()
+            self._outcome = Done(self._calls[0](self.context))
         except Cancelled:
             self._outcome = Stopped()
         except PuraError as error:
@@ -327,6 +305,7 @@ class _Job(Job, Generic[T]):
             self._outcome = unexpected(error)
 
     def deliver(self) -> None:
+        """Hand over what came of it; in the window's thread."""
         calls, heard = self._calls, self.heard
         # They hold widgets, which must not see their end in the queue's thread, nor outlive it.
         self._calls = self._started = self._progressed = self._owner = None
@@ -409,7 +388,7 @@ class JobQueue(QObject):
             aside: It goes before what waits, also while the queue is paused, and does not count
                 as busy: looking around.
         """
-        job = _Job(self, work, then, owner, started=started, progressed=progressed, aside=aside)
+        job = Job(self, work, then, owner, started=started, progressed=progressed, aside=aside)
         if self._closed:
             return job
         was_busy = self.busy

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -65,7 +65,13 @@ def shown(widget: QWidget) -> str:
     of devices and whatever else has a digit do not, nor do sizes, colours and fonts.
     """
     parts = [widget, *(one for one in widget.findChildren(QWidget) if one.isVisibleTo(widget))]
-    return _digest(" ".join((type(one).__name__, *_called(one))) for one in parts)
+    return _digest(" ".join((_kind(one), *_called(one))) for one in parts)
+
+
+def _kind(widget: QWidget) -> str:
+    """Return the name of Qt's class: that ours have other names changes no picture."""
+    kinds = (kind for kind in type(widget).__mro__ if kind.__module__.startswith("PySide6"))
+    return next(kinds).__name__
 
 
 def read(words: str) -> str:
@@ -151,6 +157,7 @@ def paint_audit(
 
 OUT: Final = Path("docs") / "images"
 ISSUED: Final = "2026-11-21"
+SMALL: Final = ("audit-small", "side-by-side")
 REPORTS: Final = {"report-1": "en", "report-german": "de"}
 TIMEOUT_MS: Final = 600_000
 # Brings the window to where the picture is taken; returns a dialog if that is to be painted.
@@ -252,9 +259,9 @@ class Pictures:
 
     def take(self, only: tuple[str, ...]) -> int:
         """Take the pictures of these names, or all of them."""
-        for name, theme, size, act in self._plan():
+        for name, act in self._plan():
             if not only or name in only:
-                self._one(name, theme, size, act, self._paint)
+                self._one(name, act, self._paint)
         for name, language in REPORTS.items():
             if not only or name in only:
                 pdf = self._first_report(language)
@@ -269,9 +276,9 @@ class Pictures:
         def note(name: str, widget: QWidget) -> None:
             found[name] = shown(widget)
 
-        for name, theme, size, act in self._plan():
+        for name, act in self._plan():
             if name in only:
-                self._one(name, theme, size, act, note)
+                self._one(name, act, note)
         for name, language in REPORTS.items():
             if name in only:
                 found[name] = _said(self._first_report(language))
@@ -280,7 +287,7 @@ class Pictures:
     def _first_report(self, language: str) -> bytes:
         """Return the report of the sample."""
         if self._marked is None:
-            self._one("audit-light", "light", (1440, 900), self._audited, lambda *_: None)
+            self._one("audit-light", self._audited, lambda *_: None)
         assert self._marked is not None  # it was audited now or before
         then = replace(self._marked, created=f"{ISSUED}T10:00:00+00:00")  # a month is a word
         return build_report([then], _request(language)).pdf
@@ -288,53 +295,36 @@ class Pictures:
     def _paint(self, name: str, widget: QWidget) -> None:
         paint(widget, _file(f"{name}{self._suffix}"))
 
-    def _plan(
-        self,
-    ) -> list[tuple[str, str, tuple[int, int], Act]]:
-        big, small = (1440, 900), (1280, 720)
-        return [
-            ("first-run", "light", big, lambda _w: None),
-            ("first-run-dark", "dark", big, lambda _w: None),
-            ("empty", "light", big, lambda _w: None),
-            ("audit-light", "light", big, self._audited),
-            ("audit-dark", "dark", big, self._audited),
-            ("audit-small", "light", small, self._audited),
-            ("audit-contrast", "contrast", big, self._audited),
-            ("marks", "light", big, self._several),
-            ("marks-dark", "dark", big, self._several),
-            ("in-question", "light", big, self._in_question),
-            ("pile", "light", big, self._pile),
-            ("pile-dark", "dark", big, self._pile),
-            ("no-finding", "light", big, self._plain),
-            ("error", "light", big, self._bad_file),
-            ("error-dark", "dark", big, self._bad_file),
-            ("busy", "light", big, self._busy),
-            ("busy-dark", "dark", big, self._busy),
-            ("ready", "light", big, self._ready),
-            ("audit-german", "light", big, self._audited),
-            ("settings", "light", big, self._settings),
-            ("settings-dark", "dark", big, self._settings),
-            ("report-window-light", "light", big, self._report),
-            ("report-window-dark", "dark", big, self._report),
-            ("report-check", "light", big, self._check),
-            ("report-sign", "light", big, self._sign),
-            ("side-by-side", "light", small, self._side_by_side),
-            ("cases", "light", big, self._cases),
-            ("cases-dark", "dark", big, self._cases),
-            ("cases-german", "light", big, self._cases),
-            ("case-save", "light", big, self._save),
-            ("case-review", "light", big, self._second_person),
-            ("case-check", "light", big, self._check_log),
-        ]
+    def _plan(self) -> Iterator[tuple[str, Act]]:
+        """Yield the name of each picture and what it shows.
 
-    def _one(
-        self,
-        name: str,
-        theme: str,
-        size: tuple[int, int],
-        act: Act,
-        then: Callable[[str, QWidget], None],
-    ) -> None:
+        The end of a name says theme and language; :data:`SMALL` names those of a small window.
+        """
+        for act, names in (
+            (lambda _: None, "first-run first-run-dark empty"),
+            (self._audited, "audit-light audit-dark audit-small audit-contrast"),
+            (self._several, "marks marks-dark"),
+            (self._in_question, "in-question"),
+            (self._pile, "pile pile-dark"),
+            (self._plain, "no-finding"),
+            (self._bad_file, "error error-dark"),
+            (self._busy, "busy busy-dark"),
+            (self._ready, "ready"),
+            (self._audited, "audit-german"),
+            (self._settings, "settings settings-dark"),
+            (self._report, "report-window-light report-window-dark"),
+            (self._check, "report-check"),
+            (self._sign, "report-sign"),
+            (self._side_by_side, "side-by-side"),
+            (self._cases, "cases cases-dark cases-german"),
+            (self._save, "case-save"),
+            (self._second_person, "case-review"),
+            (self._check_log, "case-check"),
+        ):
+            for name in names.split():
+                yield name, act
+
+    def _one(self, name: str, act: Act, then: Callable[[str, QWidget], None]) -> None:
         from pura_audit.application import make_window
         from pura_audit.platform.settings import SettingsFile
 
@@ -348,8 +338,10 @@ class Pictures:
             # Fixed, so that a picture does not depend on whose machine takes it.
             SettingsFile(paths.config).update(language="de" if name.endswith("german") else "en")
             keys = self._all_there(paths) if name == "empty" else None
+            end = name.rpartition("-")[2]
+            theme = end if end in ("dark", "contrast") else "light"
             window = make_window(paths, theme=theme, session_keys=keys)
-            window.resize(*size)
+            window.resize(QSize(1280, 720) if name in SMALL else SIZE)
             window.show()
             chosen = window.session.chosen
             self._until(lambda: chosen.device is not None and chosen.catalogue is not None)
@@ -400,10 +392,7 @@ class Pictures:
             data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
             first, *others = (text["text"].strip() for text in data["texts"][:3])
             parts = (host[:500], first, host[500:1000], *others, host[1000:1300])
-            item = self._add(window, "\n\n".join(parts), "annual report")
-            window.session.audits.audit([item])
-            self._until(lambda: item.audit is not None)
-            self._three = item.audit
+            self._three = self._audit(window, "\n\n".join(parts), "annual report")
         else:
             window.session.texts.add_audit(self._three)
         settle()
@@ -412,24 +401,24 @@ class Pictures:
     def _in_question(self, window: MainWindow) -> None:
         """Show a short piece of a marked text: a mark is found, its payload stays in question."""
         data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
-        item = self._add(window, data["texts"][0]["text"][:260], "paragraph")
-        window.session.audits.audit([item])
-        self._until(lambda: item.audit is not None)
+        self._audit(window, data["texts"][0]["text"][:260], "paragraph")
 
     def _plain(self, window: MainWindow) -> None:
         self._audited(window)
-        item = self._add(window, _plain_text(1), "interview")
-        window.session.audits.audit([item])
-        self._until(lambda: item.audit is not None)
+        self._audit(window, _plain_text(1), "interview")
 
     def _pile(self, window: MainWindow) -> None:
         """Show findings of several kinds as a table."""
         self._several(window)
         self._bad_file(window)
-        item = self._add(window, _plain_text(1), "interview")
+        self._audit(window, _plain_text(1), "interview")
+        window.toggle_pile()
+
+    def _audit(self, window: MainWindow, text: str, name: str) -> Audit | None:
+        item = self._add(window, text, name)
         window.session.audits.audit([item])
         self._until(lambda: item.audit is not None)
-        window.toggle_pile()
+        return item.audit
 
     @staticmethod
     def _add(window: MainWindow, text: str, name: str) -> Item:

@@ -19,13 +19,7 @@ from PySide6.QtGui import (
     QWheelEvent,
 )
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import (
-    QGraphicsView,
-    QMenu,
-    QSizePolicy,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QGraphicsView, QMenu, QSizePolicy, QStackedWidget, QWidget
 
 from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
@@ -50,6 +44,7 @@ class Plot(pg.PlotWidget):
         raised: Up (-1) or down (+1) was pressed.
         zoomed: More (1) or less (-1) of it is wanted: + and -, or the wheel.
         pressed: A place of the plot was clicked, in data coordinates.
+        hovered: The pointer is there.
     """
 
     stepped = Signal(int)
@@ -57,6 +52,7 @@ class Plot(pg.PlotWidget):
     raised = Signal(int)
     zoomed = Signal(int)
     pressed = Signal(float, float)
+    hovered = Signal(float, float)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         # Menus that are only switched off are built all the same, a third of the plot's time.
@@ -110,9 +106,16 @@ class Plot(pg.PlotWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Tell where it was clicked."""
         super().mousePressEvent(event)
+        self.pressed.emit(*self._place(event))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell where the pointer is."""
+        self.hovered.emit(*self._place(event))
+
+    def _place(self, event: QMouseEvent) -> tuple[float, float]:
         scene = self.mapToScene(event.position().toPoint())
         place = self.getPlotItem().getViewBox().mapSceneToView(scene)
-        self.pressed.emit(place.x(), place.y())
+        return place.x(), place.y()
 
     def paintEvent(self, event: object) -> None:
         """Draw the focus ring over the plot."""

@@ -5,22 +5,18 @@ Outcome, one sentence, for whom, what weakens it, the steps that follow, and the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QPushButton,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.finding import said
-from pura.record.naming import NamedMark
+from pura.record.naming import NamedMark, NamedPayload
 from pura.record.spoken import evidence_ratio, limits_words, whom_words
 from pura.words.sentences import fill
 from pura_audit.platform.i18n import filled, language, translate
@@ -286,7 +282,10 @@ class AnswerView(ScrollCard):
         self.sentence = label("", "reading", wrap=True)
         self.more = label("", "muted", wrap=True)
         self.measured = label("", "muted", wrap=True)
-        self.payload = PayloadBox()
+        self.payload = QFrame()
+        self.payload.setProperty("role", "box")
+        self._payload = column_of(spacing=4, inside=self.payload)
+        self._payload.setContentsMargins(GAP, GRID, GAP, GRID)
         self.marks = MarkList(selection, theme)
         self.compared = _link(translate("Answer", "What this compares"))
         self.candidates = _link(translate("Answer", "Candidates"))
@@ -356,7 +355,7 @@ class AnswerView(ScrollCard):
         # Without a mark, and in a mark by others, there is no payload to speak of.
         marks = found.marks
         self.payload.setVisible(len(marks) == 1)
-        self.payload.show_audit(audit)
+        self._show_payload(audit)
         self.marks.show_audit(audit)
         self._show_limits(audit)
         self.candidates.setVisible(any(len(mark.candidates) > 1 for mark in marks))
@@ -376,6 +375,16 @@ class AnswerView(ScrollCard):
         if opened:
             show = self.scroll_area.ensureWidgetVisible
             QTimer.singleShot(0, self, lambda: show(self.limit_lines, 0, GRID))
+
+    def _show_payload(self, audit: Audit) -> None:
+        """Show the payload of a text with one mark."""
+        while (item := self._payload.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.setObjectName("")
+                widget.hide()
+                widget.deleteLater()
+        if audit.payload is not None:
+            add_parts(self._payload, *payload_lines(audit, audit.payload))
 
     def _show_limits(self, audit: Audit) -> None:
         lines = said(audit.finding.cautions, language())
@@ -423,71 +432,54 @@ def measured_words(audit: Audit) -> str:
     )
 
 
-class PayloadBox(QFrame):
-    """For whom and when; or that this is not decided, and between which payloads."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setProperty("role", "box")
-        self._column = column_of(spacing=4, inside=self)
-        self._column.setContentsMargins(GAP, GRID, GAP, GRID)
-
-    def show_audit(self, audit: Audit) -> None:
-        """Show the payload of a text with one mark."""
-        while (item := self._column.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.setObjectName("")
-                widget.hide()
-                widget.deleteLater()
-        payload = audit.payload
-        if payload is None:
-            return
-        tongue = language()
-        named = whom_words(audit.profile, payload, grouped(payload.best), tongue)
-        value = label(named, "value", wrap=True)
-        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._column.addWidget(value)
-        if not payload.identified:
-            for rank, found in enumerate(audit.candidates[:RANKED], start=1):
-                words = ", ".join(f"{f.name} {f.text}" for f in found.fields) or grouped(found.bits)
-                share = numerals.weight(found.posterior, tongue)
-                line = translate("Answer", "{rank:text}. {payload:text} · share {weight:text}")
-                filled_line = filled(line, rank=str(rank), payload=words, weight=share)
-                shown = label(filled_line, "muted", wrap=True)
-                set_tip(shown, _share_words())
-                self._column.addWidget(shown)
-            return
-        value.setObjectName("payload")
-        if not payload.fields:
-            value.setFont(fonts.mono(fonts.BODY, strong=True))
-            value.setProperty("face", "mono")
-        value.setToolTip(grouped(payload.best))
-        where = translate(
-            "Answer",
-            "{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · "
-            "payload of {n:text} bits",
-        )
-        share = numerals.share(audit.finding.share or 0.0, tongue)
-        count = len(audit.finding.passages)
-        words = filled(where, share=share, k=count, n=str(len(payload.best)))
-        self._column.addWidget(label(words, "muted"))
-        for _, passage in audit.finding.passages[:PLACES]:
-            if limits := limits_words(passage, tongue):
-                place = audit.finding.place(passage, tongue)
-                words = f"{place[:1].upper()}{place[1:]}; {limits}"
-                self._column.addWidget(label(words, "muted", wrap=True))
-        if audit.register is not None:
-            match = audit.finding.register_match
-            words = (
-                filled(
-                    translate("Answer", "Register entry {n:count}: {who:text}"),
-                    n=match.entry,
-                    who=match.who,
-                )
-                if match is not None
-                else translate("Answer", "No entry of the register has this payload")
+def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
+    """Yield for whom and when; or that this is not decided, and between which payloads."""
+    tongue = language()
+    named = whom_words(audit.profile, payload, grouped(payload.best), tongue)
+    value = label(named, "value", wrap=True)
+    value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    yield value
+    if not payload.identified:
+        for rank, found in enumerate(audit.candidates[:RANKED], start=1):
+            words = ", ".join(f"{f.name} {f.text}" for f in found.fields) or grouped(found.bits)
+            share = numerals.weight(found.posterior, tongue)
+            line = translate("Answer", "{rank:text}. {payload:text} · share {weight:text}")
+            filled_line = filled(line, rank=str(rank), payload=words, weight=share)
+            shown = label(filled_line, "muted", wrap=True)
+            set_tip(shown, _share_words())
+            yield shown
+        return
+    value.setObjectName("payload")
+    if not payload.fields:
+        value.setFont(fonts.mono(fonts.BODY, strong=True))
+        value.setProperty("face", "mono")
+    value.setToolTip(grouped(payload.best))
+    where = translate(
+        "Answer",
+        "{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · "
+        "payload of {n:text} bits",
+    )
+    share = numerals.share(audit.finding.share or 0.0, tongue)
+    count = len(audit.finding.passages)
+    words = filled(where, share=share, k=count, n=str(len(payload.best)))
+    yield label(words, "muted")
+    for _, passage in audit.finding.passages[:PLACES]:
+        if limits := limits_words(passage, tongue):
+            place = audit.finding.place(passage, tongue)
+            words = f"{place[:1].upper()}{place[1:]}; {limits}"
+            yield label(words, "muted", wrap=True)
+    if audit.register is not None:
+        match = audit.finding.register_match
+        words = (
+            filled(
+                translate("Answer", "Register entry {n:count}: {who:text}"),
+                n=match.entry,
+                who=match.who,
             )
-            self._column.addWidget(label(words, "muted", wrap=True))
+            if match is not None
+            else translate("Answer", "No entry of the register has this payload")
+        )
+        yield label(words, "muted", wrap=True)
 
 
 def _share_words() -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QMouseEvent, QPainter, QPaintEvent, QPen, QTransform
+from PySide6.QtGui import QBrush, QCursor, QPainter, QPaintEvent, QPen, QTransform
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from pura.record.evidence import BitEvidence
@@ -276,26 +276,6 @@ class LegendKey(QWidget):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, self._words)
 
 
-class BitsPlot(Plot):
-    """The chart; hovering names a bit."""
-
-    def __init__(self, card: BitsCard, theme: Theme) -> None:
-        self._card = card
-        super().__init__(theme)
-        self.setMouseTracking(True)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Say what the bit under the pointer is."""
-        place = (
-            self.getPlotItem()
-            .getViewBox()
-            .mapSceneToView(self.mapToScene(event.position().toPoint()))
-        )
-        position = self._card.position_at(place.x(), place.y())
-        words = self._card.describe(position) if position is not None else ""
-        QToolTip.showText(event.globalPosition().toPoint(), words, self)
-
-
 class BitsCard(PlotCard):
     """Why: what each bit rests on."""
 
@@ -305,7 +285,9 @@ class BitsCard(PlotCard):
         self._scale = 0.0
         self._shown: tuple[BitEvidence, ...] = ()
         super().__init__(translate("Bits", "Bits"), theme, parent)
-        self.plot = BitsPlot(self, theme)
+        self.plot = Plot(theme)
+        self.plot.setMouseTracking(True)
+        self.plot.hovered.connect(self._tell_bit)
         self._bars = BarsItem(theme)
         self.plot.addItem(self._bars)
         self.plot.getPlotItem().hideAxis("bottom")
@@ -433,6 +415,11 @@ class BitsCard(PlotCard):
                 return
 
     # Words
+
+    def _tell_bit(self, x: float, y: float) -> None:
+        position = self.position_at(x, y)
+        words = self.describe(position) if position is not None else ""
+        QToolTip.showText(QCursor.pos(), words, self.plot)
 
     def describe(self, position: int) -> str:
         """Say what one bit rests on."""

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QLabel,
-    QMenu,
-    QSystemTrayIcon,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSystemTrayIcon, QWidget
 
 from pura.caselog.case import UNFILED
 from pura.model.device import Device
@@ -75,10 +70,13 @@ class Header(QWidget):
 
     def _wire(self) -> None:
         session = self._session
-        self.key.several_chosen.connect(self._choose_keys)
-        self.model.chosen.connect(self._choose_model)
-        self.profile.chosen.connect(lambda place: self._choose_profiles([place]))
-        self.profile.several_chosen.connect(self._choose_profiles)
+        for signal, kind in (
+            (self.key.choices.several_chosen, "keys"),
+            (self.model.choices.chosen, "models"),
+            (self.profile.choices.chosen, "profiles"),
+            (self.profile.choices.several_chosen, "profiles"),
+        ):
+            signal.connect(partial(self._choose, kind))
         for signal in (
             session.chosen.changed,
             session.jobs.model.busy_changed,
@@ -119,20 +117,18 @@ class Header(QWidget):
         self._fill_chips()
         self.profile.set_attention(attention=not fits)
 
-    def _choose_keys(self, places: Sequence[int]) -> None:
-        found = self._session.chosen.catalogue
-        if found is not None:
-            self._session.chosen.choose_keys([found.keys[place] for place in places])
-
-    def _choose_model(self, place: int) -> None:
-        found = self._session.chosen.catalogue
-        if found is not None:
-            self._session.chosen.choose_model(found.models[place])
-
-    def _choose_profiles(self, places: Sequence[int]) -> None:
-        found = self._session.chosen.catalogue
-        if found is not None:
-            self._session.chosen.choose_profiles([found.profiles[place] for place in places])
+    def _choose(self, kind: str, places: int | Sequence[int]) -> None:
+        """Choose keys, models or profiles by their places in the list."""
+        chosen = self._session.chosen
+        if (found := chosen.catalogue) is None:
+            return
+        some = [places] if isinstance(places, int) else places
+        if kind == "keys":
+            chosen.choose_keys([found.keys[place] for place in some])
+        elif kind == "models":
+            chosen.choose_model(found.models[some[0]])
+        else:
+            chosen.choose_profiles([found.profiles[place] for place in some])
 
     def _why_not(self, due: int) -> str:
         if not self._session.chosen.ready:
@@ -148,38 +144,31 @@ class Header(QWidget):
         wait = translate("Header", "looking …")
         if found is None:
             for chip in (self.key, self.model, self.profile):
-                chip.set_choices([], -1, wait, wait)
+                chip.set_choices([], [], wait, wait)
             return
         used, none = self._used(), translate("Header", "none")
-        self.key.set_choices(
-            [(k.label, _spaced(k.fingerprint)) for k in found.keys],
-            [place for place, key in enumerate(found.keys) if key in session.chosen.keys],
-            used[0] or none,
-            translate("Header", "No key yet: make one under “Manage keys …”."),
-            lacking=not used[0],
-        )
-        self.model.set_choices(
-            [(m.name, _spaced(m.fingerprint)) for m in found.models],
-            found.models.index(session.chosen.model)
-            if session.chosen.model in found.models
-            else -1,
-            used[1] or none,
-            translate("Header", "No model yet: install one under “Manage models …”."),
-            lacking=not used[1],
-        )
-        self.profile.set_choices(
-            [(p.title, _shape(p.profile)) for p in found.profiles],
-            [
-                place
-                for place, choice in enumerate(found.profiles)
-                if choice in session.chosen.profiles
-            ],
-            used[2] or none,
-            translate("Header", "No profile yet: make one under “Manage profiles …”."),
-            lacking=not used[2],
-            # Beside a profile of PURA's there is nothing to add but marks by others.
-            one=all(choice.profile.foreign is None for choice in found.profiles),
-        )
+        chosen = session.chosen
+        keys = [(k.label, _spaced(k.fingerprint), k in chosen.keys) for k in found.keys]
+        models = [(m.name, _spaced(m.fingerprint), m == chosen.model) for m in found.models]
+        profiles = [(p.title, _shape(p.profile), p in chosen.profiles) for p in found.profiles]
+        no_key = translate("Header", "No key yet: make one under “Manage keys …”.")
+        no_model = translate("Header", "No model yet: install one under “Manage models …”.")
+        no_profile = translate("Header", "No profile yet: make one under “Manage profiles …”.")
+        # Beside a profile of PURA's there is nothing to add but marks by others.
+        one = all(choice.profile.foreign is None for choice in found.profiles)
+        for chip, choices, instead, hint in (
+            (self.key, keys, used[0], no_key),
+            (self.model, models, used[1], no_model),
+            (self.profile, profiles, used[2], no_profile),
+        ):
+            chip.set_choices(
+                [(title, remark) for title, remark, _ in choices],
+                [place for place, (*_, taken) in enumerate(choices) if taken],
+                instead or none,
+                hint,
+                lacking=not instead,
+                one=one and chip is self.profile,
+            )
 
     def _used(self) -> tuple[str, str, str]:
         """Say what stands in for a choice that is not made: what the text on screen goes by."""

@@ -16,14 +16,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import (
-    QMainWindow,
-    QMenu,
-    QMessageBox,
-    QSplitter,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QSplitter, QStackedWidget, QWidget
 
 from pura_audit.platform import i18n
 from pura_audit.platform.i18n import error_words, filled, translate
@@ -161,9 +154,9 @@ class MainWindow(QMainWindow):
         session = self.session
         self.header.audit.clicked.connect(self.audit)
         self.header.cancel.clicked.connect(session.audits.cancel)
-        self.header.key.manage_wanted.connect(lambda: opening.show_keys(self))
-        self.header.model.manage_wanted.connect(lambda: opening.show_models(self))
-        self.header.profile.manage_wanted.connect(lambda: opening.show_profiles(self))
+        self.header.key.choices.manage_wanted.connect(lambda: opening.show_keys(self))
+        self.header.model.choices.manage_wanted.connect(lambda: opening.show_models(self))
+        self.header.profile.choices.manage_wanted.connect(lambda: opening.show_profiles(self))
         self.empty.setup.bundle.clicked.connect(lambda: ask_bundle(self))
         self.recent.opened.connect(lambda path: self.add_files([path]))
         self.queue.drop.open_wanted.connect(self.open_files)

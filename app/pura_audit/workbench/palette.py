@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QLineEdit, QTableView
+from PySide6.QtWidgets import QLineEdit
 
 from pura.caselog import Case, list_cases
 from pura_audit.cases.pane import case_name
@@ -28,36 +27,8 @@ SHOWN: Final = 100
 _MOVES: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PaletteEntry:
-    """One thing that can be gone to or done.
-
-    Attributes:
-        words: Its name.
-        kind: What it is.
-        act: Does it.
-        keys: Its own shortcut.
-    """
-
-    words: str
-    kind: str
-    act: Callable[[], object]
-    keys: str = ""
-
-
-class _Line(QLineEdit):
-    """Hands the keys that move through a list on to it."""
-
-    def __init__(self, table: QTableView) -> None:
-        super().__init__()
-        self._table = table
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move in the list, or type."""
-        if event.key() in _MOVES:
-            self._table.keyPressEvent(event)
-        else:
-            super().keyPressEvent(event)
+PaletteEntry = tuple[str, str, str, Callable[[], object]]
+"""What can be gone to or done: its name, what it is, its own shortcut, and what does it."""
 
 
 class Palette(PlainDialog):
@@ -81,7 +52,8 @@ class Palette(PlainDialog):
         self.table.horizontalHeader().hide()
         self.table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.table.clicked.connect(self._take)
-        self.line = _Line(self.table)
+        self.line = QLineEdit()
+        self.line.installEventFilter(self)
         self.line.setPlaceholderText(
             translate("Palette", "A command, a text, a case, a setting, a page of the guide")
         )
@@ -95,14 +67,23 @@ class Palette(PlainDialog):
         if host.session.cases.there:
             host.session.cases.read(lambda log, _: list_cases(log), self._add_cases, self)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hand the keys that move through a list on to it."""
+        pressed = event.type() == QEvent.Type.KeyPress
+        if pressed and isinstance(event, QKeyEvent) and event.key() in _MOVES:
+            self.table.keyPressEvent(event)
+            return True
+        return super().eventFilter(watched, event)
+
     def _add_cases(self, outcome: Outcome[tuple[Case, ...]]) -> None:
         if isinstance(outcome, Done):
             kind = translate("Palette", "Case")
             self._entries[self._cases_from : self._cases_from] = [
-                PaletteEntry(
-                    words=case_name(case) if case.name else "",
-                    kind=kind,
-                    act=partial(opening.show_cases, self._host, case.id),
+                (
+                    case_name(case) if case.name else "",
+                    kind,
+                    "",
+                    partial(opening.show_cases, self._host, case.id),
                 )
                 for case in outcome.result
             ]
@@ -110,11 +91,11 @@ class Palette(PlainDialog):
 
     def _find(self) -> None:
         asked = self.line.text()
-        ranked = [(rank(asked, entry.words), entry) for entry in self._entries]
+        ranked = [(rank(asked, entry[0]), entry) for entry in self._entries]
         fits = [(place, entry) for place, entry in ranked if place is not None]
         fits.sort(key=lambda pair: pair[0])  # stable: commands first, then texts
         self.found = [entry for _, entry in fits[:SHOWN]]
-        rows = [(entry.words, entry.kind, entry.keys) for entry in self.found]
+        rows = [entry[:3] for entry in self.found]
         fill_table(self.table, ("", "", ""), rows, widest=420)
         if rows:
             self.table.selectRow(0)
@@ -122,7 +103,7 @@ class Palette(PlainDialog):
     def _take(self) -> None:
         rows = self.table.selectionModel().selectedRows()
         if rows:
-            act = self.found[rows[0].row()].act
+            act = self.found[rows[0].row()][3]
             self.accept()
             QTimer.singleShot(0, self._host.frame, act)
 
@@ -168,11 +149,11 @@ def _folded(words: str) -> str:
 def _commands(actions: Iterable[QAction]) -> list[PaletteEntry]:
     kind, native = translate("Palette", "Command"), QKeySequence.SequenceFormat.NativeText
     return [
-        PaletteEntry(
-            words=action.text().replace("&", ""),
-            kind=kind,
-            act=action.trigger,
-            keys=action.shortcut().toString(native),
+        (
+            action.text().replace("&", ""),
+            kind,
+            action.shortcut().toString(native),
+            action.trigger,
         )
         for action in actions
         if action.isEnabled() and action.objectName() != NAME
@@ -181,27 +162,20 @@ def _commands(actions: Iterable[QAction]) -> list[PaletteEntry]:
 
 def _texts(host: Host, show: Callable[[Item], object]) -> list[PaletteEntry]:
     kind = translate("Palette", "Text")
-    return [
-        PaletteEntry(words=item.name, kind=kind, act=partial(show, item))
-        for item in host.session.texts.queue.items
-    ]
+    return [(item.name, kind, "", partial(show, item)) for item in host.session.texts.queue.items]
 
 
 def _settings(host: Host) -> list[PaletteEntry]:
     kind, dialog = translate("Palette", "Setting"), SettingsDialog(host)
     names = tuple(dialog.fields())
     dialog.deleteLater()
-    return [
-        PaletteEntry(words=name, kind=kind, act=partial(opening.show_settings, host, name))
-        for name in names
-    ]
+    return [(name, kind, "", partial(opening.show_settings, host, name)) for name in names]
 
 
 def _pages(host: Host) -> list[PaletteEntry]:
     kind = translate("Palette", "Guide")
     return [
-        PaletteEntry(words=title, kind=kind, act=partial(opening.show_guide, host, path))
-        for title, path in guide_pages()
+        (title, kind, "", partial(opening.show_guide, host, path)) for title, path in guide_pages()
     ]
 
 

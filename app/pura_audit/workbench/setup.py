@@ -7,24 +7,11 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFileDialog,
-    QFrame,
-    QGridLayout,
-    QLineEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QGridLayout, QLineEdit, QWidget
 
 from pura.keys import Place, Secret, State, passphrase_bytes
 from pura.model.store import builtin_model
-from pura.usecases.bundles import (
-    SUFFIX,
-    Bundle,
-    create_bundle,
-    open_bundle,
-    take_bundle,
-)
+from pura.usecases.bundles import SUFFIX, Bundle, create_bundle, open_bundle, take_bundle
 from pura.usecases.keys import unlock_files
 from pura.usecases.models import add_model, install_model
 from pura.usecases.profiles import create_profile, import_profile

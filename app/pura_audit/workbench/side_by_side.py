@@ -23,12 +23,7 @@ from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID, Theme
 from pura_audit.widgets.card import ElidedLabel, add_parts, label, row_of
-from pura_audit.widgets.form_dialog import (
-    PlainDialog,
-    close_button,
-    dialog_column,
-    plain_button,
-)
+from pura_audit.widgets.form_dialog import PlainDialog, close_button, dialog_column, plain_button
 from pura_audit.widgets.text_layout import safe_text
 from pura_audit.workbench.text_canvas import Differences
 from pura_audit.workbench.text_card import TextCard

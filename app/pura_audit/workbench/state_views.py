@@ -7,11 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QWidget
 
 from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.platform.i18n import duration, filled, translate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import lru_cache
 from string import Template
@@ -175,11 +175,6 @@ def _readable(colour: str, text: str, grounds: Sequence[str]) -> str:
     mixed = (mix(colour, text, share) for share in shares)
     strong = (c for c in mixed if all(contrast(c, ground) >= HIGH for ground in grounds))
     return next(strong, text)
-
-
-def token_names() -> tuple[str, ...]:
-    """Return the names of all colours."""
-    return tuple(field.name for field in fields(Colours))
 
 
 _SHEET: Final = Template(
@@ -380,7 +375,7 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 def stylesheet(tokens: Colours) -> str:
     """Return the style sheet of the whole application."""
-    colours = {name: getattr(tokens, name) for name in token_names()}
+    colours = asdict(tokens)
 
     white = contrast("#FFFFFF", tokens.accent) >= contrast("#12161C", tokens.accent)
     check = resource("ui", "icons", f"box-check-{'white' if white else 'dark'}.svg")

@@ -347,9 +347,7 @@ class LabelledField(QWidget):
         super().__init__()
         self.widget = widget
         self._longest = longest
-        widget.setAccessibleName(caption)
-        for line in widget.findChildren(QLineEdit):
-            line.setAccessibleName(caption)
+        name_input(widget, caption)
         name = label(caption, "label", wrap=True)
         name.setBuddy(widget)
         self.wrong = label("", "attention", wrap=True)

@@ -109,13 +109,13 @@ class MarkRow(QPushButton):
         # Its words are shortened; it never makes the card wider.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.payload = ElidedLabel(named, "value")
+        self.payload = ElidedLabel(named, role="value")
         if mark.payload.identified and not mark.payload.fields:
             self.payload.setFont(fonts.mono(fonts.BODY, strong=True))
             self.payload.setProperty("face", "mono")
         if number == 0:
             self.payload.setObjectName("payload")
-        facts = ElidedLabel(words, "small", Qt.AlignmentFlag.AlignRight)
+        facts = ElidedLabel(words, role="small", align=Qt.AlignmentFlag.AlignRight)
         for part in (self.payload, facts):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         row = row_of((self.payload, 3), (facts, 2), spacing=-1, inside=self)
@@ -173,7 +173,7 @@ class Steps(QWidget):
         for name in STEPS:
             if self.buttons:
                 row.addWidget(label("–", "muted"))
-            self.buttons[name] = push_button("", partial(self.wanted.emit, name), "step")
+            self.buttons[name] = push_button("", partial(self.wanted.emit, name), role="step")
             row.addWidget(self.buttons[name])
 
     def show_item(self, item: Item) -> None:

@@ -264,7 +264,7 @@ class PileView(QWidget):
             self.table.setItemDelegateForColumn(COLUMNS.index(name), bars)
         self.bar = progress_bar(translate("Pile", "Audited so far"))
         self.progress = ElidedLabel(role="muted")
-        self.rest = push_button("", self.audit_rest, "main")
+        self.rest = push_button("", self.audit_rest, role="main")
         self.retry = plain_button("", self.retry_failed)
         self.pause = plain_button("", self._pause)
         self.export = plain_button(translate("Pile", "Export …"), self.ask_export)
@@ -321,10 +321,6 @@ class PileView(QWidget):
         picked = self.table.selectionModel().selectedRows()
         rows = [row for index in picked if isinstance(row := index.data(ROW_ROLE), PileRow)]
         return rows if len(rows) > 1 else list(self.model.rows)
-
-    def choose_all(self) -> None:
-        """Choose every row that is shown."""
-        self.table.selectAll()
 
     def show_item(self, item: Item | None) -> None:
         """Let the row of a text be the current one."""

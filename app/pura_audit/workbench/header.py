@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSystemTrayIcon, QWidget
 
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.model.device import Device
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES

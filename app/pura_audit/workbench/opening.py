@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog
 
 from pura.base.errors import PuraError
 from pura.base.files import read_bounded
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.caselog.package import SUFFIX as CASE
 from pura.keys.sealed import SUFFIX as KEY
 from pura.scheme import Profile

@@ -16,13 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pura.batch.engine import Engine, HereEngine, Read
-from pura.batch.inputs import Inputs
-from pura.batch.journal import BatchJournal
+from pura.batch.engine import Engine, Read, here, local
+from pura.batch.inputs import Inputs, TextResult
+from pura.batch.journal import BatchJournal, BatchStatus, Tell, work_off
 from pura.batch.results import format_of, write_rows
-from pura.batch.run import BatchStanding, Tell, work_off
-from pura.batch.values import Finding
-from pura.batch.workers import local
 from pura.documents import Document
 
 KEYS = (b"k" * 32, b"q" * 32)
@@ -50,12 +47,12 @@ class FastPlan:
         time.sleep(self.opening)
         keys = b"".join(secrets)
 
-        def read(documents: Sequence[Document]) -> list[Finding]:
+        def read(documents: Sequence[Document]) -> list[TextResult]:
             return [self._finding(document, keys) for document in documents]
 
         yield read
 
-    def _finding(self, document: Document, keys: bytes) -> Finding:
+    def _finding(self, document: Document, keys: bytes) -> TextResult:
         if DEADLY in document.text:
             self._die(document)
         time.sleep(self.seconds)
@@ -64,13 +61,14 @@ class FastPlan:
             "verdict": "mark" if drawn[0] < 64 else "insufficient",
             "log10_e": int.from_bytes(drawn[:4], "little") / 2**32,
             "payload": f"{drawn[1]:08b}",
+            "payload_best": f"{drawn[1]:08b}",
             "fields": {"number": str(drawn[2])},
             "passages": [[0, len(document.text)]],
             "share": 1.0,
             "tokens": len(document.text.split()),
             "usable": 1,
         }
-        return Finding(row=row, seconds=self.seconds)
+        return TextResult(row=row, seconds=self.seconds)
 
     def _die(self, document: Document) -> None:
         noted = Path(self.deaths, document.part or "one")
@@ -88,13 +86,13 @@ def work(
     engine: Engine | None = None,
     plan: FastPlan | None = None,
     tell: Tell = lambda _: None,
-) -> BatchStanding:
+) -> BatchStatus:
     """Work a batch off and write its result."""
     plan = plan or FastPlan()
     with plan.opened(lend()) as read, BatchJournal(journal, {"plan": "fast"}) as book:
-        standing = work_off(inputs, book, engine or HereEngine(read), tell=tell)
+        status = work_off(inputs, book, engine or here(read), tell=tell)
         write_rows(result, book.rows(), format_of(result))
-    return standing
+    return status
 
 
 def lend() -> list[bytearray]:

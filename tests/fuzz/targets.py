@@ -138,8 +138,7 @@ def _key() -> Target:
 
 
 def _register() -> Target:
-    from pura.register.register_csv import import_csv
-    from pura.register.store import Register
+    from pura.register.store import Register, import_csv
     from pura.scheme import Profile
 
     class Counted(Register):
@@ -162,13 +161,13 @@ def _prompts() -> Target:
 
 
 def _samples() -> Target:
-    from pura.measure.fitness.measure import read_samples
+    from pura.measure.fitness import read_samples
 
     return lambda data: read_samples(_file(data))
 
 
 def _head() -> Target:
-    from pura.caselog.deposit import parse_head
+    from pura.caselog.verify import parse_head
 
     return lambda data: parse_head(data.decode("utf-8", "surrogateescape"), "0" * 32)
 
@@ -204,14 +203,14 @@ def _strict() -> Target:
 
 
 def _safetensors() -> Target:
-    from pura.model.safety import inspect_safetensors
+    from pura.model.folder import inspect_safetensors
 
     return lambda data: inspect_safetensors(_file(data))
 
 
 def _gguf() -> Target:
     """What is read outside the cage; the library's own parser can be kept busy for very long."""
-    from pura.model.safety import inspect_gguf
+    from pura.model.folder import inspect_gguf
 
     return lambda data: inspect_gguf(_file(data))
 

@@ -26,7 +26,7 @@ from PySide6.QtGui import QFont
 from pura.base.catalogue import catalogue
 from pura.record.finding import Finding
 from pura.record.naming import NamedPayload
-from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.queue import JobContext
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.session.queue_model import (
     Item,
@@ -41,7 +41,7 @@ from pura_audit.session.queue_model import (
 )
 
 if TYPE_CHECKING:
-    from pura.batch.rows import Row
+    from pura.batch.results import Row
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_ROLE: Final = Qt.ItemDataRole.UserRole + 1
@@ -123,7 +123,7 @@ class PileRow:
     def digest(self) -> str:
         """SHA-256 of the text, hex; "" where it is not known."""
         if self.row is not None:
-            return self.row.digest or ""
+            return self.row["digest"] or ""
         return self.item.digest if self.item is not None else ""
 
     @property
@@ -545,6 +545,9 @@ def opened_result(path: Path, context: JobContext) -> list[PileRow]:
 
 
 def _opened(row: Row, source: str) -> PileRow:
-    name = row.id or Path(row.path).name
-    part = " · ".join(filter(None, (row.part, source)))
-    return PileRow(name=name, part=part, finding=row.finding, error=row.message or "", row=row)
+    from pura.batch.results import finding_in
+
+    name = row["id"] or Path(row["path"]).name
+    part = " · ".join(filter(None, (row["part"], source)))
+    error = row["message"] or ""
+    return PileRow(name=name, part=part, finding=finding_in(row), error=error, row=row)

@@ -73,9 +73,9 @@ def main() -> int:
 
 
 def _model(console: Console, paths: Paths) -> LanguageModel:
-    from pura.model import offline
+    from pura.model import libraries
 
-    offline.prepare()
+    libraries.prepare()
     from pura.model.device import choose_device
     from pura.model.load import load_model
     from pura.model.store import ModelStore
@@ -249,7 +249,7 @@ def _keep(profile: Profile, paths: Paths) -> None:
 def _paint(audit: Audit, paths: Paths, text: str, keys: dict[str, SecretKey]) -> list[Path]:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from pura_audit.platform import logs
-    from pura_audit.tools.painting import paint_audit
+    from pura_audit.tools.pictures import paint_audit
 
     logs.hear_qt()
     OUTPUT.mkdir(exist_ok=True)

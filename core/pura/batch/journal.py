@@ -12,8 +12,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,8 +27,19 @@ import numpy.typing as npt
 
 from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import InputError
-from pura.batch.rows import Row, failed
-from pura.batch.values import Chunk, Finding, Frame, Item, Refusal, Text, TextSource
+from pura.base.progress import Checkpoint, never_cancelled
+from pura.batch.engine import Engine
+from pura.batch.inputs import (
+    Chunk,
+    Frame,
+    Inputs,
+    Item,
+    Refusal,
+    Text,
+    TextResult,
+    chunks,
+)
+from pura.batch.results import Row, failed, row_of
 
 DAY: Final = "day"
 """The setting that a batch keeps from its beginning: what ``today`` stands for in limits."""
@@ -128,14 +144,14 @@ class BatchJournal(Handle):
                 if frame is not None and isinstance(item, Text) and not self._found(digest)
             ]
 
-    def found(self, frame: Frame, findings: Sequence[Finding]) -> None:
+    def found(self, frame: Frame, findings: Sequence[TextResult]) -> None:
         """Enter what was found in the texts of a frame, all or nothing."""
         with _KIND.guard(), transaction(self._db):
             self._db.executemany(
                 "INSERT OR REPLACE INTO findings VALUES (?, ?, ?)",
                 (
                     (text.digest, json.dumps(finding.row), finding.seconds)
-                    for text, finding in zip(frame.texts, findings, strict=True)
+                    for text, finding in zip(frame, findings, strict=True)
                 ),
             )
 
@@ -152,16 +168,9 @@ class BatchJournal(Handle):
         """
         with _KIND.guard(), closing(self._db.execute(_JOINED)) as found:
             for number, (source, digest, error, row) in enumerate(found):
-                columns = json.loads(row if error is None else error)
-                # Tuples became lists on their way through JSON.
-                columns["passages"] = tuple(map(tuple, columns.get("passages", ())))
-                limits = columns.get("passages_limits", ())
-                columns["passages_limits"] = tuple(one and tuple(one) for one in limits)
-                for name in ("marks_payloads", "fields_outside", "cautions", "undone"):
-                    columns[name] = tuple(columns.get(name, ()))
                 mark = None if chosen is None else bool(chosen[number])
-                more = {"digest": digest, "chosen": mark}
-                yield Row.of(json.loads(source) | columns | more)
+                place = {**json.loads(source), "digest": digest, "chosen": mark}
+                yield row_of(place, json.loads(row if error is None else error))
 
     def strengths(self) -> npt.NDArray[np.float64]:
         """Return float64 [rows]: log10 of the e-value of each; NaN where there is none."""
@@ -245,7 +254,7 @@ class BatchJournal(Handle):
             values = (
                 self._rows,
                 number,
-                json.dumps(_columns(item.source)),
+                json.dumps(asdict(item.source)),
                 _digest(item),
                 characters,
                 self._frame_of(item, characters),
@@ -273,12 +282,131 @@ def _mark(chunk: Chunk) -> str:
     return f"{chunk.input}.{chunk.slice} {chunk.mark}"
 
 
-def _columns(source: TextSource) -> dict[str, object]:
-    return {
-        "input": source.input,
-        "item": source.item,
-        "piece": source.piece,
-        "id": source.id,
-        "path": source.path,
-        "part": source.part,
-    }
+READERS: Final = min(4, os.cpu_count() or 1)
+"""Threads that read documents; each waits for a child that parses (docs/documents.md)."""
+
+
+@dataclass(kw_only=True)
+class BatchStatus:
+    """How far a batch is; grows while it runs.
+
+    Attributes:
+        rows: Rows that are known: refused, seen before, or handed out.
+        found: Texts that were examined in this run.
+        alone: Those of them that were read one by one, since reading them together failed.
+        weight: Bytes of the inputs that were passed.
+        total: Bytes of all inputs; 0 when nobody counted them.
+        seconds: Since it began.
+        skipped: What was left out of folders, by reason.
+    """
+
+    rows: int = 0
+    found: int = 0
+    alone: int = 0
+    weight: int = 0
+    total: int = 0
+    seconds: float = 0.0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+Tell = Callable[[BatchStatus], None]
+Keep = Callable[[str, bytes], None]
+"""Keeps a whole record, by the digest of its text."""
+
+
+def work_off(
+    inputs: Inputs,
+    journal: BatchJournal,
+    engine: Engine,
+    *,
+    total: int = 0,
+    keep: Keep | None = None,
+    tell: Tell = lambda _: None,
+    checkpoint: Checkpoint = never_cancelled,
+) -> BatchStatus:
+    """Examine every text of the inputs that the journal holds no finding of.
+
+    Args:
+        inputs: What is read.
+        journal: Where items and findings are entered.
+        engine: Who reads texts.
+        total: Bytes of all inputs, for the time that is left.
+        keep: Keeps whole records, before their finding counts.
+        tell: Told how far it is.
+        checkpoint: Called often; may raise.
+
+    Returns:
+        How far it came: to the end.
+
+    Raises:
+        PuraError: No worker can be had, or the journal cannot be written.
+        Cancelled: The checkpoint said so; started again it goes on from there.
+    """
+    status = BatchStatus(total=total)
+    begun = time.monotonic()
+    frames = _frames(inputs, journal, status, checkpoint)
+    for frame, findings in engine(frames, checkpoint):
+        _keep(frame, findings, keep)
+        journal.found(frame, findings)
+        status.found += len(findings)
+        status.alone += sum(finding.alone for finding in findings)
+        status.seconds = time.monotonic() - begun
+        tell(status)
+    status.seconds = time.monotonic() - begun
+    return status
+
+
+def _keep(frame: Frame, findings: list[TextResult], keep: Keep | None) -> None:
+    if keep is not None:
+        for text, finding in zip(frame, findings, strict=True):
+            if finding.record is not None:
+                keep(text.digest, finding.record)
+
+
+def _frames(
+    inputs: Inputs, journal: BatchJournal, status: BatchStatus, checkpoint: Checkpoint
+) -> Iterator[Frame]:
+    """Yield texts that are still to be found, frame by frame."""
+    number, texts = 0, list[Text]()
+    for frame, text in _texts(inputs, journal, status, checkpoint):
+        if frame != number and texts:
+            yield tuple(texts)
+            texts = []
+        number = frame
+        texts.append(text)
+    if texts:
+        yield tuple(texts)
+
+
+def _texts(
+    inputs: Inputs, journal: BatchJournal, status: BatchStatus, checkpoint: Checkpoint
+) -> Iterator[tuple[int, Text]]:
+    pool = ThreadPoolExecutor(READERS, thread_name_prefix="batch-read")
+    try:
+        count = 0
+        for number, chunk, reading in _ahead(inputs, journal, pool, status.skipped):
+            checkpoint()
+            count = number + 1
+            status.weight += chunk.weight
+            # What was in the journal may have been forgotten, because a chunk before it changed.
+            if reading is None and journal.stands(number, chunk):
+                continue
+            items = chunk.read() if reading is None else reading.result()
+            status.rows += len(items)
+            yield from journal.take(number, chunk, items)
+        journal.end(count)
+    finally:
+        pool.shutdown(cancel_futures=True)  # whoever stops does not wait for what was not begun
+
+
+def _ahead(
+    inputs: Inputs, journal: BatchJournal, pool: ThreadPoolExecutor, skipped: Counter[str]
+) -> Iterator[tuple[int, Chunk, Future[list[Item]] | None]]:
+    """Yield chunks in order, with what reads those that have to be read, some way ahead."""
+    waiting: list[tuple[int, Chunk, Future[list[Item]] | None]] = []
+    for number, chunk in enumerate(chunks(inputs, skipped)):
+        reading = None if journal.stands(number, chunk) else pool.submit(chunk.read)
+        waiting.append((number, chunk, reading))
+        if len(waiting) > 2 * READERS:
+            yield waiting.pop(0)
+    yield from waiting

@@ -1,42 +1,236 @@
-"""Checking a case log: the shapes of its entries, the chain, and what is kept beside it."""
+"""Checking a case log: the shapes of its entries, the chain, what is kept beside it, its heads.
+
+Heads are signed by a certificate or laid down elsewhere, so that a cut end is found.
+"""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 from pura.base.catalogue import Value, catalogue
-from pura.caselog.case import FINISHED, RECORD_OF, erasures, told_missing
-from pura.caselog.deposit import Deposit, check_signature
-from pura.caselog.entries import (
+from pura.base.errors import CaseLogError
+from pura.base.files import read_bounded, write_atomic
+from pura.base.json_text import canonical, read_json
+from pura.caselog.cases import FINISHED, RECORD_OF, erasures, told_missing
+from pura.caselog.keeping import REPORT_ACTIONS, TEXT_MODES
+from pura.caselog.log import (
     ACTIONS,
+    CASE_LOG,
     ROLES,
     START,
-    Draft,
+    CaseLog,
     LogEntry,
+    LogHead,
+    Person,
     commitment,
     entry_hash,
     parse,
     unpack,
 )
-from pura.caselog.log import CASE_LOG, CaseLog, LogHead, Person
-from pura.caselog.saving import REPORT_ACTIONS, TEXT_MODES
+from pura.record.finding import Finding
 from pura.report.check import BAD, GOOD, NOTICE
+from pura.report.sign.identity import Identity
+from pura.report.sign.sign import SignatureWord, check_detached, sign_detached
 from pura.verdict.outcome import VERDICTS
 
+
+def statement(head: LogHead) -> bytes:
+    """Return the bytes that are signed."""
+    return canonical({"log": head.log, "seq": head.seq, "hash": head.hash})
+
+
+def parse_head(text: str, log: str) -> LogHead:
+    """Read a head as reports print it: number, colon, hash.
+
+    Raises:
+        CaseLogError: It is not such a thing.
+    """
+    # Copied from a PDF, a long number carries blanks and marks of where it may be broken.
+    seq, _, digest = re.sub(r"[\s\u00ad\u200b\u2060\ufffe]", "", text).lower().partition(":")
+    if not seq.isdecimal() or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+        raise CaseLogError("caselog.head", code="case-log-head")
+    return LogHead(log=log, seq=int(seq), hash=digest)
+
+
+def sign_head(
+    log: CaseLog, identity: Identity, actor: Person, *, role: str = "authoriser"
+) -> LogEntry:
+    """Sign the log's head with the organisation's certificate; an entry of its own says so.
+
+    Raises:
+        CaseLogError: The log cannot be written.
+    """
+    with log.writing():
+        head = log.head()
+        cms = sign_detached(statement(head), identity)
+        mark = hashlib.sha256(cms).hexdigest()
+        log.sign(mark, cms)
+        return log.append(
+            "head-signed",
+            actor.id,
+            role=role,
+            signature=mark,
+            facts={
+                "seq": head.seq,
+                "hash": head.hash,
+                "certificate": identity.certificate.sha256,
+            },
+        )
+
+
+def check_signature(
+    cms: bytes, head: LogHead, trust: Sequence[bytes], moment: datetime
+) -> SignatureWord:
+    """Check the signature of a head.
+
+    Args:
+        cms: The signature, DER.
+        head: What it should be of.
+        trust: Trusted certificates, DER.
+        moment: The time to hold certificates against.
+    """
+    return check_detached(cms, statement(head), trust, moment)
+
+
+FORM: Final = "pura-head/1"
+MAX_BYTES: Final = 1 << 18
+_NAME: Final = re.compile(r"pura-head-[0-9a-f]{8}-\d{4}-\d\d-\d\d\.(json|eml)")
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deposit:
+    """A head that was laid down.
+
+    Attributes:
+        name: Of its file.
+        head: The log's head at that time.
+        signed: The newest head that had been signed, or None.
+        cms: Its signature, CMS as DER.
+    """
+
+    name: str
+    head: LogHead
+    signed: LogHead | None = None
+    cms: bytes = b""
+
+
+def lay_down(log: CaseLog, folder: Path, *, mail: str = "", now: datetime | None = None) -> Path:
+    """Write the head of a log into a folder; one of the same day is replaced.
+
+    Args:
+        log: The log.
+        folder: Out of reach of who could alter the log: another computer's, a colleague's.
+        mail: Address that a draft is made for; empty for a plain file.
+        now: The day; today by default.
+
+    Returns:
+        The file.
+
+    Raises:
+        OSError: The folder is not there or cannot be written.
+    """
+    head, moment = log.head(), now or datetime.now(UTC)
+    words = json.dumps(_plain(log, head), indent=1) + "\n"
+    stem = f"pura-head-{head.log[:8]}-{moment:%Y-%m-%d}"
+    if not folder.is_dir():
+        raise NotADirectoryError(20, "not a folder", str(folder))
+    path = folder / f"{stem}{'.eml' if mail else '.json'}"
+    write_atomic(path, _draft(mail, str(head), stem, words) if mail else words.encode())
+    return path
+
+
+def _plain(log: CaseLog, head: LogHead) -> dict[str, Any]:
+    plain: dict[str, Any] = {"form": FORM, "log": head.log, "seq": head.seq, "hash": head.hash}
+    newest = None
+    for entry in log.acts("head-signed"):
+        newest = entry if entry.log == log.id else newest
+    if newest is not None:
+        with log.reading() as db:
+            row = db.execute(
+                "SELECT CAST(cms AS BLOB) FROM signatures WHERE digest = ?",
+                (newest.body["signature"],),
+            ).fetchone()
+        if row is not None:
+            plain["signed"] = {
+                "seq": newest.facts["seq"],
+                "hash": newest.facts["hash"],
+                "cms": base64.b64encode(row[0]).decode(),
+            }
+    return plain
+
+
+def _draft(mail: str, head: str, stem: str, words: str) -> bytes:
+    """Return a mail that a mail program opens for sending."""
+    from email.message import EmailMessage
+
+    message = EmailMessage()
+    message["To"], message["Subject"], message["X-Unsent"] = mail, stem, "1"
+    message.set_content(head + "\n")
+    message.add_attachment(words, subtype="json", filename=f"{stem}.json")
+    return bytes(message)
+
+
+def deposits_in(folder: Path, log: str) -> tuple[Deposit, ...]:
+    """Return what was laid down for a log in a folder, in the order of its numbers.
+
+    Raises:
+        CaseLogError: A file of that name is none; it is named.
+    """
+    found = []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if _NAME.fullmatch(path.name) and path.name[10:18] == log[:8]:
+            deposit = _read(path)
+            if deposit.head.log == log:
+                found.append(deposit)
+    return tuple(sorted(found, key=lambda one: one.head.seq))
+
+
+def _read(path: Path) -> Deposit:
+    data = read_bounded(path, MAX_BYTES, CaseLogError)
+    try:
+        return _parse(path.name, _attached(data) if path.suffix == ".eml" else data)
+    except (ValueError, TypeError, LookupError):
+        raise CaseLogError("caselog.deposit", name=path.name, code="case-log-head") from None
+
+
+def _attached(data: bytes) -> bytes:
+    from email import policy
+    from email.parser import BytesParser
+
+    message = BytesParser(policy=policy.default).parsebytes(data)
+    part = next(iter(message.iter_attachments()))
+    return bytes(part.get_payload(decode=True))
+
+
+def _parse(name: str, data: bytes) -> Deposit:
+    found = read_json(data)
+    if not isinstance(found, dict) or found.get("form") != FORM:
+        raise ValueError("form")
+    log = str(found["log"])
+    signed = found.get("signed")
+    if signed is None:
+        return Deposit(name=name, head=_head(log, found))
+    cms = base64.b64decode(signed["cms"], validate=True)
+    return Deposit(name=name, head=_head(log, found), signed=_head(log, signed), cms=cms)
+
+
+def _head(log: str, found: Mapping[str, Any]) -> LogHead:
+    if type(found["seq"]) is not int or not _HASH.fullmatch(str(found["hash"])):
+        raise ValueError("head")
+    return LogHead(log=log, seq=found["seq"], hash=str(found["hash"]))
+
+
 _BYTES: Final = ("record", "sealed")
-_ITEM: Final = {
-    "name": str,
-    "sha256": str,
-    "payload": str,
-    "identified": str,
-    "log10_e": float,
-    "seed": int,
-}
 MAX_WORDS: Final = 200_000
 
 
@@ -67,6 +261,7 @@ def check_kept(field: str, value: bytes) -> None:
 
     Raises:
         ValueError: It is one.
+        RecordError: It is no finding.
     """
     if field in _BYTES or field.startswith(RECORD_OF):
         return  # opened with bounds, and only when somebody wants to see it
@@ -74,10 +269,9 @@ def check_kept(field: str, value: bytes) -> None:
     if field == "tags":
         _must(_texts(found) and len(found) <= 50)
     elif field == "item":
-        _must(isinstance(found, dict))
-        for name, kind in _ITEM.items():
-            if name in found:
-                _must(type(found[name]) is kind or (kind is float and type(found[name]) is int))
+        _must(isinstance(found, dict) and isinstance(found.get("name"), str))
+        if len(found) > 1:  # not that of an examination that was only begun
+            Finding.from_json(found, audit="", created="", verdict="mark")
     else:
         _must(isinstance(found, str) and len(found) <= MAX_WORDS)
 
@@ -106,17 +300,19 @@ class LogCheck:
     """One thing that was checked.
 
     Attributes:
-        name: ``file``, ``chain``, ``cases``, ``kept``, ``signatures``, ``head``,
-            ``deposits`` or ``clock``.
         state: ``good``, ``notice`` or ``bad``.
         key: The sentence, a key of the volume ``caselog-check``.
         values: What fills its blanks; ``seq`` names the entry that is not as it should be.
     """
 
-    name: str
     state: str
     key: str
     values: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What was checked: ``file``, ``chain``, ``cases``, ``kept``, ``signatures`` and so on."""
+        return self.key.partition(".")[0]
 
     def title(self, language: str = "en") -> str:
         """How the check is called."""
@@ -166,20 +362,18 @@ def record_check(log: CaseLog, checks: Sequence[LogCheck], actor: Person) -> Non
     """Say in the log that it was checked, by whom, and with what result."""
     faults = [check.key for check in checks if check.state == BAD]
     log.append(
-        Draft(
-            action="log-verified",
-            actor=actor.id,
-            role="custodian",
-            result="fault" if faults else "whole",
-            facts={"checks": [check.key for check in checks], "head": str(log.head())},
-        )
+        "log-verified",
+        actor.id,
+        role="custodian",
+        result="fault" if faults else "whole",
+        facts={"checks": [check.key for check in checks], "head": str(log.head())},
     )
 
 
 def _file(db: sqlite3.Connection) -> LogCheck:
     sound = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
     key = "file.sound" if sound else "file.damaged"
-    return LogCheck(name="file", state=GOOD if sound else BAD, key=key)
+    return LogCheck(state=GOOD if sound else BAD, key=key)
 
 
 class _Check:
@@ -198,12 +392,12 @@ class _Check:
             fault = self._fault(row, expected, previous)
             if fault is not None:
                 key, place = fault
-                return LogCheck(name="chain", state=BAD, key=f"chain.{key}", values=place)
+                return LogCheck(state=BAD, key=f"chain.{key}", values=place)
             expected, previous = expected + 1, row[1]
         if expected == 1:
-            return LogCheck(name="chain", state=BAD, key="chain.empty")
+            return LogCheck(state=BAD, key="chain.empty")
         values: dict[str, Value] = {"count": expected - 1, "head": f"{expected - 1}:{previous}"}
-        return LogCheck(name="chain", state=GOOD, key="chain.whole", values=values)
+        return LogCheck(state=GOOD, key="chain.whole", values=values)
 
     def _fault(
         self, row: tuple[Any, ...], expected: int, previous: str
@@ -232,16 +426,12 @@ class _Check:
         last: dict[str, str] = {}
         for entry in self._entries("1", ()):
             if entry.log != self._log.id and entry_hash(entry.body) != entry.hash:
-                return LogCheck(
-                    name="cases", state=BAD, key="cases.foreign", values={"seq": entry.seq}
-                )
+                return LogCheck(state=BAD, key="cases.foreign", values={"seq": entry.seq})
             if entry.case and entry.body["case_prev"] != last.get(entry.case, START):
-                return LogCheck(
-                    name="cases", state=BAD, key="cases.broken", values={"seq": entry.seq}
-                )
+                return LogCheck(state=BAD, key="cases.broken", values={"seq": entry.seq})
             if entry.case:
                 last[entry.case] = entry.hash
-        return LogCheck(name="cases", state=GOOD, key="cases.whole", values={"count": len(last)})
+        return LogCheck(state=GOOD, key="cases.whole", values={"count": len(last)})
 
     def kept(self) -> LogCheck:
         """Hold what is kept against its commitment, and what is gone against the erasures."""
@@ -264,9 +454,9 @@ class _Check:
             place = (log, seq, name)
             values = {"seq": seq, "field": name}
             if place not in promised:
-                return LogCheck(name="kept", state=BAD, key="kept.stray", values=values)
+                return LogCheck(state=BAD, key="kept.stray", values=values)
             if commitment(bytes(salt), bytes(value)) != promised[place]:
-                return LogCheck(name="kept", state=BAD, key="kept.altered", values=values)
+                return LogCheck(state=BAD, key="kept.altered", values=values)
             there.add(place)
             count += 1
         gone = sorted(promised.keys() - there - erased.keys())
@@ -276,9 +466,9 @@ class _Check:
             first = (faults or gone)[0]
             state, key = (BAD, "missing") if faults else (NOTICE, "incomplete")
             values = {"seq": first[1], "field": first[2], "count": len(gone)}
-            return LogCheck(name="kept", state=state, key=f"kept.{key}", values=values)
+            return LogCheck(state=state, key=f"kept.{key}", values=values)
         values = {"count": count, "erased": len(erased.keys() & promised.keys() - there)}
-        return LogCheck(name="kept", state=GOOD, key="kept.whole", values=values)
+        return LogCheck(state=GOOD, key="kept.whole", values=values)
 
     def signatures(self, trust: Sequence[bytes], moment: datetime) -> LogCheck:
         """Check every signed head against the chain as it stands."""
@@ -291,21 +481,18 @@ class _Check:
                     (entry.body["signature"],),
                 ).fetchone()
             if row is None:
-                return LogCheck(
-                    name="signatures", state=BAD, key="signatures.missing", values=values
-                )
+                return LogCheck(state=BAD, key="signatures.missing", values=values)
             head = LogHead(
                 log=self._log.id, seq=int(entry.facts["seq"]), hash=str(entry.facts["hash"])
             )
             signed = check_signature(bytes(row[0]), head, trust, moment)
             if not signed.intact or self._hash(head.seq) != head.hash:
-                return LogCheck(name="signatures", state=BAD, key="signatures.bad", values=values)
+                return LogCheck(state=BAD, key="signatures.bad", values=values)
             count, newest = count + 1, (head, signed)
         if newest is None:
-            return LogCheck(name="signatures", state=NOTICE, key="signatures.none")
+            return LogCheck(state=NOTICE, key="signatures.none")
         head, signed = newest
         return LogCheck(
-            name="signatures",
             state=GOOD if signed.trusted else NOTICE,
             key="signatures.good" if signed.trusted else "signatures.untrusted",
             values={"count": count, "seq": head.seq, "who": signed.subject},
@@ -314,21 +501,21 @@ class _Check:
     def head(self, head: LogHead | None) -> LogCheck:
         """Hold the chain against a head from elsewhere."""
         if head is None:
-            return LogCheck(name="head", state=NOTICE, key="head.none")
+            return LogCheck(state=NOTICE, key="head.none")
         values: dict[str, Value] = {"seq": head.seq, "last": self._log.head().seq}
         stands = self._hash(head.seq)
         if stands is None:
-            return LogCheck(name="head", state=BAD, key="head.cut", values=values)
+            return LogCheck(state=BAD, key="head.cut", values=values)
         same = stands == head.hash
         key = "head.there" if same else "head.other"
-        return LogCheck(name="head", state=GOOD if same else BAD, key=key, values=values)
+        return LogCheck(state=GOOD if same else BAD, key=key, values=values)
 
     def deposits(
         self, deposits: Sequence[Deposit], trust: Sequence[bytes], moment: datetime
     ) -> LogCheck:
         """Hold the chain against every head that was laid down; the first that fails is named."""
         if not deposits:
-            return LogCheck(name="deposits", state=NOTICE, key="deposits.none")
+            return LogCheck(state=NOTICE, key="deposits.none")
         last = self._log.head().seq
         for deposit in deposits:
             values: dict[str, Value] = {"name": deposit.name, "seq": deposit.head.seq, "last": last}
@@ -336,28 +523,24 @@ class _Check:
             if deposit.signed is not None:
                 signed = check_signature(deposit.cms, deposit.signed, trust, moment)
                 if not signed.intact:
-                    return LogCheck(
-                        name="deposits", state=BAD, key="deposits.forged", values=values
-                    )
+                    return LogCheck(state=BAD, key="deposits.forged", values=values)
             for head in heads:
                 stands = self._hash(head.seq)
                 if stands != head.hash:
                     key = "deposits.cut" if stands is None else "deposits.other"
                     values["seq"] = head.seq
-                    return LogCheck(name="deposits", state=BAD, key=key, values=values)
+                    return LogCheck(state=BAD, key=key, values=values)
         values = {"count": len(deposits), "seq": deposits[-1].head.seq, "last": last}
-        return LogCheck(name="deposits", state=GOOD, key="deposits.there", values=values)
+        return LogCheck(state=GOOD, key="deposits.there", values=values)
 
     def clock(self) -> LogCheck:
         """Say where the clock of the computer was set back."""
         before = ""
         for entry in self._entries("log = ?", (self._log.id,)):
             if entry.time < before:
-                return LogCheck(
-                    name="clock", state=NOTICE, key="clock.back", values={"seq": entry.seq}
-                )
+                return LogCheck(state=NOTICE, key="clock.back", values={"seq": entry.seq})
             before = entry.time
-        return LogCheck(name="clock", state=GOOD, key="clock.forward")
+        return LogCheck(state=GOOD, key="clock.forward")
 
     def _hash(self, seq: int) -> str | None:
         """Return the hash beside an entry, which need not be readable for that."""

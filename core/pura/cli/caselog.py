@@ -39,21 +39,14 @@ def list_(
     from rich.table import Table
     from rich.text import Text
 
-    from pura.caselog import Query, list_cases
+    from pura.caselog import list_cases
     from pura.usecases.cases import open_log
 
     if state not in _STATES:
         raise typer.BadParameter(say("choose", known=", ".join(_STATES[1:])), param_hint="--state")
-    query = Query(
-        search=search,
-        tag=tag,
-        verdict=verdict,
-        since=_day(since, "--since"),
-        until=_day(until, "--until"),
-        state=state,
-    )
+    days = {"since": _day(since, "--since"), "until": _day(until, "--until")}
     with open_log(environment(), read_only=True) as log:
-        cases = list_cases(log, query)
+        cases = list_cases(log, search=search, tag=tag, verdict=verdict, state=state, **days)
     if as_json:
         for case in cases:
             write_row(case_row(case), "case")
@@ -212,7 +205,7 @@ def import_(
 
 def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
-    from pura.caselog.case import rows_of
+    from pura.caselog.cases import rows_of
 
     return {
         "id": case.id,
@@ -232,16 +225,16 @@ def case_row(case: Case) -> dict[str, Any]:
 
 
 def _item_row(item: CaseItem) -> dict[str, Any]:
+    from pura.record.finding import COLUMNS
+
+    found = item.finding
+    said = ("name", "sha256", "log10_e", "payload", "marks")
     return {
         "id": item.id,
-        "name": item.name,
-        "sha256": item.sha256,
         "verdict": item.verdict,
-        "log10_e": item.log10_e,
-        "payload": item.payload,
+        **{name: None if found is None else COLUMNS[name].of(found) for name in said},
         "text": item.mode,
         "run": item.run,
-        "marks": item.marks,
         "examiner": item.examiner,
         "examined": item.examined,
         "auditor": item.auditor,
@@ -291,7 +284,7 @@ def _print_case(log: CaseLog, case: Case) -> None:
             item.id[:8],
             Text(item.name or gone),
             item.headline(language()),
-            "" if item.log10_e is None else f"{item.log10_e:.1f}",
+            "" if item.finding is None else f"{item.finding.log10_e:.1f}",
             str(item.run),
             say(f"mode.{_mode(item)}"),
             Text(item.examiner or gone),

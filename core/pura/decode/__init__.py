@@ -1,36 +1,5 @@
 """From evidence to findings: payload, candidates, significance, passages.
 
-``paper`` is the published decoder, ``exact`` ours; docs/evidence.md is the page. Takes arrays and
-frozen numbers; never loads a model, never sees the truth.
+``exact`` is our decoder and what to read first, ``paper`` the published one; evidence.md is
+the page. Takes arrays and frozen numbers; never loads a model, never sees the truth.
 """
-
-from pura.decode.exact import Candidate, ExactDecision, LogEvidence, Mark, decide, log_evidence
-from pura.decode.issuable import Issuable
-from pura.decode.issued import Issued
-from pura.decode.likelihood import Intervals
-from pura.decode.model import GridPoint, LikelihoodError, LikelihoodModel, default_model
-from pura.decode.paper import PaperDecoding
-from pura.decode.significance import RedrawTest, combine, correct_p, e_bh, p_bound, redraw_p
-
-__all__ = [
-    "Candidate",
-    "ExactDecision",
-    "GridPoint",
-    "Intervals",
-    "Issuable",
-    "Issued",
-    "LikelihoodError",
-    "LikelihoodModel",
-    "LogEvidence",
-    "Mark",
-    "PaperDecoding",
-    "RedrawTest",
-    "combine",
-    "correct_p",
-    "decide",
-    "default_model",
-    "e_bh",
-    "log_evidence",
-    "p_bound",
-    "redraw_p",
-]

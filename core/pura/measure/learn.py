@@ -1,4 +1,4 @@
-"""Learn the numbers of the step likelihood from texts whose truth is known (docs/evidence.md §3).
+"""Learn the numbers of the step likelihood from texts whose truth is known (evidence.md §3).
 
 For texts that were generated here the anchor of every step is known. How far it lies from the
 verifier's interval is modelled as a mixture of blurs, whose shares EM learns for each position bin;
@@ -15,8 +15,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.likelihood import arity_weights, blur_scale, blurred_interval
-from pura.decode.model import LikelihoodModel, MismatchTable
+from pura.decode.likelihood import (
+    LikelihoodModel,
+    MismatchTable,
+    arity_weights,
+    blur_scale,
+    blurred_interval,
+)
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 from pura.scheme.schedule import Gate

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pura.base.catalogue import Phrase, Value, catalogue
 from pura.base.errors import DeviceError
-from pura.model import lean, offline
+from pura.model import libraries
 
 if TYPE_CHECKING:
     import torch
@@ -103,8 +103,8 @@ def _pick(request: str) -> tuple[str, str]:
 
 
 def _cuda() -> tuple[bool, str]:
-    offline.prepare()
-    lean.import_torch()
+    libraries.prepare()
+    libraries.import_torch()
     import torch
 
     if torch.cuda.is_available():
@@ -115,7 +115,7 @@ def _cuda() -> tuple[bool, str]:
 
 
 def _mps() -> bool:
-    offline.prepare()
+    libraries.prepare()
     import torch
 
     return torch.backends.mps.is_available()
@@ -167,7 +167,7 @@ SPARE: Final = 1.1  # weights are laid out with gaps, and copied layer by layer 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class MemoryNeed:
     """Whether a model fits.
 
     Attributes:
@@ -200,9 +200,9 @@ class Room:
         return catalogue("command").fill(key, language, values)
 
 
-def room_for(
+def memory_need(
     parameters: int, dtype: str = "float32", *, free: int | None, place: str = MAIN
-) -> Room:
+) -> MemoryNeed:
     """Estimate whether a model fits.
 
     Args:
@@ -212,7 +212,7 @@ def room_for(
         place: Whose memory is meant, :data:`MAIN` or :data:`GPU`.
     """
     need = int(parameters * ITEM_BYTES[dtype] * SPARE) + WORKING_BYTES
-    return Room(
+    return MemoryNeed(
         fits=None if free is None else need <= free,
         need_bytes=need,
         free_bytes=free,

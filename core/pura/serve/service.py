@@ -1,36 +1,175 @@
 """The service behind the addresses: who may ask, what was asked, what was answered.
 
-It runs in the thread of the event loop; texts are read in those of the :class:`Reader`.
+It runs in the thread of the event loop; texts are read in those of the :class:`Reader`. What is
+logged and counted is never a text, a token or an outcome.
 """
 
 from __future__ import annotations
 
 import asyncio
+import collections
 import hashlib
 import ipaddress
+import json
+import logging
 import secrets
+import sys
 import time
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from datetime import UTC, datetime
+from typing import Any, Final, TextIO, TypeVar
 
 from anyio import CapacityLimiter, to_thread
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.requests import Request
 
 from pura.audit.options import Notice
 from pura.base.errors import PuraError, ServeError
 from pura.documents import Document
-from pura.serve import answers, store
-from pura.serve.answers import Answer
-from pura.serve.log import Log, Metrics, Refusals
+from pura.record.answers import MARKED, NO_STATEMENT, Answer, Role, digested, policy_facts
+from pura.record.json_io import to_json
+from pura.serve import settings
 from pura.serve.reader import Found, Kept, Reader, Work
-from pura.serve.settings import Settings
+from pura.serve.settings import Asker, Budget, Settings, Store, TokenFile
 from pura.serve.shapes import RefusalError, details
-from pura.serve.store import Budget, Salt, Store
-from pura.serve.tokens import Asker, Role, TokenFile
 from pura.usecases.audits import Audited
 from pura.verdict.policy import Policy, default_policy
+
+
+class Log:
+    """Writes one line of JSON for each thing that was done.
+
+    Args:
+        stream: Where to; None is standard error.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+
+    def __call__(self, event: str, **facts: Any) -> None:
+        """Write a line."""
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event}
+        stream = self._stream or sys.stderr
+        with suppress(OSError):  # a full disk must not cost anybody an answer
+            stream.write(json.dumps(line | facts, ensure_ascii=True) + "\n")
+            stream.flush()
+
+
+class OthersHandler(logging.Handler):
+    """What libraries log, in lines of ours: where it came from, and of a fault its kind and place.
+
+    Their own words are left out, as they may quote what they were given.
+
+    Args:
+        log: Where to.
+    """
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(level=logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        facts: dict[str, Any] = {"from": record.name, "level": record.levelname.lower()}
+        if reference := getattr(record, "reference", None):  # a fault that an answer refers to
+            facts["reference"] = reference
+        kind, _, trace = record.exc_info or (None, None, None)
+        if kind is not None:
+            facts["kind"] = kind.__name__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            if trace is not None:
+                facts["at"] = f"{trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}"
+        self._log("library", **facts)
+
+
+_TOGETHER_S: Final = 10.0
+_MOST: Final = 1000
+
+
+class Refusals:
+    """Writes the first refusal of a kind at once; those like it after ten seconds, counted.
+
+    Whoever asks in vain very often would fill the disk with lines otherwise. One thread: that of
+    the event loop.
+
+    Args:
+        log: Where to.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._more: collections.Counter[tuple[str, str, str]] = collections.Counter()
+
+    def add(self, role: str, reason: str, block: str) -> None:
+        """Take a refusal down.
+
+        Args:
+            role: Of whoever was refused; empty where that is not known.
+            reason: The code of the error.
+            block: Of addresses, from which it came; empty where there is none.
+        """
+        if not self._more:
+            asyncio.get_running_loop().call_later(_TOGETHER_S, self.flush)
+        kind = (role, reason, block)
+        if kind not in self._more and len(self._more) >= _MOST:
+            kind = (role, reason, "")  # from very many places: they are counted together
+        if kind in self._more:
+            self._more[kind] += 1
+        else:
+            self._more[kind] = 0
+            self._write(kind, 1)
+
+    def flush(self) -> None:
+        """Write those that were only counted."""
+        for kind, count in self._more.items():
+            if count:
+                self._write(kind, count)
+        self._more.clear()
+
+    def _write(self, kind: tuple[str, str, str], count: int) -> None:
+        role, reason, block = kind
+        self._log("refused", role=role, reason=reason, block=block, count=count)
+
+
+_SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600)
+
+
+class Metrics:
+    """Counters of one service."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self.checks = Counter(
+            "pura_serve_checks", "Checks that ended.", ("role", "end"), registry=self._registry
+        )
+        self.refused = Counter(
+            "pura_serve_refused", "Questions not taken.", ("code",), registry=self._registry
+        )
+        self.alone = Counter(
+            "pura_serve_read_alone",
+            "Texts read alone, since reading them beside others failed.",
+            registry=self._registry,
+        )
+        self.seconds = Histogram(
+            "pura_serve_seconds",
+            "From a question to its answer.",
+            ("role",),
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self.waiting = Gauge(
+            "pura_serve_waiting", "Texts that wait.", ("line",), registry=self._registry
+        )
+        self.kept = Gauge("pura_serve_kept", "Checks that are held.", registry=self._registry)
+
+    def text(self) -> bytes:
+        """Return them as Prometheus reads them."""
+        return generate_latest(self._registry)
+
 
 WAITING: Final = "waiting"
 DONE: Final = "done"
@@ -68,6 +207,8 @@ class Check:
         paid_tokens: So many were paid for before the text was read.
         text: SHA-256 of the text as it was read from the question.
         work: What is being read for it.
+        record: The whole record, JSON, packed; None unless the asker is internal.
+        digest: What stands for it in a statement.
     """
 
     id: str
@@ -85,6 +226,8 @@ class Check:
     tokens: int = 0
     paid_tokens: int = 0
     work: Work | None = None
+    record: bytes | None = None
+    digest: dict[str, str] | None = None
 
     def shown(self, language: str, sign: Sign | None = None) -> dict[str, Any]:
         """Return it as JSON in a language, signed unless the public asked.
@@ -95,13 +238,14 @@ class Check:
         """
         shown: dict[str, Any] = {"id": self.id, "status": self.state}
         if (answer := self.answer) is not None:
-            shown["answer"] = answer.shown(language)
+            shown["answer"] = answer.told(language)
             if sign is not None and answer.role is not Role.PUBLIC:
-                signed = shown["answer"] | ({"record": answer.digest} if answer.digest else {})
+                signed = shown["answer"] | ({"record": self.digest} if self.digest else {})
                 shown["answer"]["statement"] = sign(
                     shown | {"answer": signed}, answer.role, language
                 )
-            shown["answer"] |= answer.opened()
+            if self.record is not None:
+                shown["answer"]["record"] = json.loads(zlib.decompress(self.record))
         if self.error is not None:
             shown["problem"] = details(self.error, language)
         return shown
@@ -131,7 +275,7 @@ class Service:
         settings: How it is run.
         tokens: Who may ask.
         store: What was spent.
-        salt: Under which addresses are hashed.
+        secret: Under which addresses are hashed.
         log: Told of every check.
         sign: Makes the statement of answers to trusted and internal askers.
         now: The clock of budgets, seconds since 1970.
@@ -144,14 +288,14 @@ class Service:
         settings: Settings,
         tokens: TokenFile,
         store: Store,
-        salt: Salt,
+        secret: bytes,
         log: Log,
         sign: Sign | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.settings, self.metrics, self.log = settings, Metrics(), log
         self.draining = False
-        self._reader, self._tokens, self._store, self._salt = reader, tokens, store, salt
+        self._reader, self._tokens, self._store, self._secret = reader, tokens, store, secret
         self._refusals = Refusals(log)
         self.sign, self._now = sign, now
         self._checks: dict[str, Check] = {}
@@ -279,7 +423,7 @@ class Service:
                 self._reader.tokens, document.text, limiter=self._counting[not asker.reserved]
             )
         self.admit(asker)
-        self.spend(asker, store.of_tokens(check.paid_tokens))
+        self.spend(asker, settings.of_tokens(check.paid_tokens))
         self._checks[check.id] = self._answers[check.asker.token, check.text] = check
         if known is None:
             self._put(check, document, keep)
@@ -315,7 +459,10 @@ class Service:
     def _block(self, address: str) -> str:
         """Return what names the block of an address."""
         block = block_of(address) or ipaddress.IPv4Network((0, _V4_BLOCK))
-        return f"block:{self._salt.digest(str(block).encode(), b'block').hex()}"
+        digest = hashlib.blake2b(
+            str(block).encode(), digest_size=16, key=self._secret, person=b"block"
+        )
+        return f"block:{digest.hexdigest()}"
 
     def _shared(self, block: str) -> tuple[Budget, ...]:
         """Return the budgets that the public shares, as far as there are limits."""
@@ -337,7 +484,7 @@ class Service:
         slots = self._parsing[not asker.reserved]
         if slots.statistics().tasks_waiting >= self.settings.limits.waiting_files:
             raise RefusalError("serve.busy", code="serve-busy", again_s=_SHORTEST_WAIT_S)
-        self.spend(asker, store.of_file(size))
+        self.spend(asker, settings.of_file(size))
         return await to_thread.run_sync(parse, limiter=slots)
 
     def spend(self, asker: Asker, checks: float) -> None:
@@ -392,7 +539,7 @@ class Service:
         """Answer a check."""
         self._count_waiting()
         if check.work is not None and not check.work.begun:
-            self.refund(check.asker, store.of_tokens(check.paid_tokens))
+            self.refund(check.asker, settings.of_tokens(check.paid_tokens))
         check.work = None
         if found is None:
             self._end(check, None, RefusalError("serve.cut", code="serve-cut"))
@@ -405,13 +552,34 @@ class Service:
         else:
             self._end(check, told)
 
+    @property
+    def threshold(self) -> float:
+        """The log10 of the evidence from which the public is told of a mark."""
+        return self.policy.t_found + self.settings.protection.margin
+
     def _answer(self, check: Check, found: Audited) -> Answer:
-        if check.asker.role is Role.PUBLIC:
-            protection = self.settings.protection
-            above = answers.threshold(self.policy, protection)
-            long_enough = check.paid_tokens >= protection.least_tokens
-            return answers.public(found, above=above, long_enough=long_enough)
-        return answers.full(found, check.asker.role, self.settings.release)
+        role, finding = check.asker.role, found.audit.finding
+        if role is Role.PUBLIC:
+            marked = (
+                found.error is None
+                and finding.verdict == "mark"
+                and check.paid_tokens >= self.settings.protection.least_tokens
+                and finding.log10_e >= self.threshold
+            )
+            return Answer(role=role, verdict=MARKED if marked else NO_STATEMENT)
+        if role is Role.INTERNAL:
+            record = to_json(found.audit)
+            check.record, check.digest = (
+                zlib.compress(record.encode()),
+                digested(json.loads(record)),
+            )
+        return Answer(
+            role=role,
+            verdict=finding.verdict,
+            finding=finding,
+            policy=policy_facts(found.audit.policy),
+            release=self.settings.release,
+        )
 
     def _end(self, check: Check, answer: Answer | None, error: PuraError | None = None) -> None:
         check.answer, check.error = answer, error

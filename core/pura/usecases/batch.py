@@ -19,13 +19,19 @@ from pura.base.errors import InputError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.batch.engine import Engine, HereEngine, Read, Workers, failure
-from pura.batch.inputs import Inputs, files, weight_of
-from pura.batch.journal import DAY, BatchJournal
-from pura.batch.results import format_of, merged, packed, read_rows, record_path, write_rows
-from pura.batch.rows import Row, finding_of
-from pura.batch.run import BatchStanding, Tell, work_off
-from pura.batch.values import Finding
+from pura.batch.engine import Engine, Read, by_workers, failure, here
+from pura.batch.inputs import Inputs, TextResult, files, weight_of
+from pura.batch.journal import DAY, BatchJournal, BatchStatus, Tell, work_off
+from pura.batch.results import (
+    Row,
+    finding_of,
+    format_of,
+    merged,
+    packed,
+    read_rows,
+    record_path,
+    write_rows,
+)
 from pura.documents import Document
 from pura.scheme import SecretKey
 from pura.scheme.keys import wipe_buffer
@@ -41,7 +47,7 @@ from pura.usecases.audits import (
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
-__all__ = ["BatchDone", "BatchStanding", "merge_batch", "run_batch", "summary_of"]
+__all__ = ["BatchDone", "BatchStatus", "merge_batch", "run_batch", "summary_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +189,7 @@ def run_batch(
             records=records is not None,
         )
         with _engine(environment, plan, engine, jobs) as reads:
-            standing = work_off(
+            status = work_off(
                 inputs,
                 noted,
                 reads,
@@ -196,10 +202,10 @@ def run_batch(
         done = _written(output, noted.rows(chosen), form, fdr)
     return replace(
         done,
-        found=standing.found,
-        alone=standing.alone,
-        seconds=standing.seconds,
-        skipped=standing.passed.skipped,
+        found=status.found,
+        alone=status.alone,
+        seconds=status.seconds,
+        skipped=status.skipped,
     )
 
 
@@ -231,7 +237,7 @@ def merge_batch(
     rows = _watched(merged(results), gaps)
     if fdr is not None:
         marks = _chosen(np.array([_strength(row) for row in merged(results)]), fdr)
-        rows = (replace(row, chosen=bool(m)) for row, m in zip(rows, marks, strict=True))
+        rows = (row | {"chosen": bool(m)} for row, m in zip(rows, marks, strict=True))
     done = _written(output, rows, chosen, fdr)
     return replace(done, missing=next(iter(gaps), None))
 
@@ -240,13 +246,13 @@ def _watched(rows: Iterator[Row], gaps: list[tuple[int, int]]) -> Iterator[Row]:
     """Note where rows are missing: every input has an item 1, and items are counted without gap."""
     number = item = 0
     for row in rows:
-        if row.input != number:
-            if row.input != number + 1:
+        if row["input"] != number:
+            if row["input"] != number + 1:
                 gaps.append((number + 1, 1))
-            number, item = row.input, 0
-        if row.item > item + 1:
+            number, item = row["input"], 0
+        if row["item"] > item + 1:
             gaps.append((number, item + 1))
-        item = row.item
+        item = row["item"]
         yield row
 
 
@@ -331,7 +337,8 @@ def _chosen(log10_e: npt.NDArray[np.float64], alpha: float) -> npt.NDArray[np.bo
 
 
 def _strength(row: Row) -> float:
-    return np.nan if row.log10_e is None or row.error is not None else row.log10_e
+    strength = None if row["error"] is not None else row["log10_e"]
+    return np.nan if strength is None else float(strength)
 
 
 def _written(output: str, rows: Iterator[Row], form: str, fdr: float | None) -> BatchDone:
@@ -341,7 +348,7 @@ def _written(output: str, rows: Iterator[Row], form: str, fdr: float | None) -> 
     def counted() -> Iterator[Row]:
         nonlocal chosen
         for row in _counted(rows, done):
-            chosen += row.chosen is True
+            chosen += row["chosen"] is True
             yield row
 
     count = write_rows(output, counted(), form)
@@ -350,9 +357,9 @@ def _written(output: str, rows: Iterator[Row], form: str, fdr: float | None) -> 
 
 def _counted(rows: Iterator[Row], done: BatchDone) -> Iterator[Row]:
     for row in rows:
-        done.outcomes[row.verdict] += 1
-        if row.error is not None:
-            done.errors[row.error] += 1
+        done.outcomes[row["verdict"]] += 1
+        if row["error"] is not None:
+            done.errors[row["error"]] += 1
         yield row
 
 
@@ -365,7 +372,7 @@ def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -
     with ExitStack() as opened:
         if engine == "local" and jobs == 1:
             ready = opened.enter_context(prepared(environment, plan.setup, late=True))
-            yield HereEngine(reading(ready, records=plan.records))
+            yield here(reading(ready, records=plan.records))
             return
         # Here, where somebody can be asked for a passphrase; workers get copies.
         keys = opened.enter_context(environment.opened_keys(plan.setup.needed_keys))
@@ -374,15 +381,15 @@ def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -
             return [key.copy_secret() for key, _ in keys]
 
         if engine == "local":
-            from pura.batch.workers import local
+            from pura.batch.engine import local
 
             yield local(plan, lend, jobs)
             return
-        from pura.batch.workers import actors
+        from pura.batch.engine import actors
 
         gpus = int(environment.device == "cuda")
         start = opened.enter_context(actors(plan, lend, gpus=gpus))
-        yield Workers(start, jobs)
+        yield by_workers(start, jobs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -410,13 +417,13 @@ def reading(ready: Prepared, *, records: bool) -> Read:
         records: Also return whole records.
     """
 
-    def read(documents: Sequence[Document]) -> list[Finding]:
+    def read(documents: Sequence[Document]) -> list[TextResult]:
         ready.open()  # what keeps every text from being read is no text's fault
         begun = time.perf_counter()
         found = ready.audit_many([AuditText(document=document) for document in documents])
         seconds = round((time.perf_counter() - begun) / max(1, len(documents)), 3)
 
-        def finding(one: Audited | PuraError) -> Finding:
+        def finding(one: Audited | PuraError) -> TextResult:
             if isinstance(one, PuraError):
                 return failure(one)
             made = ready.contained(lambda: _finding(one, seconds, records=records))
@@ -427,10 +434,10 @@ def reading(ready: Prepared, *, records: bool) -> Read:
     return read
 
 
-def _finding(found: Audited, seconds: float, *, records: bool) -> Finding:
+def _finding(found: Audited, seconds: float, *, records: bool) -> TextResult:
     record = packed(found.audit) if records else None
-    return Finding(
-        row=finding_of(found.audit, found.error),
+    return TextResult(
+        row=finding_of(found.audit.finding, found.error),
         seconds=seconds,
         record=record,
         alone=Notice.READ_ALONE in found.notices,

@@ -1,10 +1,10 @@
-"""What experiments stand on: plain texts, texts written with a mark, what attacks make of them."""
+"""What all experiments stand on: cells, texts and their keeping."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
@@ -16,11 +16,12 @@ from pura.base.errors import InputError
 from pura.base.json_text import canonical
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.embed.generate import opening_ids, prompt_ids
-from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_foreign, attack_many
-from pura.measure.attacks.local import model_tools
+from pura.measure.attacks.base import Attacked, Tools
+from pura.measure.attacks.rewrite import model_tools
+from pura.measure.attacks.table import ATTACKS, attack_foreign, attack_many
 from pura.measure.cache import Cache
 from pura.measure.corpora import DOMAINS, corpus, prompts_of, sentences_of
-from pura.measure.evaluate import TextReading, joined
+from pura.measure.evaluate import TextReading, joined, wilson
 from pura.model.tokenise import decode, tokenise
 from pura.scheme import Payload, Profile, SecretKey
 from pura_lab.afterwards import LaidKey
@@ -37,6 +38,122 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
 
+Cell = Mapping[str, Any]
+"""What makes a cell: plain values by name; the names are columns of the result."""
+Row = Mapping[str, Any]
+"""What was measured of one text: numbers, truth values, and lists that figures need."""
+
+DRAWS: Final = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How much is done.
+
+    Attributes:
+        texts: Texts a cell.
+        full: Every cell, instead of those that show the shape.
+        judge: The model that judges how good texts are; empty for one of letters.
+        attacker: The model that attacks texts; empty for the one that wrote them.
+    """
+
+    texts: int = 24
+    full: bool = False
+    judge: str = ""
+    attacker: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """A mean with its 95 % interval: Wilson's for shares, else of the bootstrap over texts.
+
+    Attributes:
+        value: The mean.
+        low: Lower end.
+        high: Upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One experiment.
+
+    Attributes:
+        name: As it is asked for.
+        title: For people.
+        paper: The figure or table of the paper that it answers.
+        cells: Its cells at a scale, the most important first.
+        row: What is measured of text ``number`` in a cell.
+        columns: Measured columns that its table shows; others are in the Parquet file.
+        x: The column along the axis of its figure.
+        y: The columns that are drawn, one line each.
+        lines: Columns of the cells that make further lines.
+        panels: Column of the cells that makes a picture each; empty for one.
+        log: The axis is logarithmic.
+        pooled: Numbers of a cell that are of all its texts together, with their intervals if they
+            have some.
+        most: Texts a cell at most, where a text is dear.
+    """
+
+    name: str
+    title: str
+    paper: str
+    cells: Callable[[Scale], Sequence[Cell]]
+    row: Callable[[ExperimentBench, Cell, int], Row]
+    columns: tuple[str, ...]
+    x: str
+    y: tuple[str, ...] = ("paper_match", "exact_match")
+    lines: tuple[str, ...] = ()
+    panels: str = ""
+    log: bool = False
+    pooled: Callable[[Sequence[Row]], Mapping[str, Number | float]] | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellResult:
+    """A cell and what its texts gave.
+
+    Attributes:
+        cell: The cell.
+        texts: How many.
+        numbers: By measured column.
+        rows: One a text.
+    """
+
+    cell: Cell
+    texts: int
+    numbers: Mapping[str, Number]
+    rows: Sequence[Row] = field(repr=False)
+
+
+def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellResult:
+    """Add up the texts of a cell."""
+    rng = np.random.default_rng(1)
+    numbers = {}
+    for name, first in rows[0].items():
+        if isinstance(first, bool):
+            count = sum(bool(r[name]) for r in rows)
+            low, high = wilson(count, len(rows))
+            numbers[name] = Number(value=count / len(rows), low=low, high=high)
+        elif isinstance(first, int | float):
+            values = np.array([float(r[name]) for r in rows])
+            means = values[rng.integers(0, values.size, (DRAWS, values.size))].mean(axis=1)
+            low, high = np.quantile(means, [0.025, 0.975]).tolist()
+            numbers[name] = Number(value=float(values.mean()), low=low, high=high)
+    if experiment.pooled is not None:
+        for name, value in experiment.pooled(rows).items():
+            if isinstance(value, Number):
+                numbers[name] = value
+            else:
+                numbers[name] = Number(value=value, low=value, high=value)
+    return CellResult(cell=cell, texts=len(rows), numbers=numbers, rows=rows)
+
+
 I64 = npt.NDArray[np.int64]
 
 PLAIN: Final = ("plain", "plain-again")
@@ -51,19 +168,6 @@ def prompts() -> tuple[str, ...]:
     return tuple(p for domain in DOMAINS for p in prompts_of(domain))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Written:
-    """What a model wrote.
-
-    Attributes:
-        ids: int64 [L].
-        prompt_ids: What stood before it.
-    """
-
-    ids: I64
-    prompt_ids: list[int]
-
-
 def write_texts(
     model: LanguageModel,
     mark: str,
@@ -72,7 +176,7 @@ def write_texts(
     tokens: int,
     seed: int,
     checkpoint: Checkpoint,
-) -> list[Written]:
+) -> list[tuple[I64, list[int]]]:
     """Write texts at temperature 1, each of them ``tokens`` long.
 
     Args:
@@ -81,18 +185,21 @@ def write_texts(
             gets one key for all texts. Every text has a payload of its own.
         numbers: Of the texts; a number has the same prompt under every mark.
         tokens: Length of each.
-        seed: Of keys, payloads and dice.
+        seed: Of keys, payloads and random draws.
         checkpoint: Called before every step; may raise.
+
+    Returns:
+        Of each its tokens, int64 [L], and what stood before them.
     """
 
     def digest(what: str, number: int) -> bytes:
         return blake2b(f"{seed}/{mark}/{what}/{number}".encode(), digest_size=32).digest()
 
-    def dice(what: str, number: int) -> np.random.Generator:
+    def rng(what: str, number: int) -> np.random.Generator:
         return np.random.default_rng(int.from_bytes(digest(what, number), "little"))
 
     def payload(number: int) -> Payload:
-        return Payload.from_bits(dice("payload", number).integers(0, 2, BITS))
+        return Payload.from_bits(rng("payload", number).integers(0, 2, BITS))
 
     source = ModelSource(model, prompts())
     starts = [prompt_ids(model, source.prompt(n)) for n in numbers]
@@ -100,7 +207,7 @@ def write_texts(
         make = METHODS[mark].make
         assert make is not None
         scheme = make(bench_of(model, source), SecretKey(digest("key", 0)), BITS)
-        rows = [scheme.start(payload(n), dice("dice", n)) for n in numbers]
+        rows = [scheme.start(payload(n), rng("dice", n)) for n in numbers]
         source.begin(numbers)
         last: I64 | None = None
         for _ in range(tokens):
@@ -108,7 +215,7 @@ def write_texts(
             laws = source.rows(last)
             last = np.array([scheme.embed(row, law) for row, law in zip(rows, laws, strict=True)])
         texts = [np.array(row.tokens, dtype=np.int64) for row in rows]
-        return _written(texts, starts)
+        return list(zip(texts, starts, strict=True))
     from pura.embed.generate import generate_batch
 
     marked = mark in OURS
@@ -120,16 +227,12 @@ def write_texts(
         list(keys) if marked else None,
         Profile(payload_bits=BITS, code="tbcc", vocab_size=model.vocab_size),
         tokens=tokens,
-        seed=[int(dice("dice", n).integers(1 << 62)) for n in numbers],
+        seed=[int(rng("dice", n).integers(1 << 62)) for n in numbers],
         ignore_eos=True,
         batch_size=len(numbers),
         checkpoint=checkpoint,
     )
-    return _written([m.ids for m in made], starts)
-
-
-def _written(texts: Sequence[I64], starts: Sequence[list[int]]) -> list[Written]:
-    return [Written(ids=i, prompt_ids=s) for i, s in zip(texts, starts, strict=True)]
+    return [(m.ids, start) for m, start in zip(made, starts, strict=True)]
 
 
 F64 = npt.NDArray[np.float64]
@@ -331,11 +434,11 @@ class ExperimentBench:
         for number, first in enumerate(firsts):
             some = made[number * BATCH : (number + 1) * BATCH]
             readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in some]
-            dice = np.random.default_rng([SEED, first, tokens])
+            rng = np.random.default_rng([SEED, first, tokens])
             columns: dict[str, Any] = {c: [getattr(r, c) for r in readings] for c in _COLUMNS}
             columns["entropy_bits"] = [m.entropy_bits for m in some]
             columns["prompt_ids"] = [m.prompt_ids for m in some]
-            columns["points"] = [r.lo + (r.hi - r.lo) * dice.random(r.lo.size) for r in readings]
+            columns["points"] = [r.lo + (r.hi - r.lo) * rng.random(r.lo.size) for r in readings]
             self._cache.put(self._file(domain, tokens, first), columns)
 
     def written(self, mark: str, number: int) -> WrittenText:
@@ -355,11 +458,11 @@ class ExperimentBench:
                 seed=SEED,
                 checkpoint=self._checkpoint,
             )
-            said = [self._read(self.model, text.ids, text.prompt_ids) for text in some]
+            said = [self._read(self.model, *text) for text in some]
             for at, f in enumerate(missing):
                 here = slice(BATCH * at, BATCH * (at + 1))
                 columns = {
-                    "ids": [text.ids for text in some[here]],
+                    "ids": [ids for ids, _ in some[here]],
                     "log_p": [np.log(reading.probability) for reading in said[here]],
                 }
                 self._cache.put(name(f), columns)
@@ -368,17 +471,17 @@ class ExperimentBench:
         return WrittenText(text=decode(self.model.tokenizer, ids.tolist()), ids=ids, log_p=log_p)
 
     def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
-        """Return what an attack makes of a text's tokens; its dice follow from text and attack."""
+        """Return what an attack makes of a text's tokens; its draws follow from text and attack."""
         if attack == "clean":
             return Attacked(ids=text.ids, origin=np.arange(text.ids.size), rate=0.0)
         name = self._hit(text, attack, params)
         if name not in self._cache:
             self._checkpoint()
             some = [text]
-            if ATTACKS[attack].many is not None and text.file:
+            if ATTACKS[attack].on == "many" and text.file:
                 some = [t for t in self._texts.values() if t.file == text.file]
-            dice = [self._dice([attack, params, t.ids.tolist()]) for t in some]
-            hits = self._attack(attack, [t.ids for t in some], dice, params)
+            rng = [self._rng([attack, params, t.ids.tolist()]) for t in some]
+            hits = self._attack(attack, [t.ids for t in some], rng, params)
             for one, done in zip(some, hits, strict=True):
                 origin = np.zeros(0, np.int64) if done.origin is None else done.origin
                 rows = {"ids": [done.ids], "origin": [origin], "rate": [np.array([done.rate])]}
@@ -395,16 +498,16 @@ class ExperimentBench:
         self,
         attack: str,
         texts: Sequence[I64],
-        dice: Sequence[np.random.Generator],
+        rng: Sequence[np.random.Generator],
         params: Mapping[str, Any],
     ) -> list[Attacked]:
         if self.attacker is None:
-            return attack_many(attack, texts, dice, self.tools, **params)
+            return attack_many(attack, texts, rng, self.tools, **params)
         tokenizer = self.model.tokenizer
         return attack_foreign(
             attack,
             texts,
-            dice,
+            rng,
             self.tools,
             decode=lambda ids: decode(tokenizer, ids.tolist()),
             tokenise=lambda text: tokenise(tokenizer, text).ids,
@@ -454,23 +557,17 @@ class ExperimentBench:
         from pura.model.evidence import read
 
         seen = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
-        return TextReading(
-            ids=seen.ids,
-            entropy_bits=seen.entropy_bits,
-            probability=seen.probability,
-            lo=seen.lo[0],
-            hi=seen.hi[0],
-        )
+        return TextReading.of(seen)
 
     def key(self, *what: Any) -> LaidKey:
         """Return a fresh key of a text in a cell."""
         return LaidKey(_digest(["key", *what]), self.order)
 
-    def dice(self, *what: Any) -> np.random.Generator:
+    def rng(self, *what: Any) -> np.random.Generator:
         """Return the randomness of a text in a cell."""
-        return self._dice(["dice", *what])
+        return self._rng(["dice", *what])
 
-    def _dice(self, what: list[Any]) -> np.random.Generator:
+    def _rng(self, what: list[Any]) -> np.random.Generator:
         return np.random.default_rng(int.from_bytes(_digest(what)[:8], "little"))
 
     def _hit(self, text: PlainText, attack: str, params: Mapping[str, Any]) -> str:

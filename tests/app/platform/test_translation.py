@@ -35,8 +35,7 @@ from pura.base.paths import Paths, resource
 from pura.record.audit import Audit
 from pura.words.linter import forbidden
 from pura_audit import application
-from pura_audit.jobs.context import Progress
-from pura_audit.jobs.queue import JobQueue
+from pura_audit.jobs.queue import JobQueue, Progress
 from pura_audit.platform import i18n
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.card import ElidedLabel
@@ -552,7 +551,7 @@ def test_an_error_is_shown_in_the_language_of_the_window(
 
 
 def test_the_case_for_all_the_rest_has_a_german_name(app: Any) -> None:
-    from pura.caselog.case import UNFILED
+    from pura.caselog.cases import UNFILED
     from pura_audit.session.queue_model import case_words
 
     try:

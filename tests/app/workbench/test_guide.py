@@ -11,13 +11,12 @@ from PySide6.QtGui import QFont, QTextCharFormat, QTextDocument
 
 from pura.base.paths import resource
 from pura_audit.theme import fonts
-from pura_audit.workbench.dialogs import guide
-from pura_audit.workbench.dialogs.guide import Pages, pieces
-from pura_audit.workbench.frame import program_commands
+from pura_audit.workbench import guide, opening
+from pura_audit.workbench.guide import Pages, pieces
 
 
 def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: Any) -> None:
-    dialog = program_commands.show_guide(window)
+    dialog = opening.show_guide(window)
     qtbot.addWidget(dialog)
     assert not dialog.isModal()
     assert "User guide" in dialog.pages.toPlainText()
@@ -31,7 +30,7 @@ def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: A
 
 
 def test_a_link_leads_to_another_page_and_back(window: Any, qtbot: Any) -> None:
-    dialog = program_commands.show_guide(window)
+    dialog = opening.show_guide(window)
     qtbot.addWidget(dialog)
     assert dialog.pages.follow(QUrl("reports.md"))
     assert Path(dialog.pages.source().toLocalFile()).name == "reports.md"
@@ -44,17 +43,17 @@ def test_in_german_the_guide_is_german_and_its_pictures_are_there(
     window: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guide, "language", lambda: "de")
-    dialog = program_commands.show_guide(window)
+    dialog = opening.show_guide(window)
     qtbot.addWidget(dialog)
     assert "Benutzerhandbuch" in dialog.pages.toPlainText()
     kind = QTextDocument.ResourceType.ImageResource.value
-    picture = dialog.pages.loadResource(kind, QUrl("../images/cases-german.png"))
+    picture = dialog.pages.loadResource(kind, QUrl("../../images/cases-german.png"))
     assert not picture.isNull()
     dialog.search.setText("Fingerabdruck")
     assert dialog.pages.textCursor().selectedText() == "Fingerabdruck"
-    assert dialog.pages.follow(QUrl("../custody.md"))
+    assert dialog.pages.follow(QUrl("../../how-to/custody.md"))
     dialog.home.click()
-    assert dialog.pages.source().toLocalFile().endswith("docs/de/guide.md")
+    assert dialog.pages.source().toLocalFile().endswith("docs/de/how-to/guide.md")
 
 
 def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Path) -> None:
@@ -89,7 +88,7 @@ def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Pa
     [
         "https://example.org/",
         "file:///etc/passwd",
-        "../README.md",
+        "../../README.md",
         "/etc/hostname",
         "nowhere.md",
         "javascript:alert(1)",
@@ -98,7 +97,7 @@ def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Pa
 def test_no_link_leads_out_of_the_folder(qtbot: Any, link: str) -> None:
     pages = Pages(resource("docs"))
     qtbot.addWidget(pages)
-    pages.open_page(resource("docs", "guide.md"))
+    pages.open_page(resource("docs", "how-to", "guide.md"))
     before = pages.source()
     assert not pages.follow(QUrl(link))
     assert pages.source() == before

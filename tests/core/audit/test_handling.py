@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.handling import (
+from pura.audit.options import Options
+from pura.audit.prepare import (
     CASE,
     CHARACTERS,
     LINES,
@@ -28,11 +29,10 @@ from pura.audit.handling import (
     pieces_of,
     unlike_written,
 )
-from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.audit.variants import CASE as CAPITALS
 from pura.audit.variants import FOUND, LAYOUT, variants_of
-from pura.batch.rows import finding_of
+from pura.batch.results import finding_of
 from pura.documents.characters import kind_of_hidden
 from pura.documents.layout import restore_layout
 from pura.documents.restore import restore
@@ -53,9 +53,9 @@ def wrapped(text: str) -> str:
 
 
 def with_errors(text: str) -> str:
-    dice = random.Random(3)
+    rng = random.Random(3)
     return "".join(
-        dice.choice(string.ascii_lowercase) if c.isalpha() and dice.random() < 0.04 else c
+        rng.choice(string.ascii_lowercase) if c.isalpha() and rng.random() < 0.04 else c
         for c in text
     )
 
@@ -154,7 +154,7 @@ def test_signs(builtin_model: Any, samples: dict[str, Any]) -> None:
         return [handling_signs(change(text), pieces, odd=ODD, **options) for text in texts]
 
     assert signs(str) == [()] * 5
-    assert signs(wrapped) == [()] * 5  # joined by their column: measured (docs/study.md)
+    assert signs(wrapped) == [()] * 5  # joined by their column: measured (study.md)
     assert all(LINES in found for found in signs(wrapped, restored=False))
     twice = signs(lambda text: wrapped(text.replace(" ", "\n", 1)).replace(" of ", "\nof "))
     assert sum(LINES in found for found in twice) >= 3
@@ -321,7 +321,7 @@ def test_a_mark_stays_one_behind_hidden_characters_of_any_kind(
         caution = told[f"caution.hidden-{HIDING[char]}"]
         assert caution.values == {"k": len(range(place, gaps, len(kinds)))}
         assert fill(caution, "en") != fill(caution, "de")
-    assert found.to_row()["hidden"] == finding_of(found)["hidden"] == gaps
+    assert found.to_row()["hidden"] == finding_of(found.finding)["hidden"] == gaps
 
 
 @pytest.mark.parametrize("char", ["ꙮ", "*"])
@@ -336,12 +336,12 @@ def test_a_mark_stays_one_behind_characters_that_show(
 def test_mixed_capitals_are_told_and_undone(
     audited: Callable[..., Any], sample: dict[str, Any]
 ) -> None:
-    dice = random.Random(5)
+    rng = random.Random(5)
 
     def swapped(text: str) -> str:
         return re.sub(
             r"[^\W\d_]+",
-            lambda m: m[0][0].swapcase() + m[0][1:] if dice.random() < 0.3 else m[0],
+            lambda m: m[0][0].swapcase() + m[0][1:] if rng.random() < 0.3 else m[0],
             text,
         )
 
@@ -356,8 +356,8 @@ def test_mixed_capitals_are_told_and_undone(
 
 
 def test_exchanged_words_are_told(audited: Callable[..., Any], sample: dict[str, Any]) -> None:
-    dice, pool = random.Random(5), PROSE.split()
-    words = [dice.choice(pool) if dice.random() < 0.4 else w for w in sample["text"].split(" ")]
+    rng, pool = random.Random(5), PROSE.split()
+    words = [rng.choice(pool) if rng.random() < 0.4 else w for w in sample["text"].split(" ")]
     found = audited(" ".join(words), key=OTHER_KEY)
     assert found.verdict == "insufficient"
     assert f"caution.handled-{WORDS}" in {s.key for s in found.cautions}
@@ -365,13 +365,13 @@ def test_exchanged_words_are_told(audited: Callable[..., Any], sample: dict[str,
 
 def drawn(temperature: float, exchanged: float) -> Reading:
     """Tokens of Zipf's laws, some of them exchanged; the reading has the laws at temperature 1."""
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     probability, entropy = np.zeros(300), np.zeros(300)
     for at in range(300):
-        law = np.arange(1, 1001) ** -dice.uniform(1, 2.5)
+        law = np.arange(1, 1001) ** -rng.uniform(1, 2.5)
         law /= law.sum()
         colder = law ** (1 / temperature) / (law ** (1 / temperature)).sum()
-        token = dice.integers(1000) if dice.random() < exchanged else dice.choice(1000, p=colder)
+        token = rng.integers(1000) if rng.random() < exchanged else rng.choice(1000, p=colder)
         probability[at], entropy[at] = law[token], -(law * np.log2(law)).sum()
     nothing = np.zeros((1, 300))
     return Reading(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pura.audit.run import audit_text
-from pura.batch.rows import finding_of
+from pura.batch.results import finding_of
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
@@ -64,7 +64,7 @@ def test_that_nothing_was_measured_is_said_with_the_command_that_measures(audit:
 
 
 def test_rows_name_cautions_and_what_was_undone(audit: Audit) -> None:
-    row, columns = json_io.summary(audit), finding_of(audit)
+    row, columns = json_io.summary(audit), finding_of(audit.finding)
     assert row["undone"] == columns["undone"] == list(audit.undone) == ["curly-quotes"]
     keys = [one.key for one in audit.cautions]
     assert [one["key"] for one in row["cautions"]] == columns["cautions"] == keys

@@ -24,9 +24,8 @@ from cryptography.x509.oid import NameOID
 from pura.base.errors import CaseLogError
 from pura.base.json_text import canonical
 from pura.caselog import CaseLog, LogHead, Person, open_case, save_audit, workstation, write_note
-from pura.caselog.deposit import deposits_in, lay_down, parse_head, sign_head
-from pura.caselog.entries import commitment, entry_hash, written
-from pura.caselog.verify import LogCheck, verify_log
+from pura.caselog.log import commitment, entry_hash, written
+from pura.caselog.verify import LogCheck, deposits_in, lay_down, parse_head, sign_head, verify_log
 from pura.record.audit import Audit
 from pura.report.sign import load_identity
 
@@ -639,7 +638,8 @@ ONLY_WITH_DEPOSIT = {"the end cut off"}
 
 
 def page_rows() -> dict[str, str]:
-    page = Path(__file__).resolve().parents[3] / "docs" / "caselog-chain.md"
+    root = Path(__file__).resolve().parents[3]
+    page = root / "docs" / "reference" / "caselog-chain.md"
     table = page.read_text(encoding="utf-8").split("| what was done to the file |", 1)[1]
     rows = [line.split("|") for line in table.split("\n\n", 1)[0].splitlines()[2:]]
     return {row[1].strip(): row[2].strip() for row in rows}

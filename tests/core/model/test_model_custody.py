@@ -18,11 +18,10 @@ import pytest
 
 from pura.base.errors import Cancelled, ModelError
 from pura.base.paths import user_paths
-from pura.model import device, installed
-from pura.model.cache import ModelCache
-from pura.model.device import Device, free_memory, room_for
-from pura.model.installed import cache_for, copied_bytes, copy_files, sweep
-from pura.model.store import ModelStore
+from pura.model import device, folder
+from pura.model.device import Device, free_memory, memory_need
+from pura.model.folder import cache_for, copied_bytes, copy_files, sweep
+from pura.model.store import ModelCache, ModelStore
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 
@@ -42,7 +41,7 @@ def silent(*_: int) -> None:
 def interrupted(
     files: list[Path], cache: Path, blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installed, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(folder, "_BLOCK", 1 << 10)
     left = blocks
 
     def stop() -> None:
@@ -179,15 +178,15 @@ def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(
 
 
 def test_whether_a_model_fits_is_said_with_the_numbers() -> None:
-    good = room_for(135_000_000, free=8_000_000_000)
+    good = memory_need(135_000_000, free=8_000_000_000)
     assert good.fits
     assert "135,000,000 parameters as float32" in good.words("en")
-    bad = room_for(7_000_000_000, free=8_000_000_000)
+    bad = memory_need(7_000_000_000, free=8_000_000_000)
     assert bad.fits is False
     assert "but only 8.0 GB" in bad.words("en")
-    gpu = room_for(7_000_000_000, free=8_000_000_000, place="gpu")
+    gpu = memory_need(7_000_000_000, free=8_000_000_000, place="gpu")
     assert "aber nur 8.0 GB Speicher der Grafikkarte" in gpu.words("de")
-    half = room_for(7_000_000_000, "bfloat16", free=None)
+    half = memory_need(7_000_000_000, "bfloat16", free=None)
     assert half.fits is None
     assert half.need_bytes - device.WORKING_BYTES == pytest.approx(
         (bad.need_bytes - device.WORKING_BYTES) / 2, abs=1
@@ -236,11 +235,11 @@ def test_a_model_is_loaded_once_for_a_device_and_format(
 _SWITCH = """
 import os, sys
 from pathlib import Path
-from pura.model import lean, offline
-offline.prepare()
-lean.allow()
+from pura.model import libraries
+libraries.prepare()
+libraries.allow()
 from pura.model.device import choose_device
-from pura.model.cache import ModelCache
+from pura.model.store import ModelCache
 from pura.model.store import ModelStore
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

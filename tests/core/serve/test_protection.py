@@ -18,10 +18,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pura.base.errors import ServeError
-from pura.serve import answers
-from pura.serve.settings import Protection
-from pura.serve.store import DAY_S, Budget, Salt, Store, most_answered
-from pura.serve.tokens import Role, TokenFile
+from pura.record.answers import Role
+from pura.serve.settings import (
+    DAY_S,
+    Budget,
+    Protection,
+    Store,
+    TokenFile,
+    most_answered,
+    secret_of,
+)
 from pura.verdict.policy import default_policy
 
 Start = Callable[..., Any]
@@ -91,18 +97,17 @@ def test_an_answer_is_kept_no_longer_than_it_may_be_fetched(
     assert all(line["tokens"] for line in lines(said))
 
 
-def test_the_threshold_of_the_public_lies_above() -> None:
-    policy = default_policy()
-    assert answers.threshold(policy, Protection()) == policy.t_found + 1.0
+def test_the_threshold_of_the_public_lies_above(detector: Start) -> None:
+    service = detector(protection={"margin": Protection().margin}).app.state.service
+    assert service.threshold == default_policy().t_found + 1.0
 
 
 def test_the_salt_is_the_installations_own(tmp_path: Path) -> None:
-    salt = Salt.of(tmp_path / "salt")
-    assert salt.digest(b"a", b"b") == Salt.of(tmp_path / "salt").digest(b"a", b"b")
-    assert salt.digest(b"a", b"b") != Salt.of(tmp_path / "other").digest(b"a", b"b")
+    salt = secret_of(tmp_path / "salt")
+    assert salt == secret_of(tmp_path / "salt") != secret_of(tmp_path / "other")
     (tmp_path / "salt").write_bytes(b"short")
     with pytest.raises(ServeError, match="does not hold the secret"):
-        Salt.of(tmp_path / "salt")
+        secret_of(tmp_path / "salt")
 
 
 def test_sketches_of_texts_that_an_older_version_kept_are_gone(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pura
 from pura.audit.options import AuditText
 from pura.base.errors import PuraError
 from pura.base.paths import resource
-from pura.batch.rows import finding_of
+from pura.batch.results import finding_of
 from pura.decode.significance import combine
 from pura.documents import from_text
 from pura.extract.foreign import philox
@@ -93,7 +93,7 @@ def test_a_text_of_another_server_is_found_without_its_model(
     again = json_io.from_json(text)
     assert json_io.to_json(again) == text
     assert str(VLLM["key"]) not in text
-    assert finding_of(found)["payload"] is None
+    assert finding_of(found.finding)["payload"] is None
     assert "mark" in found.to_row().values()
     page = html_page(build_report([again], ReportRequest(language="de")).content)
     assert "Gumbel-max" in page

@@ -13,9 +13,9 @@ import vllm
 from recording import RECORD, draws_in
 from scipy.stats import kstest
 
-from conftest import PROMPTS, Deployed, same_interface
+from conftest import PROMPTS, Deployed, named, same_interface
 
-LENGTH = 120
+LENGTH = 200
 ADAPTER = "pura.embed.serving.vllm_v1:PuraLogitsProcessor"
 RECORDING = "recording:RecordingLogitsProcessor"
 RARE = 1e-4  # one false alarm in ten thousand runs
@@ -72,9 +72,14 @@ def batch(engine: Any, deployed: Deployed) -> list[tuple[str | None, int, Any]]:
 def test_every_text_of_a_batch_names_its_own_payload(
     batch: list[tuple[str | None, int, Any]], deployed: Deployed
 ) -> None:
-    for name, payload, text in batch:
-        if name is not None:
-            deployed.check(text.text, name, payload, list(text.token_ids))
+    named(
+        deployed,
+        [
+            (name, payload, text.text, list(text.token_ids))
+            for name, payload, text in batch
+            if name is not None
+        ],
+    )
 
 
 def test_unmarked_texts_among_marked_ones_carry_no_mark(
@@ -102,12 +107,16 @@ def test_several_answers_to_one_request_share_its_payload(engine: Any, deployed:
     (made,) = engine.generate([PROMPTS[0]], [asked], use_tqdm=False)
     texts = [one.text for one in made.outputs]
     assert len(set(texts)) == 4
-    for one in made.outputs:
-        deployed.check(one.text, "house", 0x123456789, list(one.token_ids))
+    named(
+        deployed,
+        [("house", 0x123456789, one.text, list(one.token_ids)) for one in made.outputs],
+    )
 
 
 def test_a_text_that_a_stop_string_ends(engine: Any, deployed: Deployed) -> None:
-    asked = params(deployed.arguments("desk", 0x5A3), stop=["the"], min_tokens=80, max_tokens=200)
+    asked = params(
+        deployed.arguments("desk", 0x5A3), stop=["the"], min_tokens=80, max_tokens=LENGTH
+    )
     (made,) = engine.generate([PROMPTS[1]], [asked], use_tqdm=False)
     (one,) = made.outputs
     assert one.finish_reason == "stop"
@@ -135,9 +144,9 @@ def test_the_profile_rules_the_temperature(
 def test_a_prefix_that_is_cached_changes_nothing(engine: Any, deployed: Deployed) -> None:
     prompt = " ".join(PROMPTS * 4)
     for payload in (1, 2):
-        asked = params(deployed.arguments("house", payload))
+        asked = params(deployed.arguments("desk", payload))
         (made,) = engine.generate([prompt], [asked], use_tqdm=False)
-        deployed.check(made.outputs[0].text, "house", payload)
+        deployed.check(made.outputs[0].text, "desk", payload)
     assert made.num_cached_tokens > 0
 
 
@@ -178,14 +187,17 @@ def test_a_request_that_cannot_be_marked_as_it_asks_is_refused(
 def test_a_text_that_is_preempted_goes_on(deployed: Deployed) -> None:
     """A cache for about two texts, and eight that want it."""
     engine = started(
-        deployed, num_gpu_blocks_override=6, max_num_seqs=8, max_num_batched_tokens=512
+        deployed, num_gpu_blocks_override=8, max_num_seqs=8, max_num_batched_tokens=512
     )
-    asked = [params(deployed.arguments("house", n), max_tokens=150) for n in range(8)]
+    asked = [params(deployed.arguments("house", n), max_tokens=LENGTH) for n in range(8)]
     made = engine.generate([PROMPTS[n % 4] for n in range(8)], asked, use_tqdm=False)
     preempted = sum(m.value for m in engine.get_metrics() if m.name == "vllm:num_preemptions")
     assert preempted > 0
-    for payload, one in enumerate(made):
-        deployed.check(one.outputs[0].text, "house", payload)
+    texts = [one.outputs[0] for one in made]
+    named(
+        deployed,
+        [("house", payload, one.text, list(one.token_ids)) for payload, one in enumerate(texts)],
+    )
 
 
 def test_the_interface_of_the_second_runner() -> None:

@@ -17,9 +17,9 @@ from typing import Any
 import openai
 import pytest
 
-from conftest import BUILTIN, PROMPTS, Deployed
+from conftest import BUILTIN, PROMPTS, Deployed, named
 
-LENGTH = 120
+LENGTH = 200
 STARTS_S = 600  # on a busy machine
 
 
@@ -91,11 +91,10 @@ def test_many_clients_at_once(client: openai.OpenAI, deployed: Deployed) -> None
 
     with ThreadPoolExecutor(8) as threads:
         made = list(threads.map(one, range(32)))
-    for name, payload, text in made:
-        if name is None:
-            assert deployed.audit(text, "house").verdict != "mark"
-        else:
-            deployed.check(text, name, payload)
+    marked = [(name, payload, text, None) for name, payload, text in made if name is not None]
+    named(deployed, marked)
+    for name, _, text in made:
+        assert name is not None or deployed.audit(text, "house").verdict != "mark"
 
 
 def test_a_text_that_is_streamed(client: openai.OpenAI, deployed: Deployed) -> None:
@@ -118,8 +117,7 @@ def test_several_answers_and_a_stop_string(client: openai.OpenAI, deployed: Depl
     arguments = deployed.arguments("house", 42)
     made = asked(client, PROMPTS[2], arguments, n=4, stop=["@@@"])
     assert len({choice.text for choice in made.choices}) == 4
-    for choice in made.choices:
-        deployed.check(choice.text, "house", 42)
+    named(deployed, [("house", 42, choice.text, None) for choice in made.choices])
 
 
 def test_a_chat(client: openai.OpenAI, deployed: Deployed) -> None:

@@ -324,13 +324,14 @@ class MarkedRequests:
     def validate_params(cls, sampling_params: Any) -> None:
         """Refuse a request that cannot be marked as it asks.
 
-        One that is marked leaves greedy: the engine's own draw would be thrown away, and drawing
-        for 32 texts takes a processor longer than marking them.
+        One that is marked leaves greedy: the engine's own draw would be thrown away. Not one with
+        several answers, of which the engine wants none greedy.
 
         Raises:
             ValueError: Says why.
         """
-        if checked(sampling_params.extra_args, cls.deployments()):
+        marked = checked(sampling_params.extra_args, cls.deployments())
+        if marked and sampling_params.n == 1:
             sampling_params.temperature = 0.0
 
     @classmethod

@@ -1,4 +1,4 @@
-"""``pura power``: how often marked texts of your own kind are found (docs/power.md)."""
+"""``pura power``: how often marked texts of your own kind are found (power.md)."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class FitnessRow(TypedDict):
 
 
 class PowerRow(TypedDict):
-    """A power table, docs/power.md."""
+    """A power table, power.md."""
 
     level: float
     conditions: dict[str, Any]

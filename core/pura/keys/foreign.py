@@ -1,4 +1,4 @@
-"""The secret of another program's mark, sealed under a key of ours (docs/key-formats.md).
+"""The secret of another program's mark, sealed under a key of ours (key-formats.md).
 
 A profile of such a mark carries it; whoever lacks the key reads nothing. AES-256-GCM under a key
 that is derived for this purpose alone; scheme and form are authenticated with it.

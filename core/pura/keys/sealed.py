@@ -1,4 +1,4 @@
-"""Encrypted key files: one key under a passphrase, in any of its forms (docs/key-formats.md)."""
+"""Encrypted key files: one key under a passphrase, in any of its forms (key-formats.md)."""
 
 from __future__ import annotations
 

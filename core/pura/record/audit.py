@@ -1,6 +1,6 @@
 """The record of one audit: the only thing that views, reports and logs read.
 
-Frozen values, one name each (docs/architecture.md). JSON out and in again without loss: floats
+Frozen values, one name each (architecture.md). JSON out and in again without loss: floats
 keep all their digits, arrays keep their type and shape. The record never holds a key, only
 fingerprints.
 """

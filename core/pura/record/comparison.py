@@ -10,7 +10,7 @@ from pura.record.audit import Audit
 
 TOLERANCE: Final = 0.05
 """Powers of ten within which two values of the evidence count as the same; another device or
-batch size moves it by less (docs/evidence.md)."""
+batch size moves it by less (evidence.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)

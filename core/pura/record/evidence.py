@@ -122,7 +122,7 @@ class PayloadFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceFacts:
-    """How strong the findings are (docs/evidence.md).
+    """How strong the findings are (evidence.md).
 
     Attributes:
         log10_e: log10 of the e-value, the mean likelihood ratio over payloads, grid and keys.
@@ -157,7 +157,7 @@ class EvidenceFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class PowerFacts:
-    """Which table the power comes from (docs/power.md).
+    """Which table the power comes from (power.md).
 
     Attributes:
         table: SHA-256 of the table, 64 hex digits.
@@ -205,7 +205,7 @@ class MarkFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeFacts:
-    """One kind of typographic substitution that was undone (docs/documents.md).
+    """One kind of typographic substitution that was undone (documents.md).
 
     Attributes:
         name: Stable name, e.g. ``curly-quotes``.
@@ -272,7 +272,7 @@ class LimitsFacts:
         log10_share: log10 of the share of all payloads that is within.
         log10_alike: log10 of the e-value with all payloads alike, over all keys and readings.
         day: What ``today`` in the limits stood for, ISO 8601; empty where none says it. It is part
-            of the rule: another day is another rule (docs/evidence.md §3, "Limits as prior").
+            of the rule: another day is another rule (evidence.md §3, "Limits as prior").
     """
 
     weight: float

@@ -149,7 +149,7 @@ _DECODER: Final = Decoder(
     {
         Profile: Own(
             read=_profile,
-            schema={"type": "object", "description": "The profile, docs/scheme.md."},
+            schema={"type": "object", "description": "The profile, scheme.md."},
         ),
         F64: _numbers(np.float64, ["number", "null"]),
         I64: _numbers(np.int64, "integer"),

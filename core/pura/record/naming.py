@@ -1,7 +1,7 @@
 """What may be said of a payload: it is named as a fact only where it is identified.
 
 The decoder always has a most probable payload. Whether it is the one that the text carries is told
-by its posterior, whose calibration is measured (docs/study.md §14). This is the one place that
+by its posterior, whose calibration is measured (study.md §14). This is the one place that
 decides: a payload is *identified* from the posterior on that the policy asks for, a single field by
 itself likewise, since a customer may be certain while the day is not. Everything that is printed,
 filed or looked up goes by it.

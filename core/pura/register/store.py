@@ -259,7 +259,7 @@ class Register(Handle):
         """Weigh all entries against each other and against "none of these".
 
         The entries share ``1 - prior_none`` equally; "not in the register" has the mean
-        likelihood over all payloads (docs/evidence.md §4).
+        likelihood over all payloads (evidence.md §4).
 
         Args:
             payload_bits: ``L_m``.

@@ -1,4 +1,4 @@
-"""Reports: what leaves the tool (docs/reports.md).
+"""Reports: what leaves the tool (reports.md).
 
 :func:`build_report` makes one PDF of one or several audits, with the record inside; HTML and
 tables are made from the same content. Signing and checking are rooms of their own

@@ -1,4 +1,4 @@
-"""The sections of a report, in their order (docs/reports.md), as plain blocks."""
+"""The sections of a report, in their order (reports.md), as plain blocks."""
 
 from __future__ import annotations
 

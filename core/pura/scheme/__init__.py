@@ -1,6 +1,6 @@
 """The scheme: keys, profile, payload and the schedule that both sides share.
 
-NumPy and hashlib only, so that a serving stack can import it alone. docs/scheme.md is its page.
+NumPy and hashlib only, so that a serving stack can import it alone. scheme.md is its page.
 """
 
 from pura.scheme.codeword import encode, encode_rows, parity_mask, spc_data_positions

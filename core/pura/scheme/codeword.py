@@ -1,6 +1,6 @@
 """The codeword of a payload under a profile, and which of its positions are data or parity.
 
-docs/scheme.md §2; the codes themselves, which know no profile, are in :mod:`pura.scheme.payload`.
+scheme.md §2; the codes themselves, which know no profile, are in :mod:`pura.scheme.payload`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Named fields inside a payload: who, when, which model (docs/scheme.md, "Fields").
+"""Named fields inside a payload: who, when, which model (scheme.md, "Fields").
 
 A profile may lay its payload out in fields; their widths add up to the payload's bits. Packing
 refuses what does not fit; unpacking always succeeds, and says so when a value has no meaning.
@@ -62,7 +62,7 @@ class Field:
         parts: For versions: the widths of its numbers, adding up to ``bits``.
         limits: What can have been issued at most: values, and ranges ``FROM..TO`` of which either
             end may be missing; a date may be ``today``. Empty admits everything. Limits are a prior
-            of the verifier (docs/evidence.md §3) and no part of a profile's fingerprint.
+            of the verifier (evidence.md §3) and no part of a profile's fingerprint.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """The profile: everything that is not secret and without which verification fails.
 
-docs/scheme.md §6. Generator and verifier share one small JSON file. Unknown fields, wrong types
+scheme.md §6. Generator and verifier share one small JSON file. Unknown fields, wrong types
 and values out of range are refused with the field's name.
 """
 
@@ -69,7 +69,7 @@ class Tokenizing(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What generator and verifier agree on (docs/scheme.md §6).
+    """What generator and verifier agree on (scheme.md §6).
 
     Attributes:
         payload_bits: ``L_m``; 0 for a mark by others, which carries none.
@@ -90,7 +90,7 @@ class Profile:
         model: Fingerprint of the generating model, or None.
         key: Fingerprint of the key, or None.
         key_epochs: ``day``, ``week`` or ``month`` where texts are marked with a key of that time
-            that is derived from the key (docs/custody.md); None where the key itself marks.
+            that is derived from the key (custody.md); None where the key itself marks.
         chat_template: What stands before the text at the generator, with the hole ``{prompt}`` for
             what is unknown, and ``{system}`` for the system prompt; None where nothing is known.
         system_prompt: What fills ``{system}``.

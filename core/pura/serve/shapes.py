@@ -205,7 +205,7 @@ SHAPES: Final[dict[str, Any]] = {
                     ),
                     "meaning": str,
                 },
-                "What holds of false findings, whatever is asked (docs/evidence.md).",
+                "What holds of false findings, whatever is asked (evidence.md).",
             ),
         },
         "What there is to know of the detector.",

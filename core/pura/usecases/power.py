@@ -1,4 +1,4 @@
-"""Power of an organisation's own: measure, add, sign, show, rely on, remove (docs/power.md)."""
+"""Power of an organisation's own: measure, add, sign, show, rely on, remove (power.md)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Recompute the test vectors: does this machine compute what the scheme says?
 
 Every vector file is recomputed from its key, profile and logits with the code that audits use, and
-compared value by value (tolerance 1e-9, docs/scheme.md "Test vectors"). And does the cage for
-strangers' files hold here (docs/reading-files.md)? A child in it tries to get out.
+compared value by value (tolerance 1e-9, scheme.md "Test vectors"). And does the cage for
+strangers' files hold here (reading-files.md)? A child in it tries to get out.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A record that comes from outside may be anybody's: whoever changes a payload, a number or a word in
 it, embeds it anew and signs it, leaves the other parts as they were. What is held against what
-stands in docs/reports.md. This finds a record that was edited, not one that was invented
+stands in reports.md. This finds a record that was edited, not one that was invented
 whole; only a fresh audit of the text does that.
 
 Parts that records of earlier versions do not have are not asked for, nor are sentences that this

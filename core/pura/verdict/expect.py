@@ -18,9 +18,9 @@ from pura.verdict.power_claim import length_found, shipped_power
 TOKENS_A_LETTER_WORD: Final = 1.25
 """Tokens an English word, of the built-in model's kind of vocabulary."""
 USABLE_SHARE: Final = 0.895
-"""Usable positions a token: 179 of 200 in the study's cells (docs/study.md §1)."""
+"""Usable positions a token: 179 of 200 in the study's cells (study.md §1)."""
 SHORT_TOKENS: Final = 60
-"""Below it the study found fewer than 95 of 100 payloads (docs/study.md §2)."""
+"""Below it the study found fewer than 95 of 100 payloads (study.md §2)."""
 SIGNS: Final = "signs"
 """What a text of mostly code or numbers is called."""
 MANY_SIGNS: Final = 0.2
@@ -191,7 +191,7 @@ def readable_bits(usable: int, payload_bits: int) -> int:
     """Return about how many payload bits so many usable positions settle.
 
     In the study, texts cut after 54 usable positions gave 97.9 % of 36 bits back, and 90 positions
-    all of them (docs/study.md §2, prompt unknown): 1.5 positions a bit. Fewer positions settle
+    all of them (study.md §2, prompt unknown): 1.5 positions a bit. Fewer positions settle
     proportionally fewer bits, which for a code that spreads every bit is an upper estimate.
     """
     return min(payload_bits, int(usable / 1.5))

@@ -59,7 +59,7 @@ class Policy:
         register_prior: Part of the prior weight that the payloads of the register share, before
             the text is seen; 0 takes all payloads alike, 0.5 the issued ones for one half.
         outside_limits: Part of the prior weight that all payloads share, where a profile has limits
-            of its fields; those within the limits share the rest (docs/evidence.md §3).
+            of its fields; those within the limits share the rest (evidence.md §3).
         draws: Redraws ``R`` of the redraw p-value; 0 leaves it out. More draws resolve smaller
             p-values and take longer; the bound does not need them.
         redraw: ``undecided``: phases are redrawn where evidence is there and the threshold is not
@@ -77,7 +77,7 @@ class Policy:
         languages: Languages of texts that were validated, BCP 47; a text in another one is not
             examined. Empty admits all.
         power_tables: Fingerprints (SHA-256, hex) of the organisation's own power tables that count
-            (docs/power.md); the shipped one counts where none of them speaks of a text.
+            (power.md); the shipped one counts where none of them speaks of a text.
     """
 
     name: str = "default"

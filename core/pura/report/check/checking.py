@@ -33,7 +33,7 @@ from pura.report.check.verify import (
     records,
 )
 
-"""In powers of ten: another device or batch size moves the evidence by less (docs/evidence.md)."""
+"""In powers of ten: another device or batch size moves the evidence by less (evidence.md)."""
 
 Again = Callable[[Audit], Audit]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Self
 
-from pura.base.decoder import DecodeError, Decoder, later
+from pura.base.decoder import DecodeError, decode, later, schema_of
 from pura.base.errors import PuraError, RecordError
 from pura.record.audit import Audit
 from pura.record.finding import COLUMNS, Finding, named_marks, named_payload
@@ -109,7 +109,7 @@ class Row:
             RecordError: It is none of ours.
         """
         try:
-            row = _DECODER.decode(Row, data)
+            row = decode(Row, data)
         except DecodeError:
             raise RecordError("batch.row", code="batch-row") from None
         return cls.of({field.name: getattr(row, field.name) for field in fields(row)})
@@ -188,15 +188,12 @@ def failed(error: PuraError | None) -> dict[str, Any]:
     return {"verdict": NOT_EXAMINABLE, "error": error.code, "message": str(error)}
 
 
-_DECODER: Final = Decoder()
-
-
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a row, made from its columns."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A row of a batch of audits",
-        **_DECODER.schema(Row),
+        **schema_of(Row),
         # A file has all columns; those of earlier versions are read without some.
         "required": [field.name for field in fields(Row)],
     }

@@ -26,6 +26,7 @@ from pura.record.evidence import (
     SchemeFacts,
     StepEvidence,
     StopFacts,
+    StoredProfile,
     TokenEvidence,
     VariantFacts,
 )
@@ -49,7 +50,6 @@ from pura.record.surroundings import (
     PromptFacts,
     StepReport,
 )
-from pura.scheme import Profile
 from pura.words.sentences import Sentence, headline
 
 SCHEMA = "pura-audit/1"
@@ -142,7 +142,7 @@ class Audit:
     prompt: PromptFacts
     key: KeyFacts
     keys: tuple[KeyFacts, ...]
-    profile: Profile
+    profile: StoredProfile
     model: ModelFacts
     device: DeviceFacts
     tokens: TokenEvidence

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from pura.base.catalogue import phrase
-from pura.base.decoder import DecodeError, Hook, json_name, left_out
+from pura.base.decoder import DecodeError, Form, json_name, left_out
 from pura.base.json_text import PIECE
 from pura.scheme import Profile
 
@@ -32,15 +32,15 @@ def encode(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def array_of(kind: Any, *tail: int) -> Hook:
-    """Return what reads an array.
+def array_of(kind: Any, *tail: int) -> Form:
+    """Return the form of an array of numbers.
 
     Args:
         kind: Type of its numbers.
         tail: Its shape after the first axis.
     """
 
-    def read(value: Any, _: Any) -> np.ndarray[Any, Any]:
+    def read(value: Any) -> np.ndarray[Any, Any]:
         if not isinstance(value, list):
             raise DecodeError(phrase("what.not-list"))
         try:
@@ -53,7 +53,9 @@ def array_of(kind: Any, *tail: int) -> Hook:
             raise DecodeError(phrase("what.shape"))
         return array
 
-    return read
+    one = {"type": ["number", "null"] if kind is np.float64 else "integer"}
+    items = {"anyOf": [one, {"type": "array", "items": one}]}
+    return Form(read=read, schema={"type": "array", "items": items})
 
 
 def _array(array: np.ndarray[Any, Any]) -> list[Any]:

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.decoder import JSON_NAME, READ, later
+from pura.base.decoder import JSON_NAME, Form, later
+from pura.base.errors import ProfileError, RecordError
 from pura.record.encode import array_of
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-U8 = npt.NDArray[np.uint8]
+F64: TypeAlias = Annotated[npt.NDArray[np.float64], array_of(np.float64)]
+I64: TypeAlias = Annotated[npt.NDArray[np.int64], array_of(np.int64)]
+U8: TypeAlias = Annotated[npt.NDArray[np.uint8], array_of(np.uint8)]
+
+
+def _profile(value: Any) -> Profile:
+    try:
+        return Profile.from_dict(value)
+    except ProfileError as error:
+        raise RecordError("record.profile", why=error.phrase) from None
+
+
+StoredProfile: TypeAlias = Annotated[
+    Profile,
+    Form(read=_profile, schema={"type": "object", "description": "The profile, docs/scheme.md."}),
+]
+"""A profile as part of a record, which reads it by its own versions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +51,7 @@ class TokenEvidence:
     """
 
     ids: I64
-    spans: I64 = field(metadata={READ: array_of(np.int64, 2)})
+    spans: Annotated[npt.NDArray[np.int64], array_of(np.int64, 2)]
     entropy_bits: F64
     lo: F64
     hi: F64
@@ -60,7 +76,7 @@ class StepEvidence:
     arity: I64
     phase: F64
     index: I64
-    llr_nats: F64 = field(metadata={READ: array_of(np.float64, 3)})
+    llr_nats: Annotated[npt.NDArray[np.float64], array_of(np.float64, 3)]
 
     @classmethod
     def none(cls) -> StepEvidence:
@@ -316,7 +332,7 @@ class SchemeFacts:
         weighed: A model's probabilities took part in the bets on a mark by others.
     """
 
-    profile: Profile
+    profile: StoredProfile
     keys: tuple[str, ...]
     log10_e: float
     shown: bool

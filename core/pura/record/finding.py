@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pura.base.catalogue import phrase
-from pura.base.decoder import DecodeError, Decoder
+from pura.base.decoder import DecodeError, decode
 from pura.base.errors import RecordError, unusable
 from pura.record.encode import encode
 from pura.record.naming import NamedField, NamedMark, NamedPayload, Passage, RegisterMatch
@@ -39,7 +39,6 @@ _BESIDE: Final = (
 """Kinds of sentences without which the answer would be taken for more, or for less, than it is."""
 _OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 _POSITIVE: Final = ("mark", "indication")
-_DECODER: Final = Decoder()
 LR_CAP: Final = 1e6
 """Largest likelihood ratio that is printed, where a record's policy does not say."""
 
@@ -213,7 +212,7 @@ class Finding:
             RecordError: It is none.
         """
         try:
-            return _DECODER.decode(cls, data if "headline" in data else _upgraded(data))
+            return decode(cls, data if "headline" in data else _upgraded(data))
         except (DecodeError, KeyError, TypeError, ValueError):
             raise unusable(RecordError, "record", phrase("what.no-json")) from None
 

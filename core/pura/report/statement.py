@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from pura.base.catalogue import catalogue
-from pura.base.decoder import Decoder, later
+from pura.base.decoder import decode, later
 from pura.base.errors import RecordError, ServeError
 from pura.base.files import read_bounded, write_atomic
 from pura.base.json_text import canonical, sha256
@@ -33,7 +33,6 @@ OWN: Final = "Ed25519"  # RFC 9864; the older name EdDSA left the curve open
 ALGORITHMS: Final = (OWN, "ES256", "ES384", "ES512", "PS256")
 _MAX_KEY_BYTES: Final = 1 << 14
 _ROLES: Final = ("trusted", "internal")
-_DECODER: Final = Decoder()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +177,7 @@ class Statement:
         """
         schema = content.get("schema") if isinstance(content, dict) else None
         if schema == SCHEMA:
-            signed = _DECODER.decode(_Signed, content)
+            signed = decode(_Signed, content)
             answer = signed.check.answer
             return cls(
                 schema=SCHEMA,
@@ -201,7 +200,7 @@ class Statement:
             )
         if schema != FORMER:
             raise ValueError("schema")
-        former = _DECODER.decode(_Former, content)
+        former = decode(_Former, content)
         try:
             headline = fill(former.headline, "en")
         except RecordError:  # of a version with other words

@@ -9,18 +9,31 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Annotated, Any, Final, Protocol, TypeAlias
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.decoder import DecodeError, Decoder, Own
+from pura.base.decoder import (
+    IS_TEXT,
+    UNBROKEN,
+    DecodeError,
+    Form,
+    check,
+    decode,
+    form_of,
+    matching,
+    number,
+    one_of,
+    refused_as,
+    whole,
+)
 from pura.base.errors import ProfileError, naming, unusable
 from pura.base.files import read_start
-from pura.base.json_text import TwiceError, former, read_json, sha256
+from pura.base.json_text import former, read_json, sha256
 from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
 from pura.scheme.foreign import FOREIGN, SETTINGS_FIELD, ForeignMark
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
@@ -49,6 +62,47 @@ MAX_BEGINNING: Final = 100_000  # characters of a template or a system prompt
 PROMPT_HOLE: Final = "{prompt}"
 SYSTEM_HOLE: Final = "{system}"
 MAX_PROFILE_BYTES: Final = 1 << 20  # a profile is a page; more is not a profile
+
+
+def _thresholds(value: Any) -> tuple[float, ...]:
+    try:
+        found = tuple(map(number(0.0, math.inf).read, value))
+    except (DecodeError, TypeError):
+        found = ()
+    if len(found) != 3 or list(found) != sorted(found):
+        raise DecodeError(phrase("profile.ascending"))
+    return found
+
+
+def _layout(value: Any) -> tuple[Field, ...]:
+    if not isinstance(value, tuple):
+        return parse_fields(value)
+    if not all(isinstance(one, Field) for one in value):
+        raise DecodeError(phrase("profile.layout"))
+    return value
+
+
+_Words: TypeAlias = Annotated[str, form_of({"type": "string"}, IS_TEXT, UNBROKEN)]
+_Beginning: TypeAlias = Annotated[
+    str,
+    form_of(
+        {"type": "string", "maxLength": MAX_BEGINNING},
+        IS_TEXT,
+        UNBROKEN,
+        (
+            lambda value: len(value) <= MAX_BEGINNING,
+            phrase("profile.beginning-long", most=MAX_BEGINNING),
+        ),
+    ),
+]
+_Fingerprint: TypeAlias = Annotated[str, matching("[0-9a-f]{16}", phrase("what.fingerprint"))]
+_Settings: TypeAlias = Annotated[  # read by their scheme
+    ForeignMark,
+    form_of(
+        {"type": "object"},
+        (lambda value: isinstance(value, ForeignMark), phrase("what.not-object")),
+    ),
+]
 
 
 class Tokenizing(Protocol):
@@ -101,43 +155,37 @@ class Profile:
             under, and of the other settings only tokenizer and model mean anything.
     """
 
-    payload_bits: int
-    vocab_size: int
-    scheme: str = SCHEME
-    code: str = "spc"
-    blocks: int | None = None
-    context_window: int = 2
-    entropy_thresholds_bits: tuple[float, float, float] = (1.0, 3.0, 5.0)
-    history: str = "used"
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    kernel: str = "cosine"
-    llr_clip: float = 1e-3
-    prefix: str = "none"
-    tokenizer: str | None = None
-    model: str | None = None
-    key: str | None = None
-    key_epochs: str | None = None
-    chat_template: str | None = None
-    system_prompt: str | None = None
-    fields: tuple[Field, ...] = ()
-    name: str | None = None
-    note: str | None = None
-    foreign: ForeignMark | None = None
+    payload_bits: Annotated[int, whole(0, MAX_PAYLOAD_BITS)]
+    vocab_size: Annotated[int, whole(2, 1 << 24)]
+    scheme: Annotated[str, one_of(SCHEME, *FOREIGN)] = SCHEME
+    code: Annotated[str, one_of(*CODES)] = "spc"
+    blocks: Annotated[int, whole(1, MAX_PAYLOAD_BITS)] | None = None
+    context_window: Annotated[int, whole(1, 8)] = 2
+    entropy_thresholds_bits: Annotated[
+        tuple[float, float, float], Form(read=_thresholds, schema={"type": "array"})
+    ] = (1.0, 3.0, 5.0)
+    history: Annotated[str, one_of(*HISTORIES)] = "used"
+    temperature: Annotated[float, number(0.0, 1000.0, "()")] = 1.0
+    top_k: Annotated[int, whole(0, 1 << 24)] = 0
+    top_p: Annotated[float, number(0.0, 1.0, "(]")] = 1.0
+    kernel: Annotated[str, one_of(*KERNELS)] = "cosine"
+    llr_clip: Annotated[float, number(0.0, 0.5, "()")] = 1e-3
+    prefix: Annotated[str, one_of(*PREFIXES)] = "none"
+    tokenizer: _Fingerprint | None = None
+    model: _Fingerprint | None = None
+    key: _Fingerprint | None = None
+    key_epochs: Annotated[str, one_of(*KEY_EPOCHS)] | None = None
+    chat_template: _Beginning | None = None
+    system_prompt: _Beginning | None = None
+    fields: Annotated[tuple[Field, ...], Form(read=_layout, schema={"type": "array"})] = ()
+    name: _Words | None = None
+    note: _Words | None = None
+    foreign: _Settings | None = None
 
     def __post_init__(self) -> None:
         _check_foreign(self)
-        for name, check in _CHECKS.items():
-            if self.foreign is not None and name in ("payload_bits", "scheme"):
-                continue
-            if problem := check(getattr(self, name)):
-                raise _refusal(name, problem)
-        # 1 and 1.0 are one number in JSON; they must be one profile, with one fingerprint.
-        for name in ("temperature", "top_p", "llr_clip"):
-            object.__setattr__(self, name, float(getattr(self, name)))
-        thresholds = tuple(float(x) for x in self.entropy_thresholds_bits)
-        object.__setattr__(self, "entropy_thresholds_bits", thresholds)
+        with refused_as(ProfileError, "profile"):
+            check(self)  # 1 and 1.0 become one profile, with one fingerprint
         if self.foreign is None:
             _check_code(self)
             _check_beginning(self)
@@ -228,10 +276,8 @@ class Profile:
                 raise _refusal(name, phrase("what.missing"))
         if settings is not None:
             data |= {"payload_bits": 0, SETTINGS_FIELD: settings.from_dict(data[SETTINGS_FIELD])}
-        try:
-            return _DECODER.decode(cls, data), notes
-        except DecodeError as error:
-            raise _refusal(error.where, error.what) from None
+        with refused_as(ProfileError, "profile"):
+            return decode(cls, data, sparse=True), notes
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Profile:
@@ -343,144 +389,15 @@ class Profile:
         return replace(self, **changes)
 
 
-_DECODER: Final = Decoder(
-    {
-        tuple[Field, ...]: Own(read=lambda value, _: parse_fields(value), schema={}),
-        ForeignMark: Own(read=lambda value, _: value, schema={}),  # read by its scheme
-        tuple[float, float, float]: Own(
-            read=lambda value, _: tuple(value) if isinstance(value, list) else value, schema={}
-        ),
-    },
-    sparse=True,
-)
-
-
 def _parse(text: str | bytes) -> object:
     if len(text) > MAX_PROFILE_BYTES:
         raise unusable(ProfileError, "profile", phrase("what.large"))
-    try:
+    with refused_as(ProfileError, "profile"):
         return read_json(text)
-    except TwiceError as error:
-        raise _refusal(str(error), phrase("what.twice")) from None
-    except ValueError:
-        raise unusable(ProfileError, "profile", phrase("what.no-json")) from None
 
 
 def _refusal(name: str, problem: Phrase) -> ProfileError:
     return unusable(ProfileError, "profile", problem, name)
-
-
-def _integer(low: int, high: int) -> Callable[[object], Phrase | None]:
-    def check(value: object) -> Phrase | None:
-        if type(value) is not int:
-            return phrase("what.not-whole")
-        return None if low <= value <= high else phrase("what.between", low=low, high=high)
-
-    return check
-
-
-def _finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number beyond every float
-        return False
-
-
-def _number(low: float, high: float, *, closed: bool = False) -> Callable[[object], Phrase | None]:
-    def check(value: object) -> Phrase | None:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return phrase("what.not-number")
-        if not _finite(value):
-            return phrase("what.not-finite")
-        inside = low < value <= high if closed else low < value < high
-        if inside:
-            return None
-        key = "what.above-to" if closed else "what.above-below"
-        return phrase(key, low=f"{low:g}", high=f"{high:g}")
-
-    return check
-
-
-def _one_of(*names: str) -> Callable[[object], Phrase | None]:
-    def check(value: object) -> Phrase | None:
-        known = isinstance(value, str) and value in names
-        return None if known else phrase("what.one-of", known=", ".join(names))
-
-    return check
-
-
-def _epochs(value: object) -> Phrase | None:
-    return None if value is None else _one_of(*KEY_EPOCHS)(value)
-
-
-def _hex16(value: object) -> Phrase | None:
-    if value is None:
-        return None
-    good = isinstance(value, str) and len(value) == 16 and not set(value) - set("0123456789abcdef")
-    return None if good else phrase("what.fingerprint")
-
-
-def _text(value: object) -> Phrase | None:
-    if value is not None and not isinstance(value, str):
-        return phrase("what.not-text")
-    # Half of a surrogate pair, which JSON can spell, is no character and cannot be written.
-    broken = value is not None and any("\ud800" <= sign <= "\udfff" for sign in value)
-    return phrase("what.broken") if broken else None
-
-
-def _beginning(value: object) -> Phrase | None:
-    if isinstance(value, str) and len(value) > MAX_BEGINNING:
-        return phrase("profile.beginning-long", most=MAX_BEGINNING)
-    return _text(value)
-
-
-def _thresholds(value: object) -> Phrase | None:
-    if not isinstance(value, tuple) or len(value) != 3:
-        return phrase("profile.ascending")
-    for x in value:
-        if isinstance(x, bool) or not isinstance(x, int | float) or not _finite(x):
-            return phrase("profile.ascending")
-    if not 0 <= value[0] <= value[1] <= value[2]:
-        return phrase("profile.ascending")
-    return None
-
-
-def _blocks(value: object) -> Phrase | None:
-    if value is None:
-        return None
-    return _integer(1, MAX_PAYLOAD_BITS)(value)
-
-
-def _layout(value: object) -> Phrase | None:
-    good = isinstance(value, tuple) and all(isinstance(f, Field) for f in value)
-    return None if good else phrase("profile.layout")
-
-
-_CHECKS: Final[dict[str, Callable[[object], Phrase | None]]] = {
-    "scheme": _one_of(SCHEME),
-    "payload_bits": _integer(1, MAX_PAYLOAD_BITS),
-    "vocab_size": _integer(2, 1 << 24),
-    "code": _one_of(*CODES),
-    "blocks": _blocks,
-    "context_window": _integer(1, 8),
-    "entropy_thresholds_bits": _thresholds,
-    "history": _one_of(*HISTORIES),
-    "temperature": _number(0.0, 1000.0),
-    "top_k": _integer(0, 1 << 24),
-    "top_p": _number(0.0, 1.0, closed=True),
-    "kernel": _one_of(*KERNELS),
-    "llr_clip": _number(0.0, 0.5),
-    "prefix": _one_of(*PREFIXES),
-    "tokenizer": _hex16,
-    "model": _hex16,
-    "key": _hex16,
-    "key_epochs": _epochs,
-    "chat_template": _beginning,
-    "system_prompt": _beginning,
-    "fields": _layout,
-    "name": _text,
-    "note": _text,
-}
 
 
 def _check_foreign(profile: Profile) -> None:
@@ -494,6 +411,8 @@ def _check_foreign(profile: Profile) -> None:
 
 
 def _check_code(profile: Profile) -> None:
+    if not profile.payload_bits:
+        raise _refusal("payload_bits", phrase("what.between", low=1, high=MAX_PAYLOAD_BITS))
     if profile.code == "tbcc":
         if profile.blocks is not None:
             raise _refusal("blocks", phrase("profile.spc-only"))

@@ -121,8 +121,7 @@ def _openapi(app: FastAPI) -> dict[str, object]:
     """Describe the interface, with what is read by hand."""
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
-        question = shapes.Question.model_json_schema(ref_template="#/components/schemas/{model}")
-        schema["components"]["schemas"]["Question"] = question
+        schema["components"]["schemas"]["Question"] = shapes.question_schema()
         schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         schema["security"] = [{"token": []}, {}]
         app.openapi_schema = schema

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pura.base.decoder import READ, Decoder, later
+from pura.base.decoder import Form, decode, later
 from pura.scheme import Profile
 
 if TYPE_CHECKING:
@@ -39,12 +39,9 @@ class _Sampling:
     top_p: float
 
 
-def _sampling(value: object, _: object) -> tuple[float, int, float]:
-    found = _DECODER.decode(_Sampling, value)
+def _sampling(value: object) -> tuple[float, int, float]:
+    found = decode(_Sampling, value)
     return found.temperature, found.top_k, found.top_p
-
-
-_DECODER: Final = Decoder()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +68,7 @@ class PowerEntry:
     payload_bits: int
     threshold: float
     prompt: bool
-    sampling: tuple[float, int, float] = field(metadata={READ: _sampling})
+    sampling: Annotated[tuple[float, int, float], Form(read=_sampling, schema={})]
     entropy_thresholds_bits: tuple[float, ...]
     usable: tuple[int, ...]
     found: tuple[int, ...]

@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.decoder import DecodeError, Decoder, later
+from pura.base.decoder import decode, later, one_of, refused_as
 from pura.base.errors import PolicyError, naming, unusable
 from pura.base.files import read_bounded, read_start, write_or_refuse
 from pura.base.json_text import canonical, read_json, sha256
@@ -19,7 +19,6 @@ from pura.verdict.power import PowerEntry, PowerTable
 
 TABLE_SCHEMA: Final = "pura-power/1"
 MAX_BYTES: Final = 1 << 22
-_DECODER: Final = Decoder()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +37,8 @@ def load_power(path: Path) -> PowerTable:
         PolicyError: The file cannot be read or is damaged; the entry is named.
     """
     text = read_start(path, MAX_BYTES, PolicyError)
-    try:
+    with refused_as(PolicyError, "power"):
         data = read_json(text) if len(text) <= MAX_BYTES else None
-    except (ValueError, RecursionError):
-        raise _refuse(phrase("what.no-json")) from None
     return parse_power(data)
 
 
@@ -60,10 +57,8 @@ def parse_power(data: object) -> PowerTable:
     """
     if not isinstance(data, dict) or data.get("schema") != TABLE_SCHEMA:
         raise _refuse(phrase("what.schema", schema=TABLE_SCHEMA))
-    try:
-        whole = _DECODER.decode(_PowerJson, data)
-    except DecodeError as error:
-        raise _refuse(error.what, error.where) from None
+    with refused_as(PolicyError, "power"):
+        whole, fingerprint = decode(_PowerJson, data), sha256(canonical(data))
     if not 0.5 <= whole.level < 1:
         raise _refuse(_UNFIT, "level")
     likelihood = None
@@ -81,39 +76,30 @@ def parse_power(data: object) -> PowerTable:
         raise _refuse(_UNFIT, "models")
     return PowerTable(
         entries=tuple(
-            _parse_entry(entry, i + 1, whole.level) for i, entry in enumerate(whole.entries)
+            _parse_entry(entry, f"entries[{at}]", whole.level)
+            for at, entry in enumerate(whole.entries)
         ),
         models=tuple(models),
         conditions=whole.conditions,
-        fingerprint=_fingerprint(data),
+        fingerprint=fingerprint,
         likelihood=likelihood,
     )
 
 
-def _fingerprint(data: object) -> str:
-    try:
-        return sha256(canonical(data))
-    except (ValueError, RecursionError):
-        raise _refuse(phrase("what.no-json")) from None
-
-
-def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
-    try:
-        if isinstance(entry, dict) and "level" in entry:
-            raise DecodeError(phrase("what.unknown"), "level")
+def _parse_entry(entry: object, place: str, level: float) -> PowerEntry:
+    if isinstance(entry, dict) and "level" in entry:
+        raise _refuse(phrase("what.unknown"), f"{place}.level")
+    with refused_as(PolicyError, "power", place):
         data = {**entry, "level": level} if isinstance(entry, dict) else entry
-        parsed = _DECODER.decode(PowerEntry, data)
-    except DecodeError as error:
-        where = error.below(f"entries[{number - 1}]")
-        raise _refuse(error.what, where) from None
+        parsed = decode(PowerEntry, data)
     if not len(parsed.usable) == len(parsed.found) == len(parsed.texts) > 0:
-        raise _refuse(_UNFIT, f"entries[{number - 1}]")
+        raise _refuse(_UNFIT, place)
     if parsed.usable[0] < 0 or any(
         low >= high for low, high in zip(parsed.usable, parsed.usable[1:], strict=False)
     ):
-        raise _refuse(_UNFIT, f"entries[{number - 1}].usable")
+        raise _refuse(_UNFIT, f"{place}.usable")
     if any(not 0 <= f <= n for f, n in zip(parsed.found, parsed.texts, strict=True)):
-        raise _refuse(_UNFIT, f"entries[{number - 1}].found")
+        raise _refuse(_UNFIT, f"{place}.found")
     return parsed
 
 
@@ -122,7 +108,14 @@ SHORT: Final = 16
 """Digits of a fingerprint that people are shown, and that name a file of the folder."""
 MAX_NAME: Final = 80
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
-_KEYS: Final = {"schema", "table", "sha256"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _FileJson:
+    schema: Annotated[str, one_of(SCHEMA)]
+    table: dict[str, Any]
+    sha256: str
+    signature: str | None = later(None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,17 +169,16 @@ def parse_power_file(data: bytes) -> PowerFile:
     Raises:
         PolicyError: Not such a file, or its fingerprint is not that of the table in it.
     """
-    try:
+    with refused_as(PolicyError, "power"):
         whole = read_json(data)
-    except (ValueError, RecursionError):
-        raise unusable(PolicyError, "power", phrase("what.no-json")) from None
-    if not isinstance(whole, dict) or whole.get("schema") != SCHEMA:
-        raise unusable(PolicyError, "power", phrase("what.schema", schema=SCHEMA))
-    if whole.keys() - {"signature"} != _KEYS or not isinstance(whole["table"], dict):
-        raise unusable(PolicyError, "power", phrase("what.schema", schema=SCHEMA))
-    sealed = seal(whole["table"], _signature(whole.get("signature")))
+    try:
+        found = decode(_FileJson, whole)
+        signed = found.signature and base64.b64decode(found.signature, validate=True)
+    except (LookupError, TypeError, ValueError):
+        raise _refuse(phrase("what.schema", schema=SCHEMA)) from None
+    sealed = seal(found.table, signed or None)
     _check_conditions(sealed.table.conditions)
-    if sealed.fingerprint != whole["sha256"]:
+    if sealed.fingerprint != found.sha256:
         raise PolicyError("power.altered", code="power-altered")
     return sealed
 
@@ -283,15 +275,4 @@ def _check_conditions(conditions: Mapping[str, Any]) -> None:
         and type(texts) is int
     )
     if not sound:
-        raise unusable(PolicyError, "power", phrase("what.unfit"), "conditions")
-
-
-def _signature(value: object) -> bytes | None:
-    if value is None:
-        return None
-    try:
-        if not isinstance(value, str):
-            raise TypeError
-        return base64.b64decode(value, validate=True)
-    except (TypeError, ValueError):
-        raise unusable(PolicyError, "power", phrase("what.schema", schema=SCHEMA)) from None
+        raise _refuse(_UNFIT, "conditions")

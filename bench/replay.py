@@ -41,8 +41,8 @@ from pura.measure.evaluate import TextReading, decide
 from pura.model.naive import full_order
 from pura.model.truncation import distribution
 from pura.scheme import Payload, Profile, SecretKey, schedule
-from pura.scheme.codeword import encode_rows
 from pura.scheme.keys import LABEL_INDEX, LABEL_SEED, unit_interval
+from pura.scheme.profile import encode_rows
 from pura.scheme.schedule import context_bytes
 from pura_lab.design import ATTACKED
 

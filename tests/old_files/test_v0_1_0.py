@@ -31,7 +31,6 @@ from pura.caselog.deposit import parse_head
 from pura.caselog.verify import verify_log
 from pura.cli.__main__ import app
 from pura.keys import load_key, passphrase_bytes
-from pura.profiles.store import ProfileFolder
 from pura.record import json_io
 from pura.record.json_io import findings_digest
 from pura.register.register_csv import export_csv, import_csv
@@ -39,6 +38,7 @@ from pura.register.store import Register
 from pura.report import ReportRequest, build_report
 from pura.report.check import BAD, check_report, load_trust
 from pura.scheme import Payload, Profile, unpack
+from pura.scheme.profile import ProfileFolder
 from pura.usecases.environment import Environment
 from pura.verdict.policy import load_policy
 

@@ -20,7 +20,7 @@ from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFac
 from pura.scheme import SecretKey
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy
-from pura.verdict.power_claim import Claim
+from pura.verdict.power import Claim
 from pura.version import __version__
 from pura.words.sentences import Sentence, sentence
 

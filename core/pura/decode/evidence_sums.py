@@ -33,8 +33,7 @@ from pura.decode.passages import log_anywhere
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import make_trellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
-from pura.scheme.codeword import encode_rows
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode_rows
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

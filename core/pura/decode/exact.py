@@ -37,9 +37,8 @@ from pura.decode.marks import (
 from pura.decode.model import GridPoint
 from pura.decode.passages import SCALES, FoundPassage, FoundPassages, find_passages
 from pura.decode.trellis.register import RegisterTrellis
-from pura.scheme.codeword import encode
 from pura.scheme.payload import Payload
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode
 
 __all__ = ["LEVEL", "Candidate", "ExactDecision", "LogEvidence", "Mark", "decide", "log_evidence"]
 

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from pura.decode.listed import scaled_windows
 from pura.decode.prior import PayloadPrior
 from pura.decode.windows import codeword_scores, codeword_windows
-from pura.scheme.codeword import encode_rows
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode_rows
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

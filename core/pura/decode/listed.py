@@ -18,8 +18,7 @@ import numpy.typing as npt
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis.register import RegisterTrellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
-from pura.scheme.codeword import encode_rows
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode_rows
 
 F64 = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.uint8]

@@ -21,9 +21,8 @@ from pura.decode.extents import Extent, PassageText, extent_of
 from pura.decode.issued import Issued, log_prior
 from pura.decode.prior import PayloadPrior
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
-from pura.scheme.codeword import encode_rows
 from pura.scheme.payload import Payload
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode_rows
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import KeyStoreError
-from pura.keys.backends import Backend, Keyring, find_backend
+from pura.keys.backends import CODES, Backend, Keyring, State, exposures, fault, find_backend
 from pura.keys.entries import (
     Index,
     KeyEntry,
@@ -26,7 +26,6 @@ from pura.keys.entries import (
     refuse_secret,
 )
 from pura.keys.epochs import deployment_label, derive_key, epoch_key, first_day
-from pura.keys.faults import CODES, State, exposures, fault
 from pura.keys.folder import KeyFolder
 from pura.keys.sealed import SUFFIX, USUAL, Cost, KeyFile, check_passphrase, write_key_file
 from pura.scheme import SecretKey

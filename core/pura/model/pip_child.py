@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import runpy
 
-from pura.base.linux import kernel
+from pura.base import linux
 
 if __name__ == "__main__":
-    kernel.die_with_parent()
+    linux.die_with_parent()
     runpy.run_module("pip", run_name="__main__", alter_sys=True)

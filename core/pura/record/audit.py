@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 from pura.base.decoder import later
-from pura.record.encode import encode
 from pura.record.evidence import (
     BitEvidence,
     EvidenceFacts,
@@ -29,6 +28,7 @@ from pura.record.evidence import (
     StoredProfile,
     TokenEvidence,
     VariantFacts,
+    encode,
 )
 from pura.record.finding import COLUMNS, LR_CAP, Finding, answer_of, compared_of
 from pura.record.naming import (
@@ -39,9 +39,10 @@ from pura.record.naming import (
     RegisterFacts,
     identified_from,
     name_payload,
+    placed,
+    sentences_said,
     token_share,
 )
-from pura.record.spoken import placed, sentences_said
 from pura.record.surroundings import (
     DeviceFacts,
     InputFacts,

@@ -15,9 +15,16 @@ from typing import Any, Final
 from pura.base.catalogue import phrase
 from pura.base.decoder import DecodeError, decode
 from pura.base.errors import RecordError, unusable
-from pura.record.encode import encode
-from pura.record.naming import NamedField, NamedMark, NamedPayload, Passage, RegisterMatch
-from pura.record.spoken import mark_lines, place_words
+from pura.record.evidence import encode
+from pura.record.naming import (
+    NamedField,
+    NamedMark,
+    NamedPayload,
+    Passage,
+    RegisterMatch,
+    mark_lines,
+    place_words,
+)
 from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, Value, fill, headline, scale

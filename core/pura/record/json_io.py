@@ -11,7 +11,7 @@ from pura.base.decoder import decode, refused_as, schema_of
 from pura.base.errors import RecordError
 from pura.base.json_text import canonical, former, json_text, read_json, sha256
 from pura.record.audit import SCHEMA, Audit
-from pura.record.encode import encode
+from pura.record.evidence import encode
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue
 

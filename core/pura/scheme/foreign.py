@@ -1,7 +1,7 @@
 """Marks that other programs write: their public settings, as a profile holds them.
 
 What is secret at the other program (a number, or a list of them) stands in the profile only sealed
-under a key of ours (:mod:`pura.keys.foreign`), so it has the same custody as every key.
+under a key of ours (:mod:`pura.keys.sealed`), so it has the same custody as every key.
 """
 
 from __future__ import annotations

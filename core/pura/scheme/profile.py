@@ -2,6 +2,17 @@
 
 docs/scheme.md §6. Generator and verifier share one small JSON file. Unknown fields, wrong types
 and values out of range are refused with the field's name.
+
+The file has versions: older ones are read, newer ones refused in words. Version 1 had no number and
+could leave out whatever had its default. Version 2 says its number, and spells every setting out.
+Version 3 may hold what stands before the text at the generator, version 4 that keys are those of a
+day, a week or a month, version 5 may be of a mark by others, version 6 may have limits of its
+fields; a profile without that is still written as an earlier version, which earlier programs read.
+The number belongs to the file and not to the profile: all versions of one profile have the same
+fingerprint.
+
+Beside it: the folder of stored profiles, and the codeword of a payload under a profile (§2; the
+codes themselves, which know no profile, are in :mod:`pura.scheme.payload`).
 """
 
 from __future__ import annotations
@@ -9,12 +20,16 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import (
@@ -31,14 +46,43 @@ from pura.base.decoder import (
     refused_as,
     whole,
 )
-from pura.base.errors import ProfileError, naming, unusable
-from pura.base.files import read_start
+from pura.base.errors import PayloadError, ProfileError, naming, unusable
+from pura.base.files import file_lock, read_start, write_atomic
 from pura.base.json_text import former, read_json, sha256
 from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
 from pura.scheme.foreign import FOREIGN, SETTINGS_FIELD, ForeignMark
-from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
-from pura.scheme.profile_versions import FIELD as VERSION_FIELD
-from pura.scheme.profile_versions import least_version, migrate
+from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS, Payload, encode_spc, encode_tbcc
+
+VERSION: Final = 6
+VERSION_FIELD: Final = "version"
+_SINCE: Final = {"chat_template": 3, "system_prompt": 3, "key_epochs": 4, "foreign": 5}
+_LIMITS_SINCE: Final = 6
+NOTES: Final = ("version-1",)
+"""What may have been done to a file, by key; window and command line say it in their words."""
+
+
+def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return a profile file's entries in the present form, and what was done: keys of NOTES.
+
+    Raises:
+        ProfileError: Written by a newer program, or with a number that is none.
+    """
+    if VERSION_FIELD not in data:
+        return dict(data), ("version-1",)
+    version = data[VERSION_FIELD]
+    if type(version) is not int or version < 1:
+        raise unusable(ProfileError, "profile", phrase("what.unfit"), VERSION_FIELD)
+    if version > VERSION:
+        raise ProfileError("profile.newer", version=version, known=VERSION, code="profile-newer")
+    return {name: value for name, value in data.items() if name != VERSION_FIELD}, ()
+
+
+def least_version(data: dict[str, Any]) -> int:
+    """Return the version as which a profile's entries are written: the least that holds them."""
+    if any("limits" in field for field in data.get("fields", ())):
+        return _LIMITS_SINCE
+    return max((since for name, since in _SINCE.items() if name in data), default=2)
+
 
 SCHEME: Final = "pura1"
 CODES: Final = ("spc", "tbcc")
@@ -298,7 +342,7 @@ class Profile:
         """Read a profile file, and tell what was done to read it.
 
         Returns:
-            The profile, and keys of :data:`~pura.scheme.profile_versions.NOTES`; none for a file
+            The profile, and keys of :data:`~pura.scheme.profile.NOTES`; none for a file
             of the present version.
 
         Raises:
@@ -445,3 +489,176 @@ def default_blocks(payload_bits: int) -> int:
     wanted = 3 if payload_bits <= 30 else 4
     divisors = [b for b in range(1, payload_bits + 1) if payload_bits % b == 0]
     return min(divisors, key=lambda b: (abs(b - wanted), b))
+
+
+_PATIENCE: Final = 10.0
+_NAME: Final = re.compile(r"[^\W_][\w .()+-]{0,79}")
+
+
+class ProfileFolder:
+    """The profiles of one folder.
+
+    Args:
+        folder: Usually ``user_paths().profiles``; made when the first one is stored.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all files, sound or not."""
+        found = self.folder.glob("*.json") if self.folder.is_dir() else ()
+        return tuple(sorted(path.stem for path in found if not path.name.startswith(".")))
+
+    def get(self, name: str) -> Profile:
+        """Return a stored profile.
+
+        Raises:
+            ProfileError: There is none of that name, or it is damaged.
+        """
+        return Profile.load(self._there(name))
+
+    def save(self, name: str, profile: Profile, *, replace: bool = False) -> str:
+        """Store a profile; returns the name that its file got.
+
+        Args:
+            name: For people; what cannot stand in a file's name becomes a dash.
+            profile: The profile.
+            replace: Whether one of that name may be replaced.
+
+        Raises:
+            ProfileError: The name is taken or empty, or the folder cannot be written.
+        """
+        stem = clean_name(name)
+        path = self.folder / f"{stem}.json"
+        try:
+            # Between the look and the writing no other program may store one of that name.
+            lock = file_lock(self.folder / ".lock", _PATIENCE)
+            lock.acquire()
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        try:
+            if path.exists() and not replace:
+                raise ProfileError("file.there", name=stem, code="file-exists")
+            _write(path, profile)
+        finally:
+            lock.release()
+        return stem
+
+    def remove(self, name: str) -> None:
+        """Delete a stored profile.
+
+        Raises:
+            ProfileError: There is none of that name, or it cannot be deleted.
+        """
+        path = self._there(name)
+        try:
+            path.unlink()
+        except OSError:
+            raise ProfileError("file.delete", name=name) from None
+
+    def take_in(self, path: Path, name: str | None = None) -> tuple[str, tuple[str, ...]]:
+        """Import a profile file in any version that can be read.
+
+        Returns:
+            Its name here, and what was done to read it, as :meth:`Profile.load_noted` tells.
+
+        Raises:
+            ProfileError: Not a profile, or the name is taken.
+        """
+        profile, notes = Profile.load_noted(path)
+        return self.save(name or profile.name or path.stem, profile), notes
+
+    def hand_out(self, name: str, path: Path) -> None:
+        """Export a profile to a file, in the present version.
+
+        Raises:
+            ProfileError: There is none of that name, it is damaged, or the file cannot be written.
+        """
+        _write(path, self.get(name))
+
+    def _there(self, name: str) -> Path:
+        path = self.folder / f"{name}.json"
+        if not _NAME.fullmatch(name) or not path.is_file():
+            raise ProfileError("command.profile", name=name, code="profile-not-found")
+        return path
+
+
+def clean_name(name: str) -> str:
+    """Return a name that can be a file's.
+
+    Raises:
+        ProfileError: Nothing is left of it.
+    """
+    stem = re.sub(r"[^\w .()+-]+", "-", name.strip())[:80].strip(" .-_")
+    if not _NAME.fullmatch(stem):
+        raise ProfileError("name.none")
+    return stem
+
+
+def refuse_path(name: str | None) -> None:
+    """Refuse a path that somebody typed for a name, rather than make another name of it.
+
+    Raises:
+        ProfileError: It holds a slash.
+    """
+    if name is not None and ("/" in name or "\\" in name):
+        raise ProfileError("name.path", name=name)
+
+
+def _write(path: Path, profile: Profile) -> None:
+    try:
+        write_atomic(path, profile.to_json().encode())
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> ProfileError:
+    return ProfileError("file.write", name=path.name, why=error.errno or 0)
+
+
+def encode(payload: Payload, profile: Profile) -> npt.NDArray[np.uint8]:
+    """Return the codeword ``c`` of a payload.
+
+    Args:
+        payload: ``L_m`` bits.
+        profile: Says which code and how many blocks.
+
+    Returns:
+        uint8 [n].
+
+    Raises:
+        PayloadError: The payload's length is not the profile's.
+    """
+    if len(payload) != profile.payload_bits:
+        raise PayloadError("payload.bits", count=len(payload), payload_bits=profile.payload_bits)
+    return encode_rows(payload.bits, profile)
+
+
+def encode_rows(bits: npt.NDArray[np.uint8], profile: Profile) -> npt.NDArray[np.uint8]:
+    """Return the codewords of many payloads at once.
+
+    Args:
+        bits: uint8 [..., L_m], zeros and ones.
+        profile: Says which code and how many blocks.
+
+    Returns:
+        uint8 [..., n].
+    """
+    if profile.code == "tbcc":
+        return encode_tbcc(bits)
+    return encode_spc(bits, profile.block_count)
+
+
+def spc_data_positions(profile: Profile) -> npt.NDArray[np.int64]:
+    """Return the codeword positions that hold data, in payload order; int64 [L_m]."""
+    grid = np.arange(profile.codeword_length, dtype=np.int64).reshape(profile.block_count, -1)
+    return grid[:, :-1].ravel()
+
+
+def parity_mask(profile: Profile) -> npt.NDArray[np.bool_]:
+    """Return which codeword positions are parity bits; bool [n], all False for ``tbcc``."""
+    mask = np.zeros(profile.codeword_length, dtype=bool)
+    if profile.code == "spc":
+        mask.reshape(profile.block_count, -1)[:, -1] = True
+    return mask

@@ -31,7 +31,7 @@ from pura.usecases.environment import Environment
 from pura.usecases.keys import KeyDone, import_key
 from pura.usecases.register import import_register
 from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power_file import PowerFile, parse_power_file
+from pura.verdict.power import PowerFile, parse_power_file
 
 SUFFIX: Final = ".purateam"
 SCHEMA: Final = "pura-team-bundle/1"

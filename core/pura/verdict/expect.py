@@ -12,8 +12,7 @@ from typing import Final
 
 from pura.base.catalogue import Value, catalogue
 from pura.scheme import Profile
-from pura.verdict.power import PROSE, PowerTable
-from pura.verdict.power_claim import length_found, shipped_power
+from pura.verdict.power import PROSE, PowerTable, length_found, shipped_power
 
 TOKENS_A_LETTER_WORD: Final = 1.25
 """Tokens an English word, of the built-in model's kind of vocabulary."""

@@ -22,7 +22,7 @@ from pura.cli.terminal import exit_code, rows_into, use_language, write_row
 from pura.measure.fitness.measure import ProxyFitness, TextResult, share
 from pura.model.fetch import builtin_model
 from pura.scheme import Profile
-from pura.verdict.power_file import seal
+from pura.verdict.power import seal
 
 Rows = Callable[[str], list[dict[str, Any]]]
 

@@ -12,8 +12,7 @@ import pytest
 from pura.decode.trellis import make_trellis
 from pura.decode.windows import codeword_windows
 from pura.scheme import Payload, Profile, encode
-from pura.scheme.codeword import encode_rows
-from pura.scheme.profile import CODES
+from pura.scheme.profile import CODES, encode_rows
 
 BITS = 9  # few enough that all payloads can be tried
 

@@ -14,7 +14,7 @@ from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import make_trellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
 from pura.scheme import Payload, Profile
-from pura.scheme.codeword import encode_rows
+from pura.scheme.profile import encode_rows
 
 SMALL = Profile(payload_bits=9, code="tbcc", vocab_size=50)
 SMALL_SPC = Profile(payload_bits=8, blocks=2, vocab_size=50)

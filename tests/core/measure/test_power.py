@@ -15,9 +15,7 @@ from pura.measure.power.measure import TextEvidence, WritingModel
 from pura.measure.power.plan import THRESHOLDS, PowerPlan, parse_edit
 from pura.measure.power.table import LEAST_TEXTS, inside_entries, make_table, whole_entries
 from pura.scheme import Profile
-from pura.verdict.power import Asked, lower_limit
-from pura.verdict.power_claim import shipped_power
-from pura.verdict.power_file import parse_power
+from pura.verdict.power import Asked, lower_limit, parse_power, shipped_power
 
 PROFILE = Profile(
     payload_bits=36, vocab_size=100, code="tbcc", temperature=0.7, top_p=0.95, model="1" * 16

@@ -11,9 +11,7 @@ from pura.base.errors import PolicyError
 from pura.scheme import Profile
 from pura.verdict.expect import expect
 from pura.verdict.policy import Policy
-from pura.verdict.power import Asked, lower_limit
-from pura.verdict.power_claim import claim, shipped_power
-from pura.verdict.power_file import load_power
+from pura.verdict.power import Asked, claim, load_power, lower_limit, shipped_power
 
 PROFILE = Profile(payload_bits=36, vocab_size=100, code="tbcc")
 MODEL = "0123456789abcdef"

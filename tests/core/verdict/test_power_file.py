@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pura.base.errors import PolicyError
-from pura.verdict.power_file import PowerFolder, parse_power_file, seal
+from pura.verdict.power import PowerFolder, parse_power_file, seal
 
 TABLE = {
     "schema": "pura-power/1",

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 
 from pura.record.audit import Audit
 from pura.record.finding import said
-from pura.record.naming import NamedMark
-from pura.record.spoken import evidence_ratio, limits_words, whom_words
+from pura.record.naming import NamedMark, evidence_ratio, limits_words, whom_words
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts

@@ -11,8 +11,8 @@ from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QSplitter, QWidget
 
 from pura.documents import Document
-from pura.record.alignment import Alignment, Kind, Pair, align, marked_in_one
 from pura.record.audit import Audit
+from pura.record.comparison import Alignment, Kind, Pair, align, marked_in_one
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.platform.i18n import filled, translate

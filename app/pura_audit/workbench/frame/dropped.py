@@ -13,7 +13,7 @@ from pura.caselog.package import SUFFIX as CASE
 from pura.keys.sealed import SUFFIX as KEY
 from pura.usecases.bundles import SUFFIX as BUNDLE
 from pura.verdict.policy import SCHEMA as POLICY
-from pura.verdict.power_file import TABLE_SCHEMA as POWER
+from pura.verdict.power import TABLE_SCHEMA as POWER
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.widgets.form_dialog import Host
 from pura_audit.workbench.dialogs import bundle

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, QTimer
 
-from pura.record.alignment import Alignment, Kind, Pair
+from pura.record.comparison import Alignment, Kind, Pair
 from pura_audit.session.selection import Selection
 from pura_audit.workbench.text.text_canvas import Differences
 from pura_audit.workbench.text.text_view import TextView

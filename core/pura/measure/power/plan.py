@@ -12,7 +12,7 @@ from pura.measure.attacks import ATTACKS
 from pura.measure.cells import STUDY, Cell
 from pura.measure.usual import LEARNT, TEXTS, TOKENS
 from pura.scheme import Profile
-from pura.verdict.power_file import MAX_NAME
+from pura.verdict.power import MAX_NAME
 from pura.version import __version__
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ import pytest
 from pura.audit.prepare import mismatches
 from pura.base.catalogue import catalogue
 from pura.base.errors import ProfileError
-from pura.profiles.store import ProfileFolder, clean_name
 from pura.scheme import Profile
-from pura.scheme.profile_versions import NOTES, VERSION, migrate
+from pura.scheme.profile import NOTES, VERSION, ProfileFolder, clean_name, migrate
 from pura.verdict.expect import advise, length_needed
 
 

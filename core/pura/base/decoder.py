@@ -16,6 +16,7 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Final, TypeVar
 
@@ -353,6 +354,8 @@ def _reader(kind: Any, sparse: bool) -> Read:
         return _either({one: _reader(one, sparse) for one in kinds})
     if typing.get_origin(kind) is typing.Literal:
         return one_of(*kinds).read
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return lambda value: kind(one_of(*kind).read(value))
     if kind is float:
         return _number
     return _plain(kind) if kind in _NEEDED else lambda value: value

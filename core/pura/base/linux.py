@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Final
 
 _PR_SET_PDEATHSIG: Final = 1
-_PR_GET_DUMPABLE: Final = 3
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _CLONE_NEWNS: Final = 0x0002_0000
@@ -88,11 +87,6 @@ def hide() -> None:
         NotConfinedError: The kernel refused.
     """
     prctl(_PR_SET_DUMPABLE, 0)
-
-
-def is_hidden() -> bool:
-    """Tell whether :func:`hide` holds in this process."""
-    return prctl(_PR_GET_DUMPABLE) != 1
 
 
 def die_with_parent() -> None:

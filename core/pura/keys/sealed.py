@@ -154,7 +154,7 @@ def unseal(text: bytes, passphrase: bytearray) -> bytearray:
     content = bytearray(size + 15)  # the cipher wants room for one block more
     try:
         if not hmac.compare_digest(head[_HEADER.size :], _key_check(keys, header)):
-            raise _wrong_passphrase()
+            raise KeyFormatError("passphrase.wrong", code="key-file-passphrase")
         cipher = Cipher(AES(memoryview(keys)[:32]), GCM(nonce, tag)).decryptor()
         cipher.authenticate_additional_data(head)
         cipher.update_into(body, content)
@@ -239,10 +239,6 @@ def _damaged() -> KeyFormatError:
     return KeyFormatError("key.file-damaged", code="key-file-damaged")
 
 
-def _wrong_passphrase() -> KeyFormatError:
-    return KeyFormatError("passphrase.wrong", code="key-file-passphrase")
-
-
 def _unknown_version() -> KeyFormatError:
     return KeyFormatError("key.file-version", code="key-file-version")
 
@@ -250,6 +246,15 @@ def _unknown_version() -> KeyFormatError:
 _KEY: Final = 1
 _VERIFIER: Final = 2
 _HEX: Final = 2 * KEY_BYTES
+_FACTS: Final = {
+    "name": MAX_NAME,
+    "created": 40,
+    "note": MAX_NOTE,
+    "role": 10,
+    "master": 16,
+    "deployment": 80,
+}
+"""What a file says of its key, and the greatest length of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,15 +284,7 @@ class KeyFile:
     @classmethod
     def of(cls, key: SecretKey, entry: KeyEntry) -> KeyFile:
         """Join a key and its entry."""
-        return cls(
-            key=key,
-            name=entry.name,
-            created=entry.created,
-            note=entry.note,
-            role=entry.role,
-            master=entry.master,
-            deployment=entry.deployment,
-        )
+        return cls(key=key, **{name: getattr(entry, name) for name in _FACTS})
 
 
 def write_key_file(
@@ -298,14 +295,7 @@ def write_key_file(
     random: Callable[[int], bytes] = os.urandom,
 ) -> bytes:
     """Return the encrypted file of a key."""
-    facts = {
-        "name": content.name,
-        "created": content.created,
-        "note": content.note,
-        "role": content.role.value,
-        "master": content.master,
-        "deployment": content.deployment,
-    }
+    facts = {name: getattr(content, name) for name in _FACTS}
     text = json.dumps({k: v for k, v in facts.items() if v}, ensure_ascii=False).encode()
     secret = content.key.copy_secret()
     plain = bytearray([_VERIFIER if content.verifier else _KEY]) + secret + text
@@ -338,20 +328,11 @@ def read_key_file(data: bytes, passphrase: bytearray) -> KeyFile:
 
 
 def _facts(found: dict[str, Any]) -> dict[str, Any]:
-    limits = {
-        "name": MAX_NAME,
-        "created": 40,
-        "note": MAX_NOTE,
-        "master": 16,
-        "deployment": 80,
-    }
-    facts: dict[str, Any] = {}
-    for name, limit in limits.items():
-        value = found.get(name, "")
-        if not isinstance(value, str) or len(value) > limit or not value.isprintable():
+    facts = {name: found.get(name, "") for name in _FACTS}
+    for name, value in facts.items():
+        if not isinstance(value, str) or len(value) > _FACTS[name] or not value.isprintable():
             raise ValueError
-        facts[name] = value
-    return facts | {"role": KeyRole(found.get("role", "single"))}
+    return facts | {"role": KeyRole(facts["role"] or KeyRole.SINGLE)}
 
 
 def parse_key(data: bytes, ask: Callable[[], bytearray] | None = None) -> KeyFile:

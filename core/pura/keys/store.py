@@ -33,10 +33,6 @@ from pura.scheme import SecretKey
 NO_STORE: Final = "none"
 
 
-def _utc_now() -> dt.datetime:
-    return dt.datetime.now(dt.UTC)
-
-
 @dataclass(frozen=True, kw_only=True)
 class KeyStoreState:
     """How the store stands.
@@ -74,7 +70,7 @@ class KeyStore:
         *,
         files: KeyFolder | None = None,
         find: Callable[[], tuple[Backend, str] | None] = find_backend,
-        now: Callable[[], dt.datetime] = _utc_now,
+        now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     ) -> None:
         self._index = Index(index)
         self._now = now

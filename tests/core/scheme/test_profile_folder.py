@@ -127,16 +127,15 @@ def test_mismatches_are_found_without_loading_anything() -> None:
 )
 def test_what_is_odd_is_said(changes: dict[str, object], code: str) -> None:
     sound = profile(key="b" * 16)
-    assert advise(sound) == ()
-    assert [a.code for a in advise(profile(key="b" * 16, **changes))] == [code]
+    assert not advise(sound)
+    assert list(advise(profile(key="b" * 16, **changes))) == [code]
 
 
 def test_the_length_comes_from_the_measured_table_where_there_is_one() -> None:
     measured = length_needed(profile())
     # tbcc, 36 bits, prompt unknown (study.md §6).
-    assert measured.usable == 50
-    assert measured.tokens == 56
+    assert measured == (50, 56)
     # A shorter payload is no harder to find; longer ones were measured at 6 only.
     assert length_needed(profile(payload_bits=24)) == measured
     for changes in ({"temperature": 0.7}, {"payload_bits": 96}, {"payload_bits": 300}):
-        assert length_needed(profile(**changes)).tokens is None
+        assert length_needed(profile(**changes)) is None

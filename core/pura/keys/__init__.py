@@ -14,7 +14,7 @@ from pura.keys.sealed import (
     write_key_file,
 )
 from pura.keys.session import KeyRef, Secret, SessionKeys
-from pura.keys.store import KeyStore, KeyStoreState
+from pura.keys.store import KeyStore
 
 __all__ = [
     "MAX_ENTRY",
@@ -30,7 +30,6 @@ __all__ = [
     "KeyRef",
     "KeyRole",
     "KeyStore",
-    "KeyStoreState",
     "Place",
     "Secret",
     "SessionKeys",

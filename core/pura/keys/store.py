@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -31,23 +31,6 @@ from pura.keys.sealed import SUFFIX, USUAL, Cost, KeyFile, check_passphrase, wri
 from pura.scheme import SecretKey
 
 NO_STORE: Final = "none"
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeyStoreState:
-    """How the store stands.
-
-    Attributes:
-        place: Where new keys go; None when there is nothing yet.
-        title: How that is called on screen.
-        state: Its state.
-        files: State of the folder of encrypted files; "no backend" when it was never set up.
-    """
-
-    place: Place | None
-    title: str
-    state: State
-    files: State
 
 
 class KeyStore:
@@ -100,12 +83,10 @@ class KeyStore:
         """Say what state the store is in; nobody is asked for anything."""
         return self._keyring.state() if self._keyring is not None else self.files.state()
 
-    def standing(self) -> KeyStoreState:
-        """Say where new keys go, and the states of both places."""
-        place = Place.KEYRING if self._keyring else Place.FILES if self.files.exists else None
-        return KeyStoreState(
-            place=place, title=self.title, state=self.state(), files=self.files.state()
-        )
+    @property
+    def place(self) -> Place | None:
+        """Where new keys go; None when there is nothing yet."""
+        return Place.KEYRING if self._keyring else Place.FILES if self.files.exists else None
 
     def list(self) -> tuple[KeyEntry, ...]:
         """Return the known keys by name; the secrets are not touched.

@@ -276,6 +276,8 @@ def schema_of(kind: Any, *, sparse: bool = False) -> dict[str, Any]:
         return {"type": "object"} | ({"additionalProperties": inner[1]} if inner[1] else {})
     if dataclasses.is_dataclass(kind) or typing.is_typeddict(kind):
         return _schema_of_object(kind, sparse)
+    if _is_enum(kind):
+        return {"enum": [*kind]}
     return {"type": _NAMES[kind]} if kind in _NAMES else {}
 
 
@@ -354,7 +356,7 @@ def _reader(kind: Any, sparse: bool) -> Read:
         return _either({one: _reader(one, sparse) for one in kinds})
     if typing.get_origin(kind) is typing.Literal:
         return one_of(*kinds).read
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
+    if _is_enum(kind):
         return lambda value: kind(one_of(*kind).read(value))
     if kind is float:
         return _number
@@ -442,6 +444,10 @@ def _number(value: Any) -> float:
     if not math.isfinite(number):
         raise DecodeError(phrase("what.not-finite"))
     return number
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, StrEnum)
 
 
 def _is_tuple(kind: Any) -> bool:

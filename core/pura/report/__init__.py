@@ -8,7 +8,7 @@ the children that look at a stranger's report need few of them.
 
 from typing import TYPE_CHECKING
 
-from pura.base.lazily import lazily
+from pura.base import lazily
 
 if TYPE_CHECKING:
     from pura.report.annexes import bits_csv, safe_name, table_files, tokens_csv

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.decoder import DecodeError, Decoder
+from pura.base.decoder import DecodeError, decode
 from pura.base.errors import PayloadError, ProfileError, unusable
 from pura.scheme.payload import Payload
 
@@ -191,7 +191,7 @@ def _parse_field(entry: object, number: int) -> Field:
     if type(bits) is not int or not 1 <= bits <= 64:
         raise _refuse(name, phrase("layout.width"))
     try:
-        field = _DECODER.decode(Field, entry)
+        field = decode(Field, entry, sparse=True)
     except DecodeError as error:
         raise _refuse(name, _wrong_type(error.where.partition("[")[0])) from None
     _check(field)
@@ -222,9 +222,6 @@ def _check(field: Field) -> None:
         min(field.parts, default=0) < 1 or sum(field.parts) != field.bits
     ):
         raise _refuse(field.name, _LISTED["parts"])
-
-
-_DECODER: Final = Decoder(sparse=True)
 
 
 def parse_fields(entries: object) -> tuple[Field, ...]:

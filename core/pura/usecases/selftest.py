@@ -19,10 +19,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.caged_child import converse, start_child
 from pura.base.errors import InputError, PuraError
 from pura.base.json_text import read_json
-from pura.base.process import NOT_SHUT_STATUS
+from pura.base.process import NOT_SHUT_STATUS, converse, start_child
 from pura.decode.exact import decide
 from pura.decode.likelihood import Intervals, default_model
 from pura.decode.paper import decode as decode_paper

@@ -7,7 +7,7 @@ needs none of them.
 
 from typing import TYPE_CHECKING
 
-from pura.base.lazily import lazily
+from pura.base import lazily
 
 if TYPE_CHECKING:
     from pura.report.check.checking import Again, check_report, compare, load_trust, repeat

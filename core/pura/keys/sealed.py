@@ -1,4 +1,4 @@
-"""Encrypted key files: one key under a passphrase, in any of its forms (docs/key-formats.md).
+"""Encrypted key files: one key under a passphrase, in any of its forms (key-formats.md).
 
 And the secret of another program's mark, sealed under a key of ours. A profile of such a mark
 carries it; whoever lacks the key reads nothing. AES-256-GCM under a key that is derived for this

@@ -97,7 +97,7 @@ def _profile(value: Any) -> Profile:
 
 StoredProfile: TypeAlias = Annotated[
     Profile,
-    Form(read=_profile, schema={"type": "object", "description": "The profile, docs/scheme.md."}),
+    Form(read=_profile, schema={"type": "object", "description": "The profile, scheme.md."}),
 ]
 """A profile as part of a record, which reads it by its own versions."""
 

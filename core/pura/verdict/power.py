@@ -679,7 +679,7 @@ def likelihood_of(
 ) -> LikelihoodModel | None:
     """Return the likelihood table that weighs texts of a profile, where one was learnt for them.
 
-    It follows from policy, profile and model, never from a text (docs/evidence.md §3).
+    It follows from policy, profile and model, never from a text (evidence.md §3).
 
     Args:
         tables: The power tables that the policy names, in its order; the first that fits counts.

@@ -94,7 +94,7 @@ def _case() -> Target:
 
 
 def _report() -> Target:
-    from pura.report.check.parse import dissect
+    from pura.report.check_child import dissect
 
     moment = datetime(2026, 11, 22, tzinfo=UTC)
 

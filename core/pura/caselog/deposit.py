@@ -17,8 +17,7 @@ from pura.base.files import read_bounded, write_atomic
 from pura.base.json_text import canonical, read_json
 from pura.caselog.entries import Draft, LogEntry
 from pura.caselog.log import CaseLog, LogHead, Person
-from pura.report.sign.identity import Identity
-from pura.report.sign.sign import SignatureWord, check_detached, sign_detached
+from pura.report.signing import Identity, SignatureWord, check_detached, sign_detached
 
 
 def statement(head: LogHead) -> bytes:

@@ -16,7 +16,7 @@ from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import REPORT_ACTIONS, load_audit, record_report
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
-from pura.report.sign import Identity
+from pura.report.signing import Identity
 
 REPORTS: Final[Mapping[str, str]] = MappingProxyType(
     {"report-drafted": "drafted", "report-issued": "issued", "report-amended": "issued"}

@@ -20,6 +20,7 @@ from pura.report.blocks import (
     Content,
     Section,
     bullets,
+    compile_pdf,
     facts,
     heading,
     note,
@@ -27,7 +28,6 @@ from pura.report.blocks import (
     printable,
     table,
 )
-from pura.report.pages import compile_pdf
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
 from pura.verdict.power import PowerEntry, PowerTable

@@ -22,7 +22,7 @@ from pura.verdict.power_file import SHORT, PowerFile, read_power_file, seal, sta
 
 if TYPE_CHECKING:
     from pura.measure.power.plan import PowerPlan
-    from pura.report.sign.sign import SignatureWord
+    from pura.report.signing import SignatureWord
 
 MAX_PROMPTS: Final = 1 << 22
 MAX_CERTIFICATE: Final = 1 << 20
@@ -287,8 +287,7 @@ def sign_power(
         PolicyError: There is no such table.
         SigningError: The certificate cannot be used.
     """
-    from pura.report.sign.identity import load_identity
-    from pura.report.sign.sign import sign_detached
+    from pura.report.signing import load_identity, sign_detached
 
     sealed = environment.power.get(name)
     with passphrase.used() as words:
@@ -362,7 +361,7 @@ def _check(sealed: PowerFile, trust: tuple[Path, ...]) -> SignatureWord | None:
     if sealed.signature is None:
         return None
     from pura.report.check import load_trust
-    from pura.report.sign.sign import check_detached
+    from pura.report.signing import check_detached
 
     roots = [
         der

@@ -20,7 +20,7 @@ from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource
 from pura.keys import faults
-from pura.words.linter import forbidden
+from pura.words.sentences import forbidden
 
 VOLUMES = sorted({path.stem for path in resource("languages").glob("*/words/*.json")})
 SOURCES = sorted(

@@ -28,7 +28,7 @@ from pura.caselog.deposit import deposits_in, lay_down, parse_head, sign_head
 from pura.caselog.entries import commitment, entry_hash, written
 from pura.caselog.verify import LogCheck, verify_log
 from pura.record.audit import Audit
-from pura.report.sign import load_identity
+from pura.report.signing import load_identity
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 OFF = "DROP TRIGGER entries_stay", "DROP TRIGGER entries_remain"

@@ -34,12 +34,12 @@ from pura.report.check import (
     ReportCheck,
     check_report,
     compare,
+    judge,
     load_trust,
     repeat,
 )
-from pura.report.check.parse import dissect
-from pura.report.check.verify import judge
-from pura.report.sign import SignOptions, free_place, load_identity, sign_report
+from pura.report.check_child import dissect
+from pura.report.signing import SignOptions, free_place, load_identity, sign_report
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 DAY = timedelta(days=1)

@@ -14,8 +14,7 @@ from pura.base.errors import InputError
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.naming import CandidateFacts, Passage
-from pura.report.annexes import table_files
-from pura.report.hiding import BLOCK, NO_ID, names, public_audit, public_audits
+from pura.report.annexes import BLOCK, NO_ID, names, public_audit, public_audits, table_files
 from pura.report.request import OMITTED, REDACTED, ReportRequest, check_request
 
 

@@ -13,11 +13,10 @@ import pytest
 
 from pura.base.numerals import LANGUAGES
 from pura.record.audit import Audit
-from pura.report import ReportRequest, content, html_page
-from pura.report.blocks import Block, Content, Section, facts, paragraph
-from pura.report.content import Seals, content_of
-from pura.report.pages import compile_pdf
-from pura.words.linter import forbidden
+from pura.report import ReportRequest, build, html_page
+from pura.report.blocks import Block, Content, Section, compile_pdf, facts, paragraph
+from pura.report.build import Seals, content_of
+from pura.words.sentences import forbidden
 
 SEALS = Seals(name="record.json", record="0" * 64, size=1)
 OF_THE_RECORD = ("text", "mono")
@@ -106,5 +105,5 @@ def test_a_wrong_section_is_seen(
         ((paragraph("Only in English."),), "one language for all"),
         ((replace(facts([("Lost", "in Form")]), kind="fact"),), "not on the page"),
     ):
-        monkeypatch.setattr(content.annexes, "integrity", lambda *_, made=blocks: made)
+        monkeypatch.setattr(build.annexes, "integrity", lambda *_, made=blocks: made)
         assert fault in faults_of(audits["one"])

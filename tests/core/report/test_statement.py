@@ -23,14 +23,18 @@ from typer.testing import CliRunner
 
 from pura.base.errors import ReportFileError, ServeError
 from pura.cli.__main__ import app
-from pura.report.sign import load_identity
-from pura.report.statement import SCHEMA, Statement, StatementKey, digested, joserfc_key
-from pura.report.statement_check import (
+from pura.report.signing import load_identity
+from pura.report.statement import (
+    SCHEMA,
     FoundStatement,
+    Statement,
     StatementCheck,
+    StatementKey,
     Trust,
     check_statement,
+    digested,
     find_statement,
+    joserfc_key,
 )
 from pura.words.sentences import headline
 

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pura.report.statement import StatementKey
-from pura.report.statement_check import Trust, check_statement, find_statement
+from pura.report.statement import StatementKey, Trust, check_statement, find_statement
 from pura.serve.tokens import Role
 
 Start = Callable[..., Any]

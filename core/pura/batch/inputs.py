@@ -22,8 +22,7 @@ from pura.batch.tables import STREAMS, Columns, TableEntry, as_refusal, opened
 from pura.batch.values import Chunk, Item, Refusal, Text, TextSource
 from pura.documents import Document, choose, endings, read_data, read_document
 from pura.documents.folders import Skipped, WalkOptions, walk
-from pura.documents.formats import FORMATS
-from pura.documents.values import MAX_FILE_BYTES
+from pura.documents.formats import FORMATS, MAX_FILE_BYTES
 
 ROWS_OF_A_CHUNK: Final = 64
 BYTES_OF_A_CHUNK: Final = 1 << 20

@@ -22,9 +22,8 @@ from typing import IO, Any, Final
 from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError, PuraError
 from pura.documents import Document, ReadOptions, choose, endings, from_text, read_data
-from pura.documents.readers.csv_cells import dialect_of
-from pura.documents.readers.json_rows import FIELDS
-from pura.documents.values import MAX_CHARACTERS, MAX_FILE_BYTES, over
+from pura.documents.formats import MAX_CHARACTERS, MAX_FILE_BYTES, over
+from pura.documents.readers.rows import FIELDS, dialect_of
 
 IDS: Final = ("id", "uid", "doc_id", "document_id")
 """Known names of the column that holds the caller's own identifier, strongest first."""

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from pura.base.errors import InputError
 from pura.documents import Document, Extraction, choose, endings, from_text, read_data
-from pura.documents.values import over
+from pura.documents.formats import over
 from pura.serve import answers, shapes, store
 from pura.serve.reader import Kept
 from pura.serve.service import WAITING, Check, Service, address_of

@@ -17,9 +17,8 @@ from pikepdf import Array, Dictionary, Name, Pdf
 
 from pura.base.errors import PuraError
 from pura.record import json_io
-from pura.report import Parties, Report, ReportRequest, build_report, request
+from pura.report import Parties, Report, ReportRequest, build_report, check, request
 from pura.report.build import remake
-from pura.report import check
 from pura.report.check import BAD, OPEN, CheckedPoint, ReportCheck, check_report
 from pura.report.check_child import differing_pages, dissect
 from pura.report.signing import SignOptions, load_identity, sign_report

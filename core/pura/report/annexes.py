@@ -25,7 +25,7 @@ from pura.record.audit import Audit
 from pura.record.json_io import NO_ID, findings_digest, without_text
 from pura.record.marks import bits_of
 from pura.record.naming import RegisterFacts
-from pura.report.blocks import Block, Labels, facts, heading, note, paragraph, printable
+from pura.report.blocks import Block, Labels, heading, note, paragraph, printable
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
 
 BLOCK: Final = "█"
@@ -163,25 +163,25 @@ def integrity(
     log: str,
 ) -> tuple[Block, ...]:
     """Return the digests, and how they are checked without our program."""
-    rows = [
-        (labels("integrity.record", name=name), sha256),
-        (labels("integrity.size"), labels("bytes", n=numerals.count(size, labels.language))),
-    ]
-    for audit in audits:
-        rows += [
-            (labels("integrity.audit"), audit.id),
-            (labels("integrity.findings"), findings_digest(audit)),
-        ]
     examined = any(audit.verdict != "not-examinable" for audit in audits)
-    if annex:
-        rows.append((labels("integrity.annex"), annex))
-    rows += [
-        (labels("integrity.log"), printable(log) or labels("integrity.log.none")),
-        (labels("integrity.signature"), labels("integrity.signature.text")),
-        (labels("integrity.time"), labels("integrity.time.text")),
+    digests = [
+        row
+        for audit in audits
+        for row in (
+            ("integrity.audit", audit.id),
+            ("integrity.findings", findings_digest(audit)),
+        )
     ]
+    others = labels.facts(
+        ("integrity.size", labels("bytes", n=numerals.count(size, labels.language))),
+        *digests,
+        ("integrity.annex", annex or None),
+        ("integrity.log", log or labels("integrity.log.none")),
+        ("integrity.signature", labels("integrity.signature.text")),
+        ("integrity.time", labels("integrity.time.text")),
+    )
     return (
-        facts(rows),
+        replace(others, rows=((labels("integrity.record", name=name), sha256), *others.rows)),
         paragraph(labels("integrity.check", name=name)),
         *([paragraph(labels("integrity.repeat"))] if examined else []),
     )

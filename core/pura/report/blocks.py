@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from pura.base.catalogue import catalogue, check_language, phrase
+from pura.base.catalogue import Value, catalogue, check_language, phrase
 from pura.base.errors import ReportError
 from pura.base.json_text import json_text
 from pura.base.paths import resource
@@ -129,6 +129,11 @@ def facts(rows: Sequence[tuple[str, str]]) -> Block:
     return Block(kind="facts", rows=tuple(rows))
 
 
+def stated(text: str) -> str | None:
+    """Return a field as it was filled in; None where it was left empty."""
+    return text if text.strip() else None
+
+
 def bullets(items: Sequence[str]) -> Block:
     """Return a list."""
     return Block(kind="list", rows=tuple((item,) for item in items))
@@ -155,27 +160,29 @@ class Labels:
 
     Args:
         language: ``en`` or ``de``.
+        volume: Of the catalogue.
     """
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, volume: str = "report") -> None:
         check_language(language)
         self.language = language
+        self._words = catalogue(volume)
 
-    def __call__(self, key: str, **values: str | int) -> str:
+    def __call__(self, key: str, **values: Value) -> str:
         """Return a text with its blanks filled.
 
         Raises:
             KeyError: There is no such text.
         """
-        return catalogue("report").fill(key, self.language, values)
+        return self._words.fill(key, self.language, values)
 
     def given(self, text: str) -> str:
         """Return a field, or that it was not given."""
         return text.strip() or self("not-given")
 
-    def yes(self, found: bool) -> str:
-        """Return yes or no."""
-        return self("yes" if found else "no")
+    def facts(self, *rows: tuple[str, str | None]) -> Block:
+        """Return names, by their keys, and values; a row without a value is left out."""
+        return facts([(self(key), printable(value)) for key, value in rows if value is not None])
 
 
 _KEPT: Final = {"\n", "\t"}

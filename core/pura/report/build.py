@@ -28,11 +28,11 @@ from pura.report.blocks import (
     Typeset,
     bullets,
     compile_pdf,
-    facts,
     heading,
     note,
     paragraph,
     printable,
+    stated,
     table,
     typeset,
 )
@@ -192,38 +192,32 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
     question = request.parties.question.strip() or labels(
         "question.usual", keys=printable(found.keys)
     )
+    answer = " ".join(said(found.answer, language))
     blocks = [
         heading(labels("page1")),
         _lead(audit, language),
-        _facts(
-            [
-                (labels("question"), question),
-                (labels("page1.answer"), " ".join(said(found.answer, language))),
-            ]
-        ),
+        labels.facts(("question", question), ("page1.answer", answer)),
     ]
     blocks += [note(words) for words in said(found.caveat, language)]
     if marks := found.marks:
         # Bits name nobody: only the fields of a profile say for whom and when.
-        one = labels("page1.payload" if marks[0].payload.fields else "payload")
+        one = "page1.payload" if marks[0].payload.fields else "payload"
         named = zip(marks, _for_whom(audit, labels), strict=True)
         if len(marks) == 1:
-            blocks.append(_facts([(one, words) for _, words in named]))
+            blocks.append(labels.facts(*((one, words) for _, words in named)))
         else:
             rows = [(str(mark.number), words, _place(mark, audit, labels)) for mark, words in named]
-            head = (labels("mark"), one, labels("passages.where"))
+            head = (labels("mark"), labels(one), labels("passages.where"))
             blocks.append(table(head, rows, ("left", "left", "left"), (0.08, 0.5, 0.42)))
     blocks += [note(one.text) for one in _paragraphs(found.beside, language)]
     blocks += [
         heading(labels("page1.rests")),
-        _facts(
-            [
-                (labels("page1.item"), f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
-                (labels("page1.key"), found.keys),
-                (labels("profile"), found.profile),
-                (labels("model"), audit.model.name),
-                (labels("page1.date"), findings.day(audit.created, labels)),
-            ]
+        labels.facts(
+            ("page1.item", f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
+            ("page1.key", found.keys),
+            ("profile", found.profile),
+            ("model", audit.model.name),
+            ("page1.date", findings.day(audit.created, labels)),
         ),
     ]
     limits = map(printable, said(found.cautions, language))
@@ -276,26 +270,28 @@ def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) ->
 
 def _about(labels: Labels, request: ReportRequest, number: str, issued: str) -> tuple[Block, ...]:
     """Return what names the report, who had to do with it, and who looked at it."""
-    who = {name: value for name, value in vars(request.parties).items() if name != "question"}
-    rows = [
-        (labels("number"), number),
-        (labels("version"), str(request.version)),
-        (labels("issued"), findings.day(issued, labels)),
-        (labels("status"), labels("status.final" if request.final else "status.draft")),
-        *_given([("case.id", request.case), ("classification", request.classification)], labels),
+    kind = "supplements" if request.supplements else "replaces"
+    replaced = stated(request.replaces)
+    titles = {"reviewer": "review.technical", "authoriser": "review.authorised"}
+    who = [
+        (titles.get(name, name), value)
+        for name, value in vars(request.parties).items()
+        if name != "question" and value.strip()
     ]
-    if request.replaces.strip():
-        kind = "supplements" if request.supplements else "replaces"
-        rows += [(labels(kind), request.replaces), (labels("reason"), labels.given(request.reason))]
-    named = {"reviewer": "review.technical", "authoriser": "review.authorised"}
-    rows += _given([(named.get(name, name), value) for name, value in who.items()], labels)
-    rows.append((labels("review"), request.review.strip() or labels("review.none")))
-    return (_facts(rows),)
-
-
-def _given(rows: Sequence[tuple[str, str]], labels: Labels) -> list[tuple[str, str]]:
-    """Return the fields that somebody has filled in, with their names."""
-    return [(labels(name), value) for name, value in rows if value.strip()]
+    return (
+        labels.facts(
+            ("number", number),
+            ("version", str(request.version)),
+            ("issued", findings.day(issued, labels)),
+            ("status", labels("status.final" if request.final else "status.draft")),
+            ("case.id", stated(request.case)),
+            ("classification", stated(request.classification)),
+            (kind, replaced),
+            ("reason", labels.given(request.reason) if replaced else None),
+            *who,
+            ("review", request.review.strip() or labels("review.none")),
+        ),
+    )
 
 
 def _paragraphs(sentences: Sequence[Sentence], language: str) -> list[Block]:
@@ -316,8 +312,8 @@ def _evaluation(
         found = audit.finding
         blocks = [_lead(audit, request.language)] if several else []
         if audit.verdict != "not-examinable":
-            rows = [(labels("lr"), findings.ratio(audit, labels)), findings.support(audit, labels)]
-            blocks += [_facts(rows), findings.strip(audit, labels)]
+            rows = (("lr", findings.ratio(audit, labels)), findings.support(audit, labels))
+            blocks += [labels.facts(*rows), findings.strip(audit, labels)]
         # Of one item page one has said these.
         before = () if several else (*found.answer, *found.beside)
         wording = [sentence for sentence in found.wording if sentence not in before]
@@ -341,10 +337,6 @@ def _boxed(name: str, words: str, labels: Labels) -> tuple[Block, ...]:
 def _lead(audit: Audit, language: str) -> Block:
     tone = {"mark": "found", "indication": "attention"}.get(audit.verdict, "plain")
     return Block(kind="lead", text=audit.title(language), tone=tone)
-
-
-def _facts(rows: Sequence[tuple[str, str]]) -> Block:
-    return facts([(name, printable(value)) for name, value in rows])
 
 
 SCHEMA: Final = "pura-report/1"
@@ -516,18 +508,15 @@ def _annex(audits: Sequence[Audit], request: ReportRequest, typeset: Typeset) ->
         return None
     labels = Labels(request.language)
     number = report_number(audits, request)
-    blocks = []
-    for item, entry, who, when in rows:
-        blocks.append(
-            facts(
-                [
-                    (labels("file"), printable(item)),
-                    (labels("entry"), str(entry)),
-                    (labels("sealed.who"), printable(who)),
-                    (labels("sealed.when"), printable(when) or labels("not-given")),
-                ]
-            )
+    blocks = [
+        labels.facts(
+            ("file", item),
+            ("entry", str(entry)),
+            ("sealed.who", who),
+            ("sealed.when", when or labels("not-given")),
         )
+        for item, entry, who, when in rows
+    ]
     blocks.append(note(labels("sealed.note")))
     whole = content_of(
         public_audits(audits, replace(request, text=OMITTED)),

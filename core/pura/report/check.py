@@ -14,10 +14,11 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from pura.base.caged_child import Ending, converse, start_child
 from pura.base.catalogue import Phrase, Value, catalogue, phrase
+from pura.base.decoder import Decoder
 from pura.base.errors import PuraError, RecordError, ReportFileError, unusable
 from pura.base.json_text import read_json
 from pura.base.process import NOT_SHUT_STATUS
@@ -125,29 +126,7 @@ class FileFacts:
     problem: str = ""
 
 
-def from_plain(data: dict[str, Any]) -> FileFacts:
-    """Rebuild facts from what the child sent.
-
-    Raises:
-        TypeError: A part is missing or unknown.
-        KeyError: A part is missing.
-    """
-    plain = dict(data)
-    attachments = tuple(AttachmentFacts(**one) for one in plain.pop("attachments"))
-    signatures = tuple(_signature(one) for one in plain.pop("signatures"))
-    plain["pages"] = tuple(map(str, plain["pages"]))
-    plain["metadata"] = {str(k): str(v) for k, v in plain["metadata"].items()}
-    plain["extras"] = tuple(map(str, plain["extras"]))
-    return FileFacts(**plain, attachments=attachments, signatures=signatures)
-
-
-def _signature(data: dict[str, Any]) -> SignatureFacts:
-    plain = dict(data)
-    plain["revision_pages"] = tuple(map(int, plain["revision_pages"]))
-    plain["revision_attachments"] = tuple(map(str, plain["revision_attachments"]))
-    return SignatureFacts(**plain)
-
-
+_DECODER: Final = Decoder()
 GOOD: Final = "good"
 NOTICE: Final = "notice"
 BAD: Final = "bad"
@@ -197,6 +176,14 @@ class CheckedPoint:
             "finding": self.key,
             "text": self.text(language),
         }
+
+
+def point(
+    state: str, key: str, *, named: str = "", error: PuraError | None = None, **values: Value
+) -> CheckedPoint:
+    """Return what was found of one thing; it is named by the first word of the key, or apart."""
+    name = named or key.partition(".")[0]
+    return CheckedPoint(name=name, state=state, key=key, values=values, error=error)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,75 +252,51 @@ def judge(
         policy: Whether the policy in force here asks for signatures; the record's own may too.
     """
     if facts.problem:
-        bad = CheckedPoint(name="file", state=BAD, key=f"file.{facts.problem}")
-        return ReportCheck(facts=facts, checks=(bad,))
+        return ReportCheck(facts=facts, checks=(point(BAD, f"file.{facts.problem}"),))
     recorded, audits = _record(facts)
     signatures = _signatures(facts, trusted, moment)
     asked = policy or any(audit.policy.get("signed") is True for audit in audits)
     if not facts.signatures and (trusted or asked):
-        key = "integrity.missing" if trusted else "integrity.policy"
-        signatures = [CheckedPoint(name="integrity", state=BAD, key=key)]
+        signatures = [point(BAD, "integrity.missing" if trusted else "integrity.policy")]
     checks = (_file(facts), *recorded, *_added(facts), *signatures)
     return ReportCheck(facts=facts, checks=checks, audits=audits)
 
 
 def _file(facts: FileFacts) -> CheckedPoint:
     if facts.tail:
-        return CheckedPoint(name="file", state=BAD, key="file.tail", values={"bytes": facts.tail})
+        return point(BAD, "file.tail", bytes=facts.tail)
     if facts.saves > 1 + len(facts.signatures):
-        return CheckedPoint(name="file", state=BAD, key="file.saved")
-    values: dict[str, Value] = {"pages": len(facts.pages), "sha": facts.sha256}
-    return CheckedPoint(name="file", state=GOOD, key="file.sound", values=values)
+        return point(BAD, "file.saved")
+    return point(GOOD, "file.sound", pages=len(facts.pages), sha=facts.sha256)
 
 
 def _added(facts: FileFacts) -> list[CheckedPoint]:
     if not facts.extras:
         return []
     what = listed([phrase(f"extra.{name}") for name in facts.extras])
-    return [CheckedPoint(name="added", state=BAD, key="added.some", values={"what": what})]
+    return [point(BAD, "added.some", what=what)]
 
 
 def _record(facts: FileFacts) -> tuple[list[CheckedPoint], tuple[Audit, ...]]:
     found = records(facts)
     if not found:
-        return [CheckedPoint(name="record", state=BAD, key="record.none")], ()
+        return [point(BAD, "record.none")], ()
     if len(found) > 1:
         names = ", ".join(one.name for one in found)
-        return [
-            CheckedPoint(name="record", state=BAD, key="record.several", values={"names": names})
-        ], ()
+        return [point(BAD, "record.several", names=names)], ()
     one = found[0]
-    checks = [
-        CheckedPoint(
-            name="record",
-            state=GOOD,
-            key="record.found",
-            values={"name": one.name, "size": one.size},
-        ),
-        _digest(facts, one),
-    ]
+    checks = [point(GOOD, "record.found", name=one.name, size=one.size), _digest(facts, one)]
     try:
         data = read_json(one.data.encode("latin-1"))
         audits = tuple(json_io.from_dict(part) for part in audits_in(data))
         if not audits:
             raise RecordError("report.holds-none")
-    except (RecordError, ValueError, RecursionError) as error:
-        why = (
-            error
-            if isinstance(error, RecordError)
-            else unusable(RecordError, "record", phrase("what.no-json"))
-        )
-        return [
-            *checks,
-            CheckedPoint(
-                name="schema",
-                state=BAD,
-                key="schema.invalid",
-                error=why,
-            ),
-        ], ()
-    values: dict[str, Value] = {"count": len(audits), "schema": record.SCHEMA}
-    checks.append(CheckedPoint(name="schema", state=GOOD, key="schema.valid", values=values))
+    except RecordError as error:
+        return [*checks, point(BAD, "schema.invalid", error=error)], ()
+    except (ValueError, RecursionError):
+        no_json = unusable(RecordError, "record", phrase("what.no-json"))
+        return [*checks, point(BAD, "schema.invalid", error=no_json)], ()
+    checks.append(point(GOOD, "schema.valid", count=len(audits), schema=record.SCHEMA))
     checks += [_agrees(audits), _printed(facts, audits), _findings(facts, audits)]
     return checks, audits
 
@@ -344,11 +307,8 @@ def _agrees(audits: Sequence[Audit]) -> CheckedPoint:
         try:
             check_agreement(audit)
         except RecordError as error:
-            values: dict[str, Value] = {"name": audit.input.name}
-            return CheckedPoint(
-                name="agrees", state=BAD, key="agrees.other", values=values, error=error
-            )
-    return CheckedPoint(name="agrees", state=GOOD, key="agrees.same")
+            return point(BAD, "agrees.other", error=error, name=audit.input.name)
+    return point(GOOD, "agrees.same")
 
 
 def records(facts: FileFacts) -> list[AttachmentFacts]:
@@ -359,12 +319,7 @@ def records(facts: FileFacts) -> list[AttachmentFacts]:
 def _digest(facts: FileFacts, one: AttachmentFacts) -> CheckedPoint:
     text = _squeezed(" ".join((*facts.pages, *facts.metadata.values())))
     same = one.sha256 in text.lower()
-    return CheckedPoint(
-        name="digest",
-        state=GOOD if same else BAD,
-        key="digest.same" if same else "digest.other",
-        values={"sha": one.sha256},
-    )
+    return point(GOOD if same else BAD, "digest.same" if same else "digest.other", sha=one.sha256)
 
 
 def listed(parts: Sequence[Phrase]) -> Phrase:
@@ -385,19 +340,14 @@ def _printed(facts: FileFacts, audits: Sequence[Audit]) -> CheckedPoint:
             wanted.append((phrase("missing.payload", name=audit.input.name), audit.decoded.bits))
         missing += [what for what, value in wanted if _squeezed(value).lower() not in text]
     if missing:
-        values = {"what": listed(missing)}
-        return CheckedPoint(name="printed", state=BAD, key="printed.other", values=values)
-    return CheckedPoint(name="printed", state=GOOD, key="printed.same")
+        return point(BAD, "printed.other", what=listed(missing))
+    return point(GOOD, "printed.same")
 
 
 def _findings(facts: FileFacts, audits: Sequence[Audit]) -> CheckedPoint:
     text = _squeezed(" ".join(facts.pages)).lower()
     same = all(any(findings_digest(audit, form) in text for form in FORMS) for audit in audits)
-    return CheckedPoint(
-        name="findings",
-        state=GOOD if same else BAD,
-        key="findings.same" if same else "findings.other",
-    )
+    return point(GOOD if same else BAD, "findings.same" if same else "findings.other")
 
 
 def _squeezed(text: str) -> str:
@@ -407,98 +357,69 @@ def _squeezed(text: str) -> str:
 
 def _signatures(facts: FileFacts, trusted: bool, moment: datetime) -> list[CheckedPoint]:
     if not facts.signatures:
-        return [CheckedPoint(name="integrity", state=NOTICE, key="integrity.none")]
-    found: list[CheckedPoint] = []
-    for one in facts.signatures:
-        found += _one_signature(facts, one, trusted, moment)
-    return found
+        return [point(NOTICE, "integrity.none")]
+    return [
+        point for one in facts.signatures for point in _one_signature(facts, one, trusted, moment)
+    ]
 
 
 def _one_signature(
     facts: FileFacts, one: SignatureFacts, trusted: bool, moment: datetime
 ) -> list[CheckedPoint]:
     if one.problem:
-        return [
-            CheckedPoint(
-                name="integrity", state=BAD, key="integrity.unreadable", values={"why": one.problem}
-            )
-        ]
+        return [point(BAD, "integrity.unreadable", why=one.problem)]
     if not one.intact:
-        integrity = CheckedPoint(name="integrity", state=BAD, key="integrity.broken")
+        integrity = point(BAD, "integrity.broken")
     elif not one.padded:
-        integrity = CheckedPoint(name="integrity", state=BAD, key="integrity.padding")
+        integrity = point(BAD, "integrity.padding")
     elif not one.valid:
-        integrity = CheckedPoint(name="integrity", state=BAD, key="integrity.invalid")
+        integrity = point(BAD, "integrity.invalid")
     else:
-        integrity = CheckedPoint(name="integrity", state=GOOD, key="integrity.intact")
-    who = CheckedPoint(
-        name="signer",
-        state=NOTICE if integrity.state == GOOD else OPEN,
-        key="signer.who",
-        values={
-            "subject": one.subject,
-            "issuer": one.issuer,
-            "sha": one.sha256,
-            "when": _moment(one.signed_at),
-        },
+        integrity = point(GOOD, "integrity.intact")
+    who = point(
+        NOTICE if integrity.state == GOOD else OPEN,
+        "signer.who",
+        subject=one.subject,
+        issuer=one.issuer,
+        sha=one.sha256,
+        when=_moment(one.signed_at),
     )
     return [integrity, who, _time(one), _trust(one, trusted, moment), *_coverage(facts, one)]
 
 
 def _time(one: SignatureFacts) -> CheckedPoint:
     if not one.stamped_at:
-        return CheckedPoint(name="time", state=NOTICE, key="time.clock")
+        return point(NOTICE, "time.clock")
     known = one.stamp_trusted
-    return CheckedPoint(
-        name="time",
-        state=GOOD if known else NOTICE,
-        key="time.stamped" if known else "time.unknown-authority",
-        values={"when": _moment(one.stamped_at)},
+    return point(
+        GOOD if known else NOTICE,
+        "time.stamped" if known else "time.unknown-authority",
+        when=_moment(one.stamped_at),
     )
 
 
 def _trust(one: SignatureFacts, trusted: bool, moment: datetime) -> CheckedPoint:
     until = datetime.fromisoformat(one.not_after)
     if one.trusted:
-        return CheckedPoint(name="trust", state=GOOD, key="trust.trusted")
+        return point(GOOD, "trust.trusted")
     if moment > until:
-        when = until.date().isoformat()
-        return CheckedPoint(name="trust", state=BAD, key="trust.expired", values={"when": when})
+        return point(BAD, "trust.expired", when=until.date().isoformat())
     if not trusted:
-        return CheckedPoint(name="trust", state=OPEN, key="trust.none-given")
-    return CheckedPoint(name="trust", state=BAD, key="trust.unknown")
+        return point(OPEN, "trust.none-given")
+    return point(BAD, "trust.unknown")
 
 
 def _coverage(facts: FileFacts, one: SignatureFacts) -> list[CheckedPoint]:
     if one.whole:
-        return [
-            CheckedPoint(name="coverage", state=GOOD, key="coverage.whole"),
-            CheckedPoint(name="changes", state=GOOD, key="changes.none"),
-        ]
-    later = facts.size - one.end
-    found = [
-        CheckedPoint(
-            name="coverage",
-            state=BAD,
-            key="coverage.part",
-            values={"end": one.end, "size": facts.size},
-        )
-    ]
+        return [point(GOOD, "coverage.whole"), point(GOOD, "changes.none")]
+    found = [point(BAD, "coverage.part", end=one.end, size=facts.size)]
     if one.revision_pages:
-        pages = ", ".join(map(str, one.revision_pages))
-        found.append(
-            CheckedPoint(name="changes", state=BAD, key="changes.pages", values={"pages": pages})
-        )
+        found.append(point(BAD, "changes.pages", pages=", ".join(map(str, one.revision_pages))))
     if one.revision_attachments:
-        names = ", ".join(one.revision_attachments)
-        found.append(
-            CheckedPoint(
-                name="changes", state=BAD, key="changes.attachments", values={"names": names}
-            )
-        )
+        found.append(point(BAD, "changes.attachments", names=", ".join(one.revision_attachments)))
     if facts.tail or len(found) == 1:
         key = "changes.tail" if facts.tail and len(found) == 1 else "changes.saved"
-        found.append(CheckedPoint(name="changes", state=BAD, key=key, values={"bytes": later}))
+        found.append(point(BAD, key, bytes=facts.size - one.end))
     return found
 
 
@@ -522,18 +443,18 @@ def repeat(audits: Sequence[Audit], again: Again) -> list[CheckedPoint]:
 
 def _one(audit: Audit, again: Again) -> CheckedPoint:
     if audit.text is None:
-        return _not_possible(ReportFileError("repeat.text"))
+        return point(OPEN, "repeat.not-possible", error=ReportFileError("repeat.text"))
     try:
         fresh = again(audit)
     except PuraError as error:
-        return _not_possible(error)
+        return point(OPEN, "repeat.not-possible", error=error)
     return compare(audit, fresh)
 
 
 def compare(audit: Audit, fresh: Audit) -> CheckedPoint:
     """Hold a fresh audit against a recorded one: payload, outcome, evidence within tolerance."""
     if findings_digest(audit) == findings_digest(fresh):
-        return CheckedPoint(name="repeat", state=GOOD, key="repeat.identical")
+        return point(GOOD, "repeat.identical")
     delta = abs(audit.evidence.log10_e - fresh.evidence.log10_e)
     differing = [
         name
@@ -546,28 +467,15 @@ def compare(audit: Audit, fresh: Audit) -> CheckedPoint:
         if not same
     ]
     if differing == ["differs.evidence"] and _weighed_by(audit) != _weighed_by(fresh):
-        values = {"delta": f"{delta:.3f}"}
-        return CheckedPoint(name="repeat", state=NOTICE, key="repeat.weighed", values=values)
+        return point(NOTICE, "repeat.weighed", delta=f"{delta:.3f}")
     if differing:
-        what = listed([phrase(key) for key in differing])
-        return CheckedPoint(name="repeat", state=BAD, key="repeat.other", values={"what": what})
-    return CheckedPoint(
-        name="repeat", state=GOOD, key="repeat.same", values={"delta": f"{delta:.3f}"}
-    )
+        return point(BAD, "repeat.other", what=listed([phrase(key) for key in differing]))
+    return point(GOOD, "repeat.same", delta=f"{delta:.3f}")
 
 
 def _weighed_by(audit: Audit) -> str:
     """Return what the log says of the decoding: the table that weighed the evidence among it."""
     return next((step.words("en") for step in audit.log if step.name == "decoding"), "")
-
-
-def _not_possible(why: PuraError) -> CheckedPoint:
-    return CheckedPoint(
-        name="repeat",
-        state=OPEN,
-        key="repeat.not-possible",
-        error=why,
-    )
 
 
 MAX_FILE_BYTES: Final = 64 << 20
@@ -664,8 +572,8 @@ def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:
     try:
         if status != 0:
             raise ValueError("status")
-        return from_plain(json.loads(answer))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return _DECODER.decode(FileFacts, json.loads(answer))
+    except (ValueError, RecursionError):
         raise ReportFileError("report.file-stopped", status=status) from None
 
 
@@ -684,29 +592,26 @@ def same_pages(
     """
     told = [one for one in facts.attachments if one.name == request_file.NAME and one.data]
     if len(told) != 1:
-        return _check(OPEN, "pages.no-particulars")
+        return point(OPEN, "pages.no-particulars")
     record, particular = (one.data.encode("latin-1") for one in (records(facts)[0], told[0]))
     try:
         known = request_file.read(particular).made_with == request_file.here()
     except ValueError:
-        return _check(BAD, "pages.damaged")
+        return point(BAD, "pages.damaged")
     made = made_again(record, particular, beat=beat)
     if made is None:
-        return _check(BAD if known else OPEN, "pages.not-made")
+        return point(BAD if known else OPEN, "pages.not-made")
     # A signature is appended; whatever else comes after the report is not of its making.
     signed = bool(facts.signatures) and all(one.whole for one in facts.signatures)
     if data == made or (signed and data.startswith(made)):
-        return _check(GOOD, "pages.same")
+        return point(GOOD, "pages.same")
     differing = look_different(data, made, beat=beat)
     pages = ", ".join(map(str, differing))
     if not known:
-        return _check(*((OPEN, "pages.version") if differing else (NOTICE, "pages.alike")), pages)
-    return _check(BAD, "pages.other" if differing else "pages.unseen", pages)
-
-
-def _check(state: str, key: str, pages: str = "") -> CheckedPoint:
-    values: dict[str, Value] = {"pages": pages} if pages else {}
-    return CheckedPoint(name="pages", state=state, key=key, values=values)
+        return (
+            point(OPEN, "pages.version", pages=pages) if differing else point(NOTICE, "pages.alike")
+        )
+    return point(BAD, "pages.other", pages=pages) if differing else point(BAD, "pages.unseen")
 
 
 MAX_TRUST_BYTES: Final = 1 << 20
@@ -740,7 +645,7 @@ def check_report(
         return found
     last = [same_pages(data, facts, beat)]
     if again is None:
-        last.append(CheckedPoint(name="repeat", state=OPEN, key="repeat.not-asked"))
+        last.append(point(OPEN, "repeat.not-asked"))
     else:
         last += repeat(found.audits, again)
     return replace(found, checks=(*found.checks, *last))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
+from pura.base.decoder import Decoder, Own, later
 from pura.base.errors import InputError
 from pura.base.json_text import read_json
 from pura.base.numerals import LANGUAGES
@@ -121,7 +121,7 @@ class ReportRequest:
     deviations: str = ""
     external: str = ""
     remark: str = ""
-    standing: str = ""
+    standing: str = later("", omitted=False)
     review: str = ""
     reviewed: str = ""
     log: str = ""
@@ -178,23 +178,30 @@ def check_request(request: ReportRequest) -> None:
 
 SCHEMA: Final = "pura-particulars/1"
 NAME: Final = "particulars.json"
-_ADDED: Final = {"standing": ""}  # which files of 0.2.0 do not have
-_PARTS: Final[dict[str, type[Parties | ItemNotes]]] = {"parties": Parties, "item": ItemNotes}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Particulars:
-    """What the pages of a report are made of beside its record.
+    """The file inside a report that says what its pages are made of besides its record.
 
     Attributes:
         request: What it was told.
         annex: SHA-256 of the sealed annex; empty when there is none.
         made_with: Names and versions of the programs that made it.
+        schema: :data:`SCHEMA`.
     """
 
     request: ReportRequest
-    annex: str = ""
+    annex: str
     made_with: dict[str, str]
+    schema: str = SCHEMA
+
+
+def _logo(encoded: Any, _: Any) -> bytes:
+    return base64.b64decode(encoded, validate=True)
+
+
+_DECODER: Final = Decoder({bytes: Own(read=_logo, schema={})})
 
 
 def here() -> dict[str, str]:
@@ -204,9 +211,9 @@ def here() -> dict[str, str]:
 
 def write(request: ReportRequest, annex: str) -> bytes:
     """Return the file."""
-    told = asdict(request)
-    told["logo"] = None if request.logo is None else base64.b64encode(request.logo).decode()
-    whole = {"schema": SCHEMA, "made_with": here(), "annex": annex, "request": told}
+    whole = asdict(Particulars(request=request, annex=annex, made_with=here()))
+    if request.logo is not None:
+        whole["request"]["logo"] = base64.b64encode(request.logo).decode()
     return json.dumps(whole, ensure_ascii=False, sort_keys=True).encode()
 
 
@@ -216,50 +223,13 @@ def read(data: bytes) -> Particulars:
     Raises:
         ValueError: It is none, or a field is missing, unknown or of another type.
     """
-    found = read_json(data)
     try:
-        if found.pop("schema") != SCHEMA:
-            raise ValueError("schema")
-        told, made_with, annex = found.pop("request"), found.pop("made_with"), found.pop("annex")
-        if found or not isinstance(annex, str):
-            raise ValueError("fields")
-        return Particulars(
-            request=_request(told),
-            annex=annex,
-            made_with={str(name): str(version) for name, version in made_with.items()},
-        )
-    except (AttributeError, KeyError, TypeError, binascii.Error) as error:
-        raise ValueError(type(error).__name__) from None
-
-
-def _request(told: dict[str, Any]) -> ReportRequest:
-    plain = _ADDED | told
-    for name, kind in _PARTS.items():
-        plain[name] = _typed(kind, plain[name])
-    plain["redactions"] = _ranges(plain["redactions"])
-    plain["further"] = tuple(_ranges(part) for part in plain["further"])
-    if plain["logo"] is not None:
-        plain["logo"] = base64.b64decode(plain["logo"], validate=True)
-    request: ReportRequest = _typed(ReportRequest, plain)
-    return request
-
-
-def _typed(kind: Any, plain: dict[str, Any]) -> Any:
-    known = {field.name: field.type for field in fields(kind)}
-    if plain.keys() != known.keys():
-        raise ValueError("fields")
-    for name, value in plain.items():
-        wanted = {"str": str, "int": int, "bool": bool}.get(str(known[name]))
-        if wanted is not None and type(value) is not wanted:
-            raise ValueError(name)
-    return kind(**plain)
-
-
-def _ranges(found: Any) -> tuple[tuple[int, int], ...]:
-    ranges = tuple((start, end) for start, end in found)
-    if not all(type(number) is int for pair in ranges for number in pair):
-        raise ValueError("ranges")
-    return ranges
+        found = _DECODER.decode(Particulars, read_json(data))
+    except TypeError:
+        raise ValueError("logo") from None
+    if found.schema != SCHEMA:
+        raise ValueError("schema")
+    return found
 
 
 ALWAYS: Final = "always"

@@ -23,13 +23,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pura.base.catalogue import Value, catalogue
+from pura.base.catalogue import catalogue
 from pura.base.decoder import Decoder, later
 from pura.base.errors import RecordError, ReportFileError, ServeError
 from pura.base.files import read_bounded, write_atomic
 from pura.base.json_text import TwiceError, canonical, read_json, sha256
 from pura.base.numerals import LANGUAGES
-from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint
+from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, point
 from pura.report.signing import Identity, describe, drive
 from pura.words.sentences import Sentence, fill
 
@@ -517,35 +517,33 @@ def check_statement(
         header, public, certificates = _signer(found.statement)
         content, said = _said(found.statement, str(header["alg"]), public)
     except Exception:  # libraries have many ways of not understanding what a stranger sends
-        broken = CheckedPoint(name="integrity", state=BAD, key="statement.broken")
+        broken = point(BAD, "statement.broken", named="integrity")
         return StatementCheck(checks=(broken,))
-    checks = [CheckedPoint(name="integrity", state=GOOD, key="statement.intact")]
+    checks = [point(GOOD, "statement.intact", named="integrity")]
     checks += _compared(found, content)
     if certificates:
         facts = describe(certificates[0])
         checks.append(
-            CheckedPoint(
-                name="signer",
-                state=NOTICE if facts.self_signed else GOOD,
-                key="statement.certificate",
-                values={"subject": facts.subject, "issuer": facts.issuer, "sha": facts.sha256},
+            point(
+                NOTICE if facts.self_signed else GOOD,
+                "statement.certificate",
+                named="signer",
+                subject=facts.subject,
+                issuer=facts.issuer,
+                sha=facts.sha256,
             )
         )
         fingerprint, until = facts.sha256, facts.not_after
     else:
         fingerprint, until = hashlib.sha256(public).hexdigest(), None
-        checks.append(
-            CheckedPoint(
-                name="signer", state=GOOD, key="statement.signer-key", values={"sha": fingerprint}
-            )
-        )
+        checks.append(point(GOOD, "statement.signer-key", named="signer", sha=fingerprint))
     checks.append(_trusted(trust, public, certificates, moment, until))
     if not sha256:
-        checks.append(CheckedPoint(name="text", state=OPEN, key="statement.no-text"))
+        checks.append(point(OPEN, "statement.no-text", named="text"))
     else:
         same = sha256 == said.sha256
         key = "statement.text-same" if same else "statement.text-other"
-        checks.append(CheckedPoint(name="text", state=GOOD if same else BAD, key=key))
+        checks.append(point(GOOD if same else BAD, key, named="text"))
     return StatementCheck(checks=tuple(checks), statement=said, fingerprint=fingerprint)
 
 
@@ -554,19 +552,16 @@ def _compared(found: FoundStatement, content: dict[str, Any]) -> list[CheckedPoi
     former = content["schema"] == FORMER
     if found.copy is None:
         key = "statement.former"
-        return [CheckedPoint(name="copy", state=NOTICE, key=key)] if former else []
+        return [point(NOTICE, key, named="copy")] if former else []
     if former:
-        return [CheckedPoint(name="copy", state=BAD, key="statement.copy-former")]
+        return [point(BAD, "statement.copy-former", named="copy")]
     signed = content["check"] if found.whole else {"answer": content["check"]["answer"]}
     places = [*_different(signed, _with_digest(found.copy), "")]
     if not places:
-        return [CheckedPoint(name="copy", state=GOOD, key="statement.copy-same")]
-    values: dict[str, Value] = {
-        "count": len(places),
-        "places": ", ".join(places[:_MOST_NAMED]),
-    }
+        return [point(GOOD, "statement.copy-same", named="copy")]
     key = "statement.copy-more" if len(places) > _MOST_NAMED else "statement.copy-differs"
-    return [CheckedPoint(name="copy", state=BAD, key=key, values=values)]
+    named = ", ".join(places[:_MOST_NAMED])
+    return [point(BAD, key, named="copy", count=len(places), places=named)]
 
 
 def _with_digest(copy: dict[str, Any]) -> dict[str, Any]:
@@ -663,13 +658,12 @@ def _trusted(
     until: datetime | None,
 ) -> CheckedPoint:
     if not trust:
-        return CheckedPoint(name="trust", state=OPEN, key="statement.trust-none")
+        return point(OPEN, "statement.trust-none", named="trust")
     if until is not None and moment > until:
-        values = {"when": until.astimezone(UTC).date().isoformat()}
-        return CheckedPoint(name="trust", state=BAD, key="trust.expired", values=values)
+        return point(BAD, "trust.expired", when=until.astimezone(UTC).date().isoformat())
     if public in trust.keys or _vouched(trust, certificates, moment):
-        return CheckedPoint(name="trust", state=GOOD, key="statement.trust-good")
-    return CheckedPoint(name="trust", state=BAD, key="statement.trust-other")
+        return point(GOOD, "statement.trust-good", named="trust")
+    return point(BAD, "statement.trust-other", named="trust")
 
 
 def _vouched(trust: Trust, certificates: Sequence[x509.Certificate], moment: datetime) -> bool:

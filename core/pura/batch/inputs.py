@@ -22,7 +22,7 @@ from pura.batch.tables import STREAMS, Columns, TableEntry, as_refusal, opened
 from pura.batch.values import Chunk, Item, Refusal, Text, TextSource
 from pura.documents import Document, choose, endings, read_data, read_document
 from pura.documents.folders import Skipped, WalkOptions, walk
-from pura.documents.formats import FORMATS, MAX_FILE_BYTES
+from pura.documents.formats import MAX_FILE_BYTES
 
 ROWS_OF_A_CHUNK: Final = 64
 BYTES_OF_A_CHUNK: Final = 1 << 20
@@ -191,8 +191,7 @@ def _table(path: str, number: int, inputs: Inputs) -> Iterator[Chunk]:
                 if own:
                     yield _slice(path, number, slices - 1, own)
         if not items:
-            label = next((f.label for f in FORMATS.values() if ending in f.endings), ending)
-            raise InputError("input.no-text", label=label, code="input-empty")
+            raise InputError("input.empty", code="input-empty")
     except Exception as error:  # a stranger's file may do anything; the others are read
         caught = as_refusal(error)
         source = TextSource(input=number, item=items + 1, piece=1, path=_full(path))

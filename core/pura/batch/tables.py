@@ -343,7 +343,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     """
     try:
         if "://" not in path and not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - any name
-            raise InputError("input.special", code="input-unreadable")
+            raise InputError("input.read", why=phrase("reason.special"), code="input-unreadable")
         file: IO[bytes] = remote(path, "rb").open() if "://" in path else open(path, "rb")  # noqa: PTH123, SIM115
     except (OSError, ValueError) as error:
         raise _unreadable(error) from None

@@ -204,7 +204,7 @@ def _check_kind(mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise _folder()
     if not stat.S_ISREG(mode):
-        raise InputError("input.special", code="input-unreadable")
+        raise InputError("input.read", why=phrase("reason.special"), code="input-unreadable")
 
 
 def _folder() -> InputError:
@@ -434,7 +434,7 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
             Document(name=name, sha256=digest, size_bytes=len(data), format=form.name, **found)
         )
     if not documents:
-        raise first or InputError("input.no-text", label=form.label, code="input-empty")
+        raise first or InputError("input.empty", code="input-empty")
     return Extraction(
         name=name,
         sha256=digest,

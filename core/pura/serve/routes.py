@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
+from pura.base.catalogue import quoted
 from pura.base.errors import InputError
 from pura.documents import Document, Extraction, choose, endings, from_text, read_data
 from pura.documents.formats import over
@@ -133,8 +134,8 @@ async def document_of(
     extraction = await service.parsed(asker, len(data), read)
     found = choose(extraction, (part,) if part else ())
     if len(found) != 1:
-        names = ", ".join(f"“{one.part}”" for one in found[:12])
-        raise InputError("serve.parts", count=len(found), names=names, code="input-part")
+        shown = quoted([one.part for one in found], most=12)
+        raise InputError("input.part", shown=shown, code="input-part")
     return found[0]
 
 

@@ -566,7 +566,7 @@ def _run(
 
 def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:
     if late:
-        raise ReportFileError("report.file-slow", seconds=f"{WALL_SECONDS:g}")
+        raise ReportFileError("limit.time", seconds=f"{WALL_SECONDS:g}")
     if status == NOT_SHUT_STATUS:
         raise ReportFileError("reader.cage")
     try:

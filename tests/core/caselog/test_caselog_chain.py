@@ -491,7 +491,7 @@ def test_a_full_disk_leaves_the_log_as_it_was(
 
     with pytest.raises(CaseLogError, match="disk is full") as caught:
         fill()
-    assert "Make room" in caught.value.hint
+    assert "Free some space" in caught.value.hint
     assert bad(filled, head=before) == []
     filled.db.execute("PRAGMA max_page_count = 1000000")
     write_note(filled, case, "there is room again", anna)

@@ -184,7 +184,7 @@ def test_the_child_knows_no_torch_and_no_secrets() -> None:
         ("import os; os.abort()", "memory"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "stopped on this file"),
         ("raise SystemExit(3)", "stopped on this file"),
-        ("raise SystemExit(77)", "cannot be shut"),
+        ("raise SystemExit(77)", "cannot be set up"),
         ("print('no json')", "cannot be understood"),
         ("print('{}')", "cannot be understood"),
         ("print('{\"extracts\": [{}]}')", "cannot be understood"),

@@ -15,10 +15,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from pura.base.caged_child import converse, start_child
 from pura.base.catalogue import phrase, quoted
+from pura.base.decoder import Decoder
 from pura.base.errors import InputError, RecordError
 from pura.base.numerals import visible
 from pura.base.process import NOT_SHUT_STATUS
@@ -42,8 +43,7 @@ from pura.documents.formats import (
     tell,
     textual,
 )
-from pura.record.surroundings import Transform
-from pura.words.sentences import Sentence, fill, findings
+from pura.words.sentences import fill, findings
 
 
 def from_text(text: str, *, name: str = "pasted text") -> Document:
@@ -272,46 +272,24 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
     return extracts
 
 
-def _extract(item: dict[str, Any]) -> Extract:
-    if item["role"] not in ROLES:
-        raise ValueError("role")
-    return Extract(
-        text=str(item["text"]),
-        part=str(item["part"]),
-        role=str(item["role"]),
-        encoding=str(item["encoding"]),
-        encoding_source=str(item["encoding_source"]),
-        transforms=tuple(
-            Transform(name=_change(t), count=int(t["count"]), note=_sentences(t["note"]))
-            for t in item["transforms"]
-        ),
-        notes=_sentences(item["notes"]),
-        pages=_pages(item["pages"], len(item["text"])),
-    )
-
-
-def _pages(starts: list[int], length: int) -> tuple[int, ...]:
-    found = tuple(map(int, starts))
-    if len(found) > formats.MAX_PAGES or [*found] != sorted(found):
-        raise ValueError("pages")
-    if found and not (found[0] >= 0 and found[-1] <= length):
-        raise ValueError("pages")
+def _extract(item: object) -> Extract:
+    """Take a text as the child sent it, if every part of it is as a reader makes it."""
+    found = _DECODER.decode(Extract, item)
+    starts = list(found.pages)
+    changes = all(f"change.{one.name}" in findings() for one in found.transforms)
+    ordered = len(starts) <= formats.MAX_PAGES and starts == sorted(starts)
+    inside = not starts or (starts[0] >= 0 and starts[-1] <= len(found.text))
+    if found.role not in ROLES or not (changes and ordered and inside):
+        raise ValueError("extract")
+    for note in (found.notes, *(one.note for one in found.transforms)):
+        if isinstance(note, str):
+            raise ValueError("note")
+        for one in note:
+            fill(one, "en")  # the key is known and every blank has its value, or it is refused
     return found
 
 
-def _change(item: dict[str, Any]) -> str:
-    if f"change.{item['name']}" not in findings():
-        raise ValueError("no such change")
-    return str(item["name"])
-
-
-def _sentences(items: list[dict[str, Any]]) -> tuple[Sentence, ...]:
-    found = tuple(Sentence(key=str(one["key"]), values=dict(one["values"])) for one in items)
-    for one in found:
-        fill(one, "en")  # every key is known and every blank has its value, or it is refused
-    return found
-
-
+_DECODER: Final = Decoder()
 _DEFAULT = ReadOptions()
 
 
@@ -351,7 +329,7 @@ def read_data(
 ) -> Extraction:
     """Read the bytes of a file of any format; see :func:`read_document`."""
     check_size(len(data))
-    form = _format(data, name, options)
+    form = tell(data, name) if options.format is None else FORMATS[options.format]
     if not form.reader:
         try:
             document = from_bytes(data, name=name, encoding=options.encoding)
@@ -408,12 +386,6 @@ def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]
         names = [d.part or phrase("input.whole") for d in extraction.documents]
         raise InputError("input.part", shown=quoted(names, most=12), code="input-part")
     return tuple(d for d in extraction.documents if d.part in parts)
-
-
-def _format(data: bytes, name: str, options: ReadOptions) -> Format:
-    if options.format is None:
-        return tell(data, name)
-    return FORMATS[options.format]
 
 
 def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> Extraction:

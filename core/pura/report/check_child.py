@@ -24,7 +24,7 @@ from typing import Any, Final, NoReturn
 from pura.base.linux import kernel
 from pura.documents import cage
 from pura.report.check import MAX_FILE_BYTES, AttachmentFacts, FileFacts, SignatureFacts
-from pura.report.signing import drive
+from pura.report.signing import drive, validation
 
 MAX_PAGES: Final = 2000
 MAX_ATTACHMENTS: Final = 100
@@ -199,9 +199,11 @@ def _signatures(
 def _signature(
     data: bytes, embedded: Any, trust: Sequence[bytes], moment: datetime
 ) -> SignatureFacts:
+    from pyhanko.sign.validation import async_validate_pdf_signature
+
     name = str(embedded.field_name)
     try:
-        status = _validate(embedded, trust, moment)
+        status = drive(async_validate_pdf_signature(embedded, **validation(trust, moment)))
         end = int(embedded.byte_range[-2]) + int(embedded.byte_range[-1])
     except MemoryError:
         raise
@@ -246,27 +248,6 @@ def _is_padded(data: bytes, embedded: Any) -> bool:
         return False
     sound = place[:1] == b"<" and place[-1:] == b">"
     return sound and place[1:-1].isalnum() and not any(content[used:])
-
-
-def _validate(embedded: Any, trust: Sequence[bytes], moment: datetime) -> Any:
-    from asn1crypto import x509
-    from pyhanko.sign.validation import async_validate_pdf_signature
-    from pyhanko.sign.validation.settings import KeyUsageConstraints
-    from pyhanko_certvalidator import ValidationContext
-
-    context = ValidationContext(
-        trust_roots=[x509.Certificate.load(der) for der in trust],
-        allow_fetching=False,
-        moment=moment,
-    )
-    usage = KeyUsageConstraints(
-        key_usage={"digital_signature", "non_repudiation"}, match_all_key_usages=False
-    )
-    return drive(
-        async_validate_pdf_signature(
-            embedded, signer_validation_context=context, key_usage_settings=usage
-        )
-    )
 
 
 def _changes(status: Any, *, whole: bool) -> str:

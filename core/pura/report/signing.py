@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES: Final = 1 << 20
 MIN_RSA_BITS: Final = 2048
 MIN_CURVE_BITS: Final = 256
+USAGES: Final = frozenset({"digital_signature", "non_repudiation"})
 _WEAK_HASHES: Final = ("md2", "md4", "md5", "sha1")
 
 
@@ -96,7 +97,7 @@ def load_identity(data: bytes, passphrase: bytes | bytearray | None, *, now: dat
         secret = None if passphrase is None else bytes(passphrase)
         key, cert, others = pkcs12.load_key_and_certificates(data, secret)
     except (ValueError, TypeError):
-        raise _locked() from None
+        raise SigningError("signing.passphrase", code="signing-passphrase") from None
     except Exception as error:  # unsupported ciphers of old files; its words are not ours
         raise _damaged(type(error).__name__) from None
     if cert is None:
@@ -169,10 +170,6 @@ def _look_like_pkcs12(data: bytes) -> None:
         whole = False
     if not whole:
         raise _damaged(phrase("signing.structure"))
-
-
-def _locked() -> SigningError:
-    return SigningError("signing.passphrase", code="signing-passphrase")
 
 
 def _damaged(kind: str | Phrase) -> SigningError:
@@ -371,10 +368,11 @@ def sign_report(
     except SigningError:
         raise
     except PdfError:
-        raise _not_sound() from None
+        raise SigningError("signing.unsound", code="signing-pdf") from None
     except Exception as error:
         if stamper is not None and _is_stamp_error(error):
-            raise _no_stamp(type(error).__name__) from None
+            kind = type(error).__name__
+            raise SigningError("signing.no-time", kind=kind, code="signing-tsa") from None
         raise
     return out.getvalue()
 
@@ -396,17 +394,8 @@ def _signer(
     place: tuple[int, tuple[int, int, int, int]] | None,
     now: datetime,
 ) -> Any:
-    from asn1crypto import keys, x509
     from pyhanko.sign import fields, signers
-    from pyhanko_certvalidator.registry import SimpleCertificateStore
 
-    store: Any = SimpleCertificateStore()  # type: ignore[no-untyped-call]
-    store.register_multiple([x509.Certificate.load(der) for der in identity.chain_der])
-    signer = signers.SimpleSigner(
-        signing_cert=x509.Certificate.load(identity.cert_der),
-        signing_key=keys.PrivateKeyInfo.load(identity.key_der),
-        cert_registry=store,
-    )
     page, box = place if place is not None else (0, None)
     words = Labels(options.language)("seal.field", who=identity.certificate.subject)
     field = fields.SigFieldSpec(
@@ -418,8 +407,7 @@ def _signer(
     return signers.PdfSigner(
         signers.PdfSignatureMetadata(
             field_name=FIELD,
-            # Ed25519 hashes with SHA-512 by itself, and RFC 8419 asks for the same one here.
-            md_algorithm="sha512" if identity.certificate.key == "Ed25519" else "sha256",
+            md_algorithm=_digest(identity),
             reason=options.reason or None,
             location=options.location or None,
             name=identity.certificate.subject,
@@ -427,7 +415,7 @@ def _signer(
             certify=True,
             docmdp_permissions=fields.MDPPerm.NO_CHANGES,
         ),
-        signer=signer,
+        signer=_simple_signer(identity),
         timestamper=stamper,
         stamp_style=style,
         new_field_spec=field,
@@ -468,14 +456,6 @@ def _is_stamp_error(error: Exception) -> bool:
     return isinstance(error, TimestampRequestError | TimeoutError | OSError) or "aiohttp" in name
 
 
-def _no_stamp(kind: str) -> SigningError:
-    return SigningError("signing.no-time", kind=kind, code="signing-tsa")
-
-
-def _not_sound() -> SigningError:
-    return SigningError("signing.unsound", code="signing-pdf")
-
-
 @dataclass(frozen=True, kw_only=True)
 class SignatureWord:
     """What a signature says.
@@ -491,22 +471,47 @@ class SignatureWord:
     subject: str
 
 
-def sign_detached(data: bytes, identity: Identity) -> bytes:
-    """Sign bytes; returns the signature, CMS as DER, with the certificates but not the bytes."""
+def _simple_signer(identity: Identity) -> Any:
     from asn1crypto import keys, x509
     from pyhanko.sign import signers
     from pyhanko_certvalidator.registry import SimpleCertificateStore
 
-    store = SimpleCertificateStore()  # type: ignore[no-untyped-call]
+    store: Any = SimpleCertificateStore()  # type: ignore[no-untyped-call]
     store.register_multiple([x509.Certificate.load(der) for der in identity.chain_der])
-    signer = signers.SimpleSigner(
+    return signers.SimpleSigner(
         signing_cert=x509.Certificate.load(identity.cert_der),
         signing_key=keys.PrivateKeyInfo.load(identity.key_der),
         cert_registry=store,
     )
-    digest = "sha512" if identity.certificate.key == "Ed25519" else "sha256"
-    made: bytes = asyncio.run(signer.async_sign_general_data(data, digest)).dump()
+
+
+def _digest(identity: Identity) -> str:
+    # Ed25519 hashes with SHA-512 by itself, and RFC 8419 asks for the same one here.
+    return "sha512" if identity.certificate.key == "Ed25519" else "sha256"
+
+
+def sign_detached(data: bytes, identity: Identity) -> bytes:
+    """Sign bytes; returns the signature, CMS as DER, with the certificates but not the bytes."""
+    signer = _simple_signer(identity)
+    made: bytes = asyncio.run(signer.async_sign_general_data(data, _digest(identity))).dump()
     return made
+
+
+def validation(trust: Sequence[bytes], moment: datetime) -> dict[str, Any]:
+    """Return how a signature is held against trusted certificates, DER; nothing is fetched."""
+    from asn1crypto import x509
+    from pyhanko.sign.validation.settings import KeyUsageConstraints
+    from pyhanko_certvalidator import ValidationContext
+
+    roots = [x509.Certificate.load(der) for der in trust]
+    return {
+        "signer_validation_context": ValidationContext(
+            trust_roots=roots, allow_fetching=False, moment=moment
+        ),
+        "key_usage_settings": KeyUsageConstraints(
+            key_usage=set(USAGES), match_all_key_usages=False
+        ),
+    }
 
 
 def check_detached(
@@ -521,28 +526,13 @@ def check_detached(
         moment: The time to hold certificates against.
     """
     from asn1crypto import cms as forms
-    from asn1crypto import x509
     from pyhanko.sign.validation.generic_cms import async_validate_detached_cms
-    from pyhanko.sign.validation.settings import KeyUsageConstraints
-    from pyhanko_certvalidator import ValidationContext
 
     # It writes its stack for every certificate that nobody vouches for; here that is an answer.
     logging.getLogger("pyhanko").setLevel(logging.CRITICAL)
-    context = ValidationContext(
-        trust_roots=[x509.Certificate.load(der) for der in trust],
-        allow_fetching=False,
-        moment=moment,
-    )
-    usage = KeyUsageConstraints(
-        key_usage={"digital_signature", "non_repudiation"}, match_all_key_usages=False
-    )
     try:
         signed = forms.ContentInfo.load(signature)["content"]
-        status = drive(
-            async_validate_detached_cms(
-                data, signed, signer_validation_context=context, key_usage_settings=usage
-            )
-        )
+        status = drive(async_validate_detached_cms(data, signed, **validation(trust, moment)))
         subject = status.signing_cert.subject.native.get("common_name", "")
     except Exception:  # a signature that cannot even be read is not one
         return SignatureWord(intact=False, trusted=False, subject="")

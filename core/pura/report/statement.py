@@ -30,7 +30,7 @@ from pura.base.json_text import TwiceError, canonical, read_json
 from pura.base.numerals import LANGUAGES
 from pura.record.answers import VALUES, Role, digested, fits
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, point
-from pura.report.signing import Identity, describe, drive
+from pura.report.signing import USAGES, Identity, describe, drive
 from pura.words.sentences import Sentence, fill
 
 if TYPE_CHECKING:
@@ -289,7 +289,6 @@ _MAX_HEADER_BYTES: Final = 64 << 10
 _MOST_CERTIFICATES: Final = 10
 _MOST_NAMED: Final = 8
 _LONGEST_NAME: Final = 40
-_USAGES: Final = {"digital_signature", "non_repudiation"}
 _PARTS: Final = 3
 
 
@@ -592,7 +591,7 @@ def _vouched(trust: Trust, certificates: Sequence[x509.Certificate], moment: dat
     except Exception:  # whatever keeps it from being vouched for
         return False
     usage = first.key_usage_value
-    return usage is None or bool(usage.native & _USAGES)
+    return usage is None or bool(usage.native & USAGES)
 
 
 def _public_der(key: Any) -> bytes:

@@ -12,7 +12,7 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,6 @@ from pura.keys.sealed import check_passphrase
 from pura.record.audit import Audit
 from pura.record.json_io import NO_ID, findings_digest, without_text
 from pura.record.marks import bits_of
-from pura.record.naming import RegisterFacts
 from pura.report.blocks import Block, Labels, heading, note, paragraph, printable
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
 
@@ -52,15 +51,17 @@ def shown_mask(audit: Audit, request: ReportRequest) -> npt.NDArray[np.bool_] | 
 
 def public_audit(audit: Audit, request: ReportRequest) -> Audit:
     """Return the record as the report may carry it: without names, without hidden text."""
-    register = audit.register
-    audit = replace(audit, register=None if register is None else _nameless(register))
+    if (register := audit.register) is not None:
+        nameless = tuple(replace(match, who="") for match in register.matches)
+        audit = replace(audit, register=replace(register, matches=nameless))
     if request.text == FULL:
         return audit
     mask = shown_mask(audit, request)
     if mask is None or audit.text is None:
         return without_text(audit)
     variants = tuple(replace(one, text=None) for one in audit.variants)
-    text = _masked(audit.text, mask)
+    pairs = zip(audit.text, mask.tolist(), strict=True)
+    text = "".join(char if keep or char == "\n" else BLOCK for char, keep in pairs)
     ids = _hidden_ids(audit, mask)
     return replace(audit, text=text, variants=variants, tokens=replace(audit.tokens, ids=ids))
 
@@ -77,23 +78,12 @@ def public_audits(audits: Sequence[Audit], request: ReportRequest) -> list[Audit
     ]
 
 
-def _masked(text: str, shown: npt.NDArray[np.bool_]) -> str:
-    return "".join(
-        char if keep or char == "\n" else BLOCK
-        for char, keep in zip(text, shown.tolist(), strict=True)
-    )
-
-
 def _hidden_ids(audit: Audit, shown: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     ids = audit.tokens.ids.copy()
     hidden = np.concatenate(([0], np.cumsum(~shown)))
     first, last = audit.tokens.spans[:, 0], audit.tokens.spans[:, 1]
     ids[(hidden[last] - hidden[first]) > 0] = NO_ID
     return ids
-
-
-def _nameless(register: RegisterFacts) -> RegisterFacts:
-    return replace(register, matches=tuple(replace(m, who="") for m in register.matches))
 
 
 def names(audits: Sequence[Audit]) -> list[tuple[str, int, str, str]]:
@@ -153,15 +143,24 @@ HIDDEN = 9
 MAX_RUNS = 20_000  # a longer text is printed without shades
 
 
-def integrity(
-    audits: Sequence[Audit],
-    labels: Labels,
-    name: str,
-    sha256: str,
-    size: int,
-    annex: str,
-    log: str,
-) -> tuple[Block, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Seals:
+    """Digests that the section on integrity prints.
+
+    Attributes:
+        name: Of the embedded record.
+        record: Its SHA-256.
+        size: Its bytes.
+        annex: SHA-256 of the sealed annex; empty when there is none.
+    """
+
+    name: str
+    record: str
+    size: int
+    annex: str = ""
+
+
+def integrity(audits: Sequence[Audit], labels: Labels, seals: Seals, log: str) -> tuple[Block, ...]:
     """Return the digests, and how they are checked without our program."""
     examined = any(audit.verdict != "not-examinable" for audit in audits)
     digests = [
@@ -173,16 +172,18 @@ def integrity(
         )
     ]
     others = labels.facts(
-        ("integrity.size", labels("bytes", n=numerals.count(size, labels.language))),
+        ("integrity.size", labels("bytes", n=numerals.count(seals.size, labels.language))),
         *digests,
-        ("integrity.annex", annex or None),
+        ("integrity.annex", seals.annex or None),
         ("integrity.log", log or labels("integrity.log.none")),
         ("integrity.signature", labels("integrity.signature.text")),
         ("integrity.time", labels("integrity.time.text")),
     )
     return (
-        replace(others, rows=((labels("integrity.record", name=name), sha256), *others.rows)),
-        paragraph(labels("integrity.check", name=name)),
+        replace(
+            others, rows=((labels("integrity.record", name=seals.name), seals.record), *others.rows)
+        ),
+        paragraph(labels("integrity.check", name=seals.name)),
         *([paragraph(labels("integrity.repeat"))] if examined else []),
     )
 

@@ -15,7 +15,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from pura.base.catalogue import Value, catalogue, check_language, phrase
 from pura.base.errors import ReportError
@@ -103,10 +103,6 @@ class Content:
     author: str = ""
     summary: tuple[Block, ...] = field(default=())
     alone: bool = False
-
-    def plain(self) -> dict[str, Any]:
-        """Return plain values for the template."""
-        return asdict(self)
 
 
 def paragraph(text: str) -> Block:
@@ -286,7 +282,7 @@ def compile_pdf(
         logo_words: What the logo shows, for those who do not see it.
         typeset: Does it, in this process or apart.
     """
-    inputs = {"data": json_text(content.plain())}
+    inputs = {"data": json_text(asdict(content))}
     files = {name: data.decode("utf-8") for name, data in attached.items()}
     inputs |= {"attached": json_text(files)}
     kind = None if logo is None else logo_format(logo)

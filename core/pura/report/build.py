@@ -19,7 +19,7 @@ from pura.record.naming import NamedMark
 from pura.record.spoken import whom_words
 from pura.report import annexes, findings, method
 from pura.report import request as request_file
-from pura.report.annexes import names, public_audits
+from pura.report.annexes import Seals, names, public_audits
 from pura.report.blocks import (
     Block,
     Content,
@@ -51,23 +51,6 @@ _BITS: Final = re.compile(r"\b[01]{12,}\b")
 _ON_PAGE_ONE: Final = 5  # of more marks the list runs over, and the sections go on behind it
 _UNEXAMINED: Final = ("report", "item", "integrity")
 """Sections of a report on items that could not be examined; the others speak of a measurement."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seals:
-    """Digests that the section on integrity prints.
-
-    Attributes:
-        name: Of the embedded record.
-        record: Its SHA-256.
-        size: Its bytes.
-        annex: SHA-256 of the sealed annex; empty when there is none.
-    """
-
-    name: str
-    record: str
-    size: int
-    annex: str = ""
 
 
 def report_number(audits: Sequence[Audit], request: ReportRequest) -> str:
@@ -112,9 +95,7 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         "evaluation": _evaluation(audits, request, labels),
         "validation": method.validation(audits, labels),
         "integrity": (
-            *annexes.integrity(
-                audits, labels, seals.name, seals.record, seals.size, seals.annex, request.log
-            ),
+            *annexes.integrity(audits, labels, seals, request.log),
             *_boxed("standing", request.standing, labels),
         ),
         "annexes": annexes.annexes(audits, request, labels, seals.annex),

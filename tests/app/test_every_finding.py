@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pura.report.content import Seals, content_of
 
 from pura.batch.results import (
     columns,
@@ -31,11 +30,13 @@ from pura.record.evidence import MarkFacts
 from pura.record.finding import COLUMNS, Column, Finding, said
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
 from pura.record.surroundings import KeyFacts, Transform
+from pura.report.annexes import Seals
+from pura.report.build import content_of
 from pura.report.request import ReportRequest
 from pura.report.statement import SCHEMA, Statement
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentences import Sentence
-from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.queue import JobContext
 from pura_audit.session.queue_model import Item, ItemState, listed
 from pura_audit.session.results import PileRow
 from pura_audit.session.results_export import exported_table

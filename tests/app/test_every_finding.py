@@ -30,7 +30,8 @@ from pura.record.evidence import MarkFacts
 from pura.record.finding import COLUMNS, Column, Finding, said
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
 from pura.record.surroundings import KeyFacts, Transform
-from pura.report.content import Seals, content_of
+from pura.report.annexes import Seals
+from pura.report.build import content_of
 from pura.report.request import ReportRequest
 from pura.report.statement import SCHEMA, Statement
 from pura.scheme import Payload, pack, parse_layout, unpack

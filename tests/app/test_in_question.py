@@ -25,9 +25,9 @@ from pura.record.comparison import compare_audits
 from pura.record.finding import Finding, said
 from pura.record.naming import CandidateFacts, RegisterFacts, RegisterMatch
 from pura.record.surroundings import Transform
+from pura.report.annexes import names
 from pura.report.blocks import Labels
 from pura.report.build import build_report
-from pura.report.hiding import names
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentences import Sentence

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, render_pages
-from pura.report.hiding import names
+from pura.report.annexes import names
 from pura.usecases.environment import Environment
 from pura.usecases.reports import (
     Built,

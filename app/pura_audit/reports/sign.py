@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from pura.base import numerals
 from pura.keys import Secret, passphrase_bytes
-from pura.report.sign import SignOptions
+from pura.report.signing import SignOptions
 from pura.usecases.reports import SignedReport, is_draft, sign_report
 from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, language, translate

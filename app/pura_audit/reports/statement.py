@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QWidget
 
-from pura.report.statement_check import StatementCheck
+from pura.report.statement import StatementCheck
 from pura.usecases.statements import check_statement
 from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform.i18n import language, translate

@@ -9,7 +9,7 @@ may hold blanks of its own; ``{name:word(group)}`` stands for the word of the gr
 the value is.
 
 >>> catalogue("errors").fill("input.part", "en", {})
-'The file has no such part.'
+'It is not clear which part of the file is meant.'
 """
 
 from __future__ import annotations
@@ -380,8 +380,8 @@ def unpacked(value: Any) -> Value:
         key, more = PRESENT.get(value["key"], (value["key"], {}))
         if key not in catalogue("errors"):
             raise ValueError("no such phrase")
-        values = {str(k): unpacked(v) for k, v in value["values"].items()}
-        return Phrase(key=key, values={**values, **more})
+        values = {str(k): unpacked(v) for k, v in {**value["values"], **more}.items()}
+        return Phrase(key=key, values=values)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("not a value")
     return cast("Value", value)

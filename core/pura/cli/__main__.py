@@ -54,7 +54,7 @@ _COMMANDS: Final = (
     (
         "selftest",
         "selftest:selftest",
-        "Recompute every test vector; then try to get out of the cage for others' files.",
+        "Recompute every test vector; then try to get out of the sandbox for files from others.",
     ),
     (
         "doctor",

@@ -283,7 +283,7 @@ def sign(
 ) -> None:
     """Sign the PDF of a report with the organisation's certificate (PAdES)."""
     from pura.keys import Secret
-    from pura.report.sign import SignOptions
+    from pura.report.signing import SignOptions
     from pura.usecases.reports import sign_report
 
     refuse_taken(to, SigningError)  # before the question, not after it

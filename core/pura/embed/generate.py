@@ -34,15 +34,8 @@ def check_fit(model: LanguageModel, profile: Profile, keys: Sequence[SecretKey |
     Raises:
         ProfileError: Says what does not fit.
     """
-    if profile.vocab_size != model.vocab_size:
-        raise ProfileError(
-            "fitness.vocabulary",
-            vocab_size=profile.vocab_size,
-            model=model.name,
-            there=model.vocab_size,
-            code="profile-tokenizer",
-        )
-    if profile.tokenizer not in (None, model.tokenizer_fingerprint):
+    named = profile.tokenizer not in (None, model.tokenizer_fingerprint)
+    if named or profile.vocab_size != model.vocab_size:
         raise ProfileError("fitness.tokenizer", model=model.name, code="profile-tokenizer")
     check_keys(profile, keys)
 

@@ -661,7 +661,7 @@ def sign_head_of_log(
         SigningError: The certificate cannot be used.
     """
     from pura.caselog.verify import sign_head
-    from pura.report.sign import load_identity
+    from pura.report.signing import load_identity
 
     with passphrase.used() as words:
         data = read_bounded(certificate, MAX_CERTIFICATE, CaseLogError)

@@ -24,7 +24,7 @@ from pura.base.files import exposed
 from pura.base.paths import build_hash, resource
 from pura.base.process import stays_out_of_swap
 from pura.caselog import list_cases
-from pura.documents import values as bounds
+from pura.documents import formats as bounds
 from pura.keys import State, words
 from pura.model import libraries
 from pura.model.device import free_memory, gigabytes, instructions, memory_need

@@ -21,7 +21,7 @@ from pura.verdict.power import SHORT, PowerFile, PowerTable, read_power_file, se
 
 if TYPE_CHECKING:
     from pura.measure.power_plan import PowerPlan
-    from pura.report.sign.sign import SignatureWord
+    from pura.report.signing import SignatureWord
 
 MAX_PROMPTS: Final = 1 << 22
 MAX_CERTIFICATE: Final = 1 << 20
@@ -285,8 +285,7 @@ def sign_power(
         PolicyError: There is no such table.
         SigningError: The certificate cannot be used.
     """
-    from pura.report.sign.identity import load_identity
-    from pura.report.sign.sign import sign_detached
+    from pura.report.signing import load_identity, sign_detached
 
     sealed = environment.power.get(name)
     with passphrase.used() as words:
@@ -360,7 +359,7 @@ def _check(sealed: PowerFile, trust: tuple[Path, ...]) -> SignatureWord | None:
     if sealed.signature is None:
         return None
     from pura.report.check import load_trust
-    from pura.report.sign.sign import check_detached
+    from pura.report.signing import check_detached
 
     roots = [
         der

@@ -23,16 +23,14 @@ from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import Report, ReportRequest, html_page, page_count, table_files, typesetter
 from pura.report import build_report as make_report
+from pura.report.blocks import typeset
 from pura.report.build import RECORD
 from pura.report.check import ReportCheck, load_trust
 from pura.report.check import check_report as examine
-from pura.report.figures import MAX_LOGO
-from pura.report.pages import typeset
 from pura.report.regulators import AnnexFacts, regulators_annex
-from pura.report.request import PAPERS, Confirmation, check_choices
-from pura.report.sign import SignOptions, load_identity
-from pura.report.sign import sign_report as put_signature
-from pura.report.sign.identity import Certificate
+from pura.report.request import MAX_LOGO, PAPERS, Confirmation, check_choices
+from pura.report.signing import Certificate, SignOptions, load_identity
+from pura.report.signing import sign_report as put_signature
 from pura.scheme import Profile
 from pura.usecases.audits import audit_again
 from pura.usecases.cases import acting, open_log
@@ -251,7 +249,7 @@ def refuse_replacing(
 def _annex(pdf: bytes, passphrase: Secret | None) -> bytes:
     if passphrase is None:
         return pdf
-    from pura.report.hiding import lock_pdf
+    from pura.report.annexes import lock_pdf
 
     words = passphrase.copy()
     try:

@@ -9,12 +9,17 @@ from pathlib import Path
 from pura.base.errors import InputError, ReportFileError, SigningError
 from pura.base.files import read_bounded
 from pura.keys import Secret
-from pura.report.check.checking import MAX_TRUST_BYTES
-from pura.report.sign.identity import MAX_FILE_BYTES as MAX_IDENTITY
-from pura.report.sign.identity import load_identity
-from pura.report.statement import StatementKey
-from pura.report.statement_check import MAX_FILE_BYTES, StatementCheck, Trust, find_statement
-from pura.report.statement_check import check_statement as examine
+from pura.report.check import MAX_TRUST_BYTES
+from pura.report.signing import MAX_FILE_BYTES as MAX_IDENTITY
+from pura.report.signing import load_identity
+from pura.report.statement import (
+    MAX_FILE_BYTES,
+    StatementCheck,
+    StatementKey,
+    Trust,
+    find_statement,
+)
+from pura.report.statement import check_statement as examine
 from pura.usecases.environment import Environment
 
 

@@ -224,7 +224,7 @@ def test_four_eyes(browser: Any, filled: str, qtbot: Any) -> None:
     dialog.recomputed.set_text("the evidence")
     dialog.confirm.click()
     qtbot.waitUntil(dialog.words.isVisible)
-    assert "Four eyes" in dialog.words.text()
+    assert "Two people" in dialog.words.text()
     dialog.who.set_text("Béla")
     with qtbot.waitSignal(dialog.signed):
         dialog.confirm.click()

@@ -447,7 +447,7 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
         made.error = ProfileError("profile.foreign-typed")
         form.ok.click()
         qtbot.waitUntil(lambda form=form: not form.trying)
-        assert "cannot be right" in form.words.text()
+        assert "is not valid" in form.words.text()
         made.error = None
         form.ok.click()
         # It is deleted when it closes, sooner or later; until then it holds no secret.

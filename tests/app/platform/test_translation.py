@@ -33,7 +33,7 @@ import pura_audit
 from pura.base.errors import ModelError
 from pura.base.paths import Paths, resource
 from pura.record.audit import Audit
-from pura.words.linter import forbidden
+from pura.words.sentences import forbidden
 from pura_audit import application
 from pura_audit.jobs.queue import JobQueue, Progress
 from pura_audit.platform import i18n

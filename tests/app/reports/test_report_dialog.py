@@ -20,8 +20,8 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.naming import RegisterFacts, RegisterMatch
 from pura.report import ItemNotes, ReportRequest, typesetter
-from pura.report.figures import MAX_LOGO
-from pura.report.pages import page_count, typeset
+from pura.report.blocks import page_count, typeset
+from pura.report.request import MAX_LOGO
 from pura.usecases.reports import Built
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile

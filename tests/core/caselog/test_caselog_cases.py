@@ -235,7 +235,7 @@ def test_four_eyes_are_two_persons(
     with pytest.raises(CaseLogError) as caught:
         sign_off(log, item, log.person("ANNA beispiel"), agree=True, recomputed="all")
     assert code(caught) == "four-eyes"
-    with pytest.raises(CaseLogError, match="has to be said"):
+    with pytest.raises(CaseLogError, match="Text is needed"):
         sign_off(log, item, bela, agree=True, recomputed=" ")
     sign_off(log, item, bela, agree=False, recomputed="evidence", words="too short a text")
     sign_off(log, item, bela, agree=True, recomputed="all of it, from the record")
@@ -374,7 +374,7 @@ def test_the_text_alone_can_be_erased(
 def test_a_hold_forbids_erasing(log: CaseLog, anna: Person, make_audit: Make) -> None:
     case = open_case(log, "Thesis", anna)
     save_audit(log, case.id, make_audit(1), anna)
-    with pytest.raises(CaseLogError, match="has to be said"):
+    with pytest.raises(CaseLogError, match="Text is needed"):
         set_hold(log, case.id, anna, held=True, reason="")
     set_hold(log, case.id, anna, held=True, reason="litigation")
     assert read_case(log, case.id).held

@@ -104,7 +104,7 @@ def test_a_record_that_does_not_agree_with_itself_makes_no_report(
     path.write_text(json_io.to_json(replace(audit, verdict="no-mark")), encoding="utf-8")
     done = pura("report", "build", path, "--pdf", tmp_path / "out.pdf")
     assert isinstance(done.exception, RecordError)
-    assert done.exception.message.startswith("edited.json: The record does not agree with itself.")
+    assert done.exception.message.startswith("edited.json: The record contradicts itself.")
     assert not (tmp_path / "out.pdf").exists()
 
 

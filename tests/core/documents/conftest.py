@@ -10,8 +10,7 @@ import pytest
 
 from pura.base.process import Ending
 from pura.documents import child, reading
-from pura.documents.formats import FORMATS
-from pura.documents.values import ReadOptions
+from pura.documents.formats import FORMATS, ReadOptions
 
 
 @pytest.fixture(autouse=True)

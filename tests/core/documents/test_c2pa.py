@@ -22,8 +22,7 @@ from pura.documents import characters, from_text, read_document
 from pura.documents.restore import restore
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
-from pura.words.linter import forbidden
-from pura.words.sentences import fill, noted
+from pura.words.sentences import fill, forbidden, noted
 
 
 def manifest(size: int, version: int = 1, cut: int = 0) -> str:

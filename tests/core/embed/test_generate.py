@@ -220,7 +220,7 @@ def test_what_does_not_fit_is_refused(
 
     other = "0123456789abcdef"
     assert run(tokenizer=tiny.tokenizer_fingerprint, key=key.fingerprint, model=other).ids.size
-    with pytest.raises(ProfileError, match="tokenizer of 258 tokens"):
+    with pytest.raises(ProfileError, match="is not the one that the profile names"):
         run(vocab_size=258)
     with pytest.raises(ProfileError, match="not the one that the profile names") as refused:
         run(tokenizer=other)

@@ -122,7 +122,7 @@ def test_a_worker_elsewhere_finds_the_same(
         with prepared(quick, setup, late=True) as ready:
             [here] = batch.reading(ready, records=False)([from_text(texts[2])])
         with (
-            pytest.raises(InputError, match="No process"),
+            pytest.raises(InputError, match="No worker process"),
             arrived.opened([bytearray(b"x" * 32)]),
         ):
             pass

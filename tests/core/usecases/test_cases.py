@@ -147,7 +147,7 @@ def test_examined_filed_and_confirmed_are_three_people(
     assert item.headline("en") == record.title("en")
     review = partial(cases.review_finding, alone, item=item, agree=True, recomputed="all of it")
     for name in ("Anna", "Béla"):
-        with pytest.raises(CaseLogError, match="Four eyes"):
+        with pytest.raises(CaseLogError, match="Two people"):
             review(reviewer=name)
     review(reviewer="Chidi")
     # The name travels with the case, though its entry stands in another.

@@ -275,7 +275,7 @@ def test_a_signature_is_checked_wherever_a_table_comes_in(
     other = seal(made_up(small_model, name="Forged"), found.sealed.signature)
     assert statement(other.fingerprint) != statement(sealed.fingerprint)
     file.write_bytes(other.to_bytes())
-    with pytest.raises(PolicyError, match="not of this table") as caught:
+    with pytest.raises(PolicyError, match="does not belong to this power table") as caught:
         add_power(quick, file)
     assert caught.value.code == "power-forged"
     quick.power.put(other)
@@ -283,7 +283,7 @@ def test_a_signature_is_checked_wherever_a_table_comes_in(
         lambda: show_power(quick, "Forged"),
         lambda: audit_tables(quick, other.fingerprint),
     ):
-        with pytest.raises(PolicyError, match="not of this table"):
+        with pytest.raises(PolicyError, match="does not belong to this power table"):
             use()
 
 

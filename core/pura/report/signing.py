@@ -1,4 +1,8 @@
-"""PAdES signatures with a visible seal, and detached ones over bytes."""
+"""Signing: the certificate and key of a PKCS#12 file, and signatures with them.
+
+Reports get a PAdES signature with a visible seal, other bytes a detached one. Each thing that can
+be wrong with a key file is said for what it is; passphrase and key never reach an error.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,209 @@ import asyncio
 import io
 import json
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import SigningError
 from pura.report.blocks import Labels
-from pura.report.check.parse import drive
-from pura.report.sign.identity import Certificate, Identity
 
 if TYPE_CHECKING:
+    from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
     from pyhanko.sign.timestamps import TimeStamper
+
+
+MAX_FILE_BYTES: Final = 1 << 20
+MIN_RSA_BITS: Final = 2048
+MIN_CURVE_BITS: Final = 256
+USAGES: Final = frozenset({"digital_signature", "non_repudiation"})
+_WEAK_HASHES: Final = ("md2", "md4", "md5", "sha1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """What people need to know of a certificate.
+
+    Attributes:
+        subject: Whom it names.
+        organization: The organisation in it; empty when it names none.
+        issuer: Who vouches for it.
+        serial: Serial number, hexadecimal.
+        not_before: Valid from, UTC.
+        not_after: Valid until, UTC.
+        sha256: Fingerprint of the whole certificate, 64 hex digits.
+        key: Kind and size of its key, e.g. ``RSA 3072``.
+        self_signed: It vouches for itself.
+    """
+
+    subject: str
+    organization: str
+    issuer: str
+    serial: str
+    not_before: datetime
+    not_after: datetime
+    sha256: str
+    key: str
+    self_signed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """A certificate with its private key, ready to sign.
+
+    Attributes:
+        certificate: What it says.
+        cert_der: The certificate, DER.
+        key_der: The private key, PKCS#8 DER; never shown.
+        chain_der: The certificates between it and its root, DER.
+    """
+
+    certificate: Certificate
+    cert_der: bytes = field(repr=False)
+    key_der: bytes = field(repr=False)
+    chain_der: tuple[bytes, ...] = field(default=(), repr=False)
+
+
+def load_identity(data: bytes, passphrase: bytes | bytearray | None, *, now: datetime) -> Identity:
+    """Open a PKCS#12 file (``.p12``, ``.pfx``).
+
+    Args:
+        data: The file.
+        passphrase: Its passphrase, UTF-8; None when it has none.
+        now: The time to hold the validity against, with a zone.
+
+    Raises:
+        SigningError: Damaged, wrong passphrase, no private key or certificate, a weak key, a
+            certificate for other uses, expired or not yet valid.
+    """
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.serialization import pkcs12
+
+    _look_like_pkcs12(data)
+    try:
+        secret = None if passphrase is None else bytes(passphrase)
+        key, cert, others = pkcs12.load_key_and_certificates(data, secret)
+    except (ValueError, TypeError):
+        raise SigningError("signing.passphrase", code="signing-passphrase") from None
+    except Exception as error:  # unsupported ciphers of old files; its words are not ours
+        raise _damaged(type(error).__name__) from None
+    if cert is None:
+        raise SigningError("signing.pair", code="signing-no-certificate")
+    if key is None:
+        raise SigningError("signing.pair", code="signing-no-key")
+    facts = describe(cert)
+    _strong(key, cert)
+    _meant_for_signing(cert)
+    _in_time(facts, now)
+    der = serialization.Encoding.DER
+    return Identity(
+        certificate=facts,
+        cert_der=cert.public_bytes(der),
+        key_der=key.private_bytes(
+            der, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        ),
+        chain_der=tuple(other.public_bytes(der) for other in others),
+    )
+
+
+def describe(cert: x509.Certificate) -> Certificate:
+    """Say what a certificate says."""
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.x509.oid import NameOID
+
+    organizations = cert.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+    return Certificate(
+        subject=_name(cert.subject),
+        organization=str(organizations[0].value) if organizations else "",
+        issuer=_name(cert.issuer),
+        serial=f"{cert.serial_number:x}",
+        not_before=cert.not_valid_before_utc,
+        not_after=cert.not_valid_after_utc,
+        sha256=cert.fingerprint(hashes.SHA256()).hex(),
+        key=_key_words(cert.public_key()),
+        self_signed=cert.subject == cert.issuer,
+    )
+
+
+def _name(name: x509.Name) -> str:
+    from cryptography.x509.oid import NameOID
+
+    order = (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME)
+    found = [str(a.value) for oid in order for a in name.get_attributes_for_oid(oid)]
+    return ", ".join(dict.fromkeys(found)) or name.rfc4514_string()
+
+
+def _key_words(key: object) -> str:
+    curve, size = getattr(key, "curve", None), getattr(key, "key_size", 0)
+    if curve is not None:
+        return f"ECDSA {curve.name}"
+    kind = type(key).__name__.removesuffix("PublicKey").lstrip("_")
+    return f"{kind} {size}" if size else kind
+
+
+def _look_like_pkcs12(data: bytes) -> None:
+    # The names of time stamps are learnt with tsp, and only before any name is looked up.
+    from asn1crypto import pkcs12, tsp
+
+    assert tsp.TSTInfo
+    if len(data) > MAX_FILE_BYTES:
+        raise _damaged(phrase("signing.too-large"))
+    if data.lstrip().startswith(b"-----BEGIN"):
+        raise SigningError("signing.file", kind="PEM", code="signing-file")
+    try:
+        outer = pkcs12.Pfx.load(data, strict=True)
+        whole = str(outer["version"].native) == "v3" and outer["auth_safe"].native is not None
+    except (ValueError, TypeError, KeyError):
+        whole = False
+    if not whole:
+        raise _damaged(phrase("signing.structure"))
+
+
+def _damaged(kind: str | Phrase) -> SigningError:
+    return SigningError("signing.file", kind=kind, code="signing-file")
+
+
+def _strong(key: PrivateKeyTypes, cert: x509.Certificate) -> None:
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+
+    if isinstance(key, rsa.RSAPrivateKey):
+        weak = key.key_size < MIN_RSA_BITS
+    elif isinstance(key, ec.EllipticCurvePrivateKey):
+        weak = key.curve.key_size < MIN_CURVE_BITS
+    else:
+        weak = not isinstance(key, ed25519.Ed25519PrivateKey)
+    words = _key_words(cert.public_key()) if weak else ""
+    hashed = cert.signature_hash_algorithm
+    if hashed is not None and hashed.name in _WEAK_HASHES and cert.subject != cert.issuer:
+        words = words or hashed.name.upper()
+    if words:
+        raise SigningError(
+            "signing.weak", words=words, rsa=MIN_RSA_BITS, curve=MIN_CURVE_BITS, code="signing-weak"
+        )
+
+
+def _meant_for_signing(cert: x509.Certificate) -> None:
+    from cryptography import x509
+
+    try:
+        usage = cert.extensions.get_extension_for_class(x509.KeyUsage).value
+    except (x509.ExtensionNotFound, ValueError):
+        return
+    if not (usage.digital_signature or usage.content_commitment):
+        raise SigningError("signing.usage", code="signing-usage")
+
+
+def _in_time(facts: Certificate, now: datetime) -> None:
+    if now > facts.not_after:
+        raise SigningError("signing.day", day=f"{facts.not_after:%Y-%m-%d}", code="signing-expired")
+    if now < facts.not_before:
+        raise SigningError(
+            "signing.day", day=f"{facts.not_before:%Y-%m-%d}", code="signing-not-yet-valid"
+        )
 
 
 WIDTH: Final = 220
@@ -174,10 +368,11 @@ def sign_report(
     except SigningError:
         raise
     except PdfError:
-        raise _not_sound() from None
+        raise SigningError("signing.unsound", code="signing-pdf") from None
     except Exception as error:
         if stamper is not None and _is_stamp_error(error):
-            raise _no_stamp(type(error).__name__) from None
+            kind = type(error).__name__
+            raise SigningError("signing.no-time", kind=kind, code="signing-tsa") from None
         raise
     return out.getvalue()
 
@@ -199,17 +394,8 @@ def _signer(
     place: tuple[int, tuple[int, int, int, int]] | None,
     now: datetime,
 ) -> Any:
-    from asn1crypto import keys, x509
     from pyhanko.sign import fields, signers
-    from pyhanko_certvalidator.registry import SimpleCertificateStore
 
-    store: Any = SimpleCertificateStore()  # type: ignore[no-untyped-call]
-    store.register_multiple([x509.Certificate.load(der) for der in identity.chain_der])
-    signer = signers.SimpleSigner(
-        signing_cert=x509.Certificate.load(identity.cert_der),
-        signing_key=keys.PrivateKeyInfo.load(identity.key_der),
-        cert_registry=store,
-    )
     page, box = place if place is not None else (0, None)
     words = Labels(options.language)("seal.field", who=identity.certificate.subject)
     field = fields.SigFieldSpec(
@@ -221,8 +407,7 @@ def _signer(
     return signers.PdfSigner(
         signers.PdfSignatureMetadata(
             field_name=FIELD,
-            # Ed25519 hashes with SHA-512 by itself, and RFC 8419 asks for the same one here.
-            md_algorithm="sha512" if identity.certificate.key == "Ed25519" else "sha256",
+            md_algorithm=_digest(identity),
             reason=options.reason or None,
             location=options.location or None,
             name=identity.certificate.subject,
@@ -230,7 +415,7 @@ def _signer(
             certify=True,
             docmdp_permissions=fields.MDPPerm.NO_CHANGES,
         ),
-        signer=signer,
+        signer=_simple_signer(identity),
         timestamper=stamper,
         stamp_style=style,
         new_field_spec=field,
@@ -271,14 +456,6 @@ def _is_stamp_error(error: Exception) -> bool:
     return isinstance(error, TimestampRequestError | TimeoutError | OSError) or "aiohttp" in name
 
 
-def _no_stamp(kind: str) -> SigningError:
-    return SigningError("signing.no-time", kind=kind, code="signing-tsa")
-
-
-def _not_sound() -> SigningError:
-    return SigningError("signing.unsound", code="signing-pdf")
-
-
 @dataclass(frozen=True, kw_only=True)
 class SignatureWord:
     """What a signature says.
@@ -294,22 +471,47 @@ class SignatureWord:
     subject: str
 
 
-def sign_detached(data: bytes, identity: Identity) -> bytes:
-    """Sign bytes; returns the signature, CMS as DER, with the certificates but not the bytes."""
+def _simple_signer(identity: Identity) -> Any:
     from asn1crypto import keys, x509
     from pyhanko.sign import signers
     from pyhanko_certvalidator.registry import SimpleCertificateStore
 
-    store = SimpleCertificateStore()  # type: ignore[no-untyped-call]
+    store: Any = SimpleCertificateStore()  # type: ignore[no-untyped-call]
     store.register_multiple([x509.Certificate.load(der) for der in identity.chain_der])
-    signer = signers.SimpleSigner(
+    return signers.SimpleSigner(
         signing_cert=x509.Certificate.load(identity.cert_der),
         signing_key=keys.PrivateKeyInfo.load(identity.key_der),
         cert_registry=store,
     )
-    digest = "sha512" if identity.certificate.key == "Ed25519" else "sha256"
-    made: bytes = asyncio.run(signer.async_sign_general_data(data, digest)).dump()
+
+
+def _digest(identity: Identity) -> str:
+    # Ed25519 hashes with SHA-512 by itself, and RFC 8419 asks for the same one here.
+    return "sha512" if identity.certificate.key == "Ed25519" else "sha256"
+
+
+def sign_detached(data: bytes, identity: Identity) -> bytes:
+    """Sign bytes; returns the signature, CMS as DER, with the certificates but not the bytes."""
+    signer = _simple_signer(identity)
+    made: bytes = asyncio.run(signer.async_sign_general_data(data, _digest(identity))).dump()
     return made
+
+
+def validation(trust: Sequence[bytes], moment: datetime) -> dict[str, Any]:
+    """Return how a signature is held against trusted certificates, DER; nothing is fetched."""
+    from asn1crypto import x509
+    from pyhanko.sign.validation.settings import KeyUsageConstraints
+    from pyhanko_certvalidator import ValidationContext
+
+    roots = [x509.Certificate.load(der) for der in trust]
+    return {
+        "signer_validation_context": ValidationContext(
+            trust_roots=roots, allow_fetching=False, moment=moment
+        ),
+        "key_usage_settings": KeyUsageConstraints(
+            key_usage=set(USAGES), match_all_key_usages=False
+        ),
+    }
 
 
 def check_detached(
@@ -324,28 +526,13 @@ def check_detached(
         moment: The time to hold certificates against.
     """
     from asn1crypto import cms as forms
-    from asn1crypto import x509
     from pyhanko.sign.validation.generic_cms import async_validate_detached_cms
-    from pyhanko.sign.validation.settings import KeyUsageConstraints
-    from pyhanko_certvalidator import ValidationContext
 
     # It writes its stack for every certificate that nobody vouches for; here that is an answer.
     logging.getLogger("pyhanko").setLevel(logging.CRITICAL)
-    context = ValidationContext(
-        trust_roots=[x509.Certificate.load(der) for der in trust],
-        allow_fetching=False,
-        moment=moment,
-    )
-    usage = KeyUsageConstraints(
-        key_usage={"digital_signature", "non_repudiation"}, match_all_key_usages=False
-    )
     try:
         signed = forms.ContentInfo.load(signature)["content"]
-        status = drive(
-            async_validate_detached_cms(
-                data, signed, signer_validation_context=context, key_usage_settings=usage
-            )
-        )
+        status = drive(async_validate_detached_cms(data, signed, **validation(trust, moment)))
         subject = status.signing_cert.subject.native.get("common_name", "")
     except Exception:  # a signature that cannot even be read is not one
         return SignatureWord(intact=False, trusted=False, subject="")
@@ -354,3 +541,13 @@ def check_detached(
         trusted=bool(status.trusted),
         subject=str(subject),
     )
+
+
+def drive(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that waits for nothing outside; an event loop would open a socket."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value
+    work.close()
+    raise asyncio.InvalidStateError("the check waits for something outside")

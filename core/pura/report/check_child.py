@@ -1,15 +1,30 @@
-"""Taking a report apart; runs in the caged child (reports.md)."""
+"""The child that takes a stranger's PDF apart: ``python -m pura.report.check_child``.
+
+Standard input: one line of JSON, then the file. The line says the trusted certificates and the
+time, or how long another PDF is that stands first and that the file should look like. Standard
+output: one JSON object, or the list of the pages that look different. It shares the cage with the
+readers of documents: no file, no socket, no program.
+"""
 
 from __future__ import annotations
 
-import asyncio
+import base64
 import hashlib
+import importlib
 import io
-from collections.abc import Coroutine, Iterator, Sequence
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from pura.report.check.verify import AttachmentFacts, FileFacts, SignatureFacts
+from pura.base.linux import kernel
+from pura.documents import cage
+from pura.report.check import MAX_FILE_BYTES, AttachmentFacts, FileFacts, SignatureFacts
+from pura.report.signing import drive, validation
 
 MAX_PAGES: Final = 2000
 MAX_ATTACHMENTS: Final = 100
@@ -184,9 +199,11 @@ def _signatures(
 def _signature(
     data: bytes, embedded: Any, trust: Sequence[bytes], moment: datetime
 ) -> SignatureFacts:
+    from pyhanko.sign.validation import async_validate_pdf_signature
+
     name = str(embedded.field_name)
     try:
-        status = _validate(embedded, trust, moment)
+        status = drive(async_validate_pdf_signature(embedded, **validation(trust, moment)))
         end = int(embedded.byte_range[-2]) + int(embedded.byte_range[-1])
     except MemoryError:
         raise
@@ -233,37 +250,6 @@ def _is_padded(data: bytes, embedded: Any) -> bool:
     return sound and place[1:-1].isalnum() and not any(content[used:])
 
 
-def _validate(embedded: Any, trust: Sequence[bytes], moment: datetime) -> Any:
-    from asn1crypto import x509
-    from pyhanko.sign.validation import async_validate_pdf_signature
-    from pyhanko.sign.validation.settings import KeyUsageConstraints
-    from pyhanko_certvalidator import ValidationContext
-
-    context = ValidationContext(
-        trust_roots=[x509.Certificate.load(der) for der in trust],
-        allow_fetching=False,
-        moment=moment,
-    )
-    usage = KeyUsageConstraints(
-        key_usage={"digital_signature", "non_repudiation"}, match_all_key_usages=False
-    )
-    return drive(
-        async_validate_pdf_signature(
-            embedded, signer_validation_context=context, key_usage_settings=usage
-        )
-    )
-
-
-def drive(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that waits for nothing outside; an event loop would open a socket."""
-    try:
-        work.send(None)
-    except StopIteration as end:
-        return end.value
-    work.close()
-    raise asyncio.InvalidStateError("the check waits for something outside")
-
-
 def _changes(status: Any, *, whole: bool) -> str:
     if whole:
         return "none"
@@ -299,3 +285,81 @@ def _name(name: Any) -> str:
     parts = [plain.get("common_name"), plain.get("organization_name")]
     words = [str(p) for p in parts if p]
     return ", ".join(dict.fromkeys(words)) or str(name.human_friendly)
+
+
+# Everything that is imported on the way, since the cage lets nothing in later.
+_PRELOAD: Final = (
+    "pypdfium2",
+    "asn1crypto.tsp",
+    "pyhanko.pdf_utils.reader",
+    "pyhanko.sign.validation",
+    "pyhanko.sign.diff_analysis",
+    "pyhanko_certvalidator",
+    "pyhanko_certvalidator.fetchers.requests_fetchers",
+    "cryptography.hazmat.backends.openssl.backend",
+    "cryptography.hazmat.primitives.asymmetric.ec",
+    "cryptography.hazmat.primitives.asymmetric.rsa",
+    "cryptography.hazmat.primitives.asymmetric.ed25519",
+    "cryptography.hazmat.primitives.asymmetric.padding",
+    "encodings.latin_1",
+    "encodings.utf_8",
+    "encodings.utf_16",
+    "encodings.utf_16_be",
+    "encodings.utf_16_le",
+    "encodings.idna",
+    "stringprep",
+)
+
+
+def main() -> None:
+    """Read the request, shut the cage, take the file apart."""
+    kernel.die_with_parent()
+    logging.disable(logging.CRITICAL)  # it would write tracebacks with names into the log
+    source = sys.stdin.buffer
+    request = json.loads(source.readline(1 << 22))
+    for name in _PRELOAD:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue  # an optional part of a library
+    if before := request.get("like"):
+        _drawn_once()
+        cage.close()
+        data = source.read(before + MAX_FILE_BYTES + 1)
+        _answer(list(differing_pages(data[:before], data[before:])))
+    moment = datetime.fromisoformat(request["moment"])
+    trust = [base64.b64decode(one) for one in request["trust"]]
+    _warm(moment)
+    cage.close()
+    facts = dissect(source.read(MAX_FILE_BYTES + 1), trust, moment)
+    _answer(asdict(facts))
+
+
+def _answer(found: object) -> NoReturn:
+    sys.stdout.buffer.write(json.dumps(found).encode("ascii"))
+    sys.stdout.buffer.flush()
+    os._exit(0)
+
+
+def _drawn_once() -> None:
+    """Let the library that draws load what it loads once."""
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument.new()
+    document.init_forms()
+    document.new_page(8, 8).render()
+    document.close()
+
+
+def _warm(moment: datetime) -> None:
+    """Let the libraries read what they read once: the time zone, their own tables."""
+    import tzlocal
+    from pyhanko_certvalidator import ValidationContext
+
+    tzlocal.get_localzone()
+    moment.astimezone()
+    ValidationContext(trust_roots=[], allow_fetching=False, moment=moment)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""A report from its audits: the sections in their order (docs/reports.md), then the files."""
+"""A report from its audits: the sections in their order (reports.md), then the files."""
 
 from __future__ import annotations
 

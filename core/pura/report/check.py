@@ -1,4 +1,4 @@
-"""Checking a report: single checks, each with its own result in words (docs/reports.md).
+"""Checking a report: single checks, each with its own result in words (reports.md).
 
 The file is a stranger's: :mod:`pura.report.check_child` takes it apart in a caged child, and what
 the child says is judged here. Then the report is made again from its own record and compared, and

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pura.base.former_texts import PRESENT
 
 import pura
 import pura_audit
@@ -16,7 +17,6 @@ from pura.base import catalogue as words
 from pura.base import database
 from pura.base.catalogue import FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
-from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource
 from pura.keys import faults

@@ -28,6 +28,8 @@ from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource
 
 _MERGED: Final[Mapping[str, tuple[str, ...]]] = {
+    "fitness.tokenizer": ("fitness.vocabulary",),
+    "input.empty": ("input.no-text",),
     "input.outside": ("packed.entities",),
     "input.read": ("input.read-end",),
     "input.surrogates": ("input.surrogate",),
@@ -51,13 +53,14 @@ _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "kind.packed": ("7z", "bzip2", "gzip", "rar", "xz", "zip"),
     "kind.picture": ("gif", "jpeg", "png"),
 }
-PRESENT: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+PRESENT: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     **{old: (key, {}) for key, olds in _MERGED.items() for old in olds},
     **{
         f"kind.{name}": (key, {"name": name if key == "kind.packed" else name.upper()})
         for key, names in _KINDS.items()
         for name in names
     },
+    "input.special": ("input.read", {"why": {"key": "reason.special", "values": {}}}),
     "model.ids": ("audit.ids-list", {}),
 }
 """The key of today, and the values that the former one did not have."""

@@ -17,12 +17,11 @@ from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import BinaryIO, Final
 
-from pura.base.caged_child import converse, start_child
+from pura.base import decoder
 from pura.base.catalogue import phrase, quoted
-from pura.base.decoder import Decoder
 from pura.base.errors import InputError, RecordError
 from pura.base.numerals import visible
-from pura.base.process import NOT_SHUT_STATUS
+from pura.base.process import NOT_SHUT_STATUS, converse, start_child
 from pura.documents import formats
 from pura.documents.encodings import Preview, decode, previews
 from pura.documents.formats import (
@@ -274,7 +273,7 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
 
 def _extract(item: object) -> Extract:
     """Take a text as the child sent it, if every part of it is as a reader makes it."""
-    found = _DECODER.decode(Extract, item)
+    found = decoder.decode(Extract, item)
     starts = list(found.pages)
     changes = all(f"change.{one.name}" in findings() for one in found.transforms)
     ordered = len(starts) <= formats.MAX_PAGES and starts == sorted(starts)
@@ -289,7 +288,6 @@ def _extract(item: object) -> Extract:
     return found
 
 
-_DECODER: Final = Decoder()
 _DEFAULT = ReadOptions()
 
 

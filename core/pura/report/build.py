@@ -15,8 +15,7 @@ from pura.record import json_io
 from pura.record.audit import SCHEMA as RECORD_SCHEMA
 from pura.record.audit import Audit
 from pura.record.finding import said
-from pura.record.naming import NamedMark
-from pura.record.spoken import whom_words
+from pura.record.naming import NamedMark, whom_words
 from pura.report import annexes, findings, method
 from pura.report import request as request_file
 from pura.report.annexes import Seals, names, public_audits

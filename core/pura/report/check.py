@@ -16,12 +16,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from pura.base.caged_child import Ending, converse, start_child
 from pura.base.catalogue import Phrase, Value, catalogue, phrase
-from pura.base.decoder import Decoder
+from pura.base.decoder import decode
 from pura.base.errors import PuraError, RecordError, ReportFileError, unusable
 from pura.base.json_text import read_json
-from pura.base.process import NOT_SHUT_STATUS
+from pura.base.process import NOT_SHUT_STATUS, Ending, converse, start_child
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -126,7 +125,6 @@ class FileFacts:
     problem: str = ""
 
 
-_DECODER: Final = Decoder()
 GOOD: Final = "good"
 NOTICE: Final = "notice"
 BAD: Final = "bad"
@@ -572,7 +570,7 @@ def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:
     try:
         if status != 0:
             raise ValueError("status")
-        return _DECODER.decode(FileFacts, json.loads(answer))
+        return decode(FileFacts, json.loads(answer))
     except (ValueError, RecursionError):
         raise ReportFileError("report.file-stopped", status=status) from None
 

@@ -9,9 +9,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pura.base.decoder import Decoder, Own, later
+from pura.base.decoder import Form, decode, later
 from pura.base.errors import InputError
 from pura.base.json_text import read_json
 from pura.base.numerals import LANGUAGES
@@ -29,6 +29,11 @@ OMITTED: Final = "omitted"
 TEXT_MODES: Final = (FULL, EXCERPT, REDACTED, OMITTED)
 PAPERS: Final = ("a4", "us-letter")
 MAX_FIELD: Final = 4000
+
+
+def _logo_of(encoded: Any) -> bytes | None:
+    """Read a logo as :func:`write` writes it."""
+    return None if encoded is None else base64.b64decode(encoded, validate=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +136,7 @@ class ReportRequest:
     text: str = FULL
     redactions: tuple[tuple[int, int], ...] = ()
     further: tuple[tuple[tuple[int, int], ...], ...] = ()
-    logo: bytes | None = None
+    logo: Annotated[bytes | None, Form(read=_logo_of, schema={})] = None
 
 
 def check_choices(*choices: tuple[str, str, Sequence[str]]) -> None:
@@ -197,13 +202,6 @@ class Particulars:
     schema: str = SCHEMA
 
 
-def _logo(encoded: Any, _: Any) -> bytes:
-    return base64.b64decode(encoded, validate=True)
-
-
-_DECODER: Final = Decoder({bytes: Own(read=_logo, schema={})})
-
-
 def here() -> dict[str, str]:
     """Return the versions on which the bytes of a report depend."""
     return {"pura": __version__, "typst": metadata.version("typst")}
@@ -224,7 +222,7 @@ def read(data: bytes) -> Particulars:
         ValueError: It is none, or a field is missing, unknown or of another type.
     """
     try:
-        found = _DECODER.decode(Particulars, read_json(data))
+        found = decode(Particulars, read_json(data))
     except TypeError:
         raise ValueError("logo") from None
     if found.schema != SCHEMA:

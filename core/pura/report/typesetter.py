@@ -19,13 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from pura.base.caged_child import converse, start_child
+from pura.base import linux
 from pura.base.catalogue import phrase
 from pura.base.errors import PuraError, ReportError
 from pura.base.json_text import json_text
-from pura.base.linux import kernel, sandbox
 from pura.base.paths import resource
-from pura.base.process import NOT_SHUT_STATUS
+from pura.base.process import NOT_SHUT_STATUS, converse, start_child
 from pura.report.blocks import Typeset, typeset
 
 REFUSED: Final = 3
@@ -71,7 +70,7 @@ def _typeset(data: bytes, beat: Callable[[], None]) -> bytes:
 
 def main() -> None:
     """Read what is to be typeset, and write the PDF."""
-    kernel.die_with_parent()
+    linux.die_with_parent()
     source = sys.stdin.buffer
     head = json.loads(source.readline())
     tempfile.tempdir = head["folder"]
@@ -95,9 +94,9 @@ def _remade(head: dict[str, Any], source: BinaryIO) -> bytes:
 
     from pura.report.build import remake
 
-    readable = [resource("report"), resource("ui"), resource("languages"), *sandbox.libraries()]
+    readable = [resource("report"), resource("ui"), resource("languages"), *linux.libraries()]
     try:
-        sandbox.shut(
+        linux.shut(
             readable=readable,
             writable=[Path(head["folder"])],
             memory=_MEMORY_BYTES,

@@ -8,14 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
-from pura.base.former_texts import PRESENT
 
 import pura
 import pura_audit
 import pura_lab
 from pura.base import catalogue as words
 from pura.base import database
-from pura.base.catalogue import FillError, catalogue, phrase, quoted
+from pura.base.catalogue import PRESENT, FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource

@@ -18,7 +18,7 @@ from pura.base.catalogue import PRESENT, FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource
-from pura.keys import faults
+from pura.keys import backends
 from pura.words.sentences import forbidden
 
 VOLUMES = sorted({path.stem for path in resource("languages").glob("*/words/*.json")})
@@ -37,7 +37,7 @@ BUILT = {
 }
 TABLES = {
     "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},
-    "STATES": set(faults.State),
+    "STATES": set(backends.State),
 }
 # What takes a key beside the errors themselves, and what a key can stand in on the way there.
 TAKE_KEYS = {"_as_model_error", "_bad_line", "cls", "error", "fault", "find_key", "over", "phrase"}

@@ -28,9 +28,7 @@ from pura_audit.platform.i18n import decimal, filled, language, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.ask_file import ask_file, ask_folder
-from pura_audit.widgets.fields import name_input
-from pura_audit.widgets.form_dialog import ask_first, opened
+from pura_audit.widgets.form_dialog import ask_file, ask_first, ask_folder, name_input, opened
 from pura_audit.widgets.working_dialog import StoreDialog
 
 MAX_LICENCE = 80

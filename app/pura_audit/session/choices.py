@@ -11,7 +11,7 @@ from pura.model.folder import InstalledModel
 from pura.register.issue_log import Usage
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
-from pura_audit.jobs.context import Failure
+from pura_audit.jobs.queue import Failure
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile, prepared
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
-from pura_audit.jobs.context import Failure
+from pura_audit.jobs.queue import Failure
 from pura_audit.platform.i18n import language
 from pura_audit.platform.notices import sample
 from pura_audit.session.choices import (

@@ -123,7 +123,7 @@ def _record() -> Target:
 
 
 def _power() -> Target:
-    from pura.verdict.power_file import parse_power_file
+    from pura.verdict.power import parse_power_file
 
     return parse_power_file
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.usecases.power import estimate_power, measure_power, plan_power
-from pura.verdict.power_file import MAX_NAME
+from pura.verdict.power import MAX_NAME
 from pura_audit.jobs.queue import Progress
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.choices import Inventory

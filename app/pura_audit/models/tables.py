@@ -22,7 +22,7 @@ from pura.usecases.power import (
     sign_power,
 )
 from pura.verdict.policy import Policy, default_policy
-from pura.verdict.power_file import SHORT, PowerFile
+from pura.verdict.power import SHORT, PowerFile
 from pura_audit.jobs.queue import Done, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.models.power import PowerDialog

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base.errors import ProfileError, PuraError
-from pura.profiles.store import clean_name
 from pura.scheme import Profile, default_blocks
 from pura.scheme.fields import KINDS, Field
+from pura.scheme.profile import clean_name
 from pura_audit.platform.i18n import error_words, filled, short, translate
 from pura_audit.profiles.words import (
     code_names,

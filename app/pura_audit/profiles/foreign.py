@@ -9,7 +9,7 @@ from typing import Any, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFileDialog, QFormLayout, QLineEdit, QWidget
 
-from pura.keys.foreign import ForeignSettings
+from pura.keys.sealed import ForeignSettings
 from pura.scheme.foreign import FOREIGN_NAMES, LEFT_HASH, MAX_WIDTH, SELF_HASH
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import ProfileDone, create_foreign, read_foreign

@@ -166,13 +166,13 @@ def odd(profile: Profile) -> str:
             "The profile names no key: a wrong key is not noticed before the audit.",
         ),
     }
-    return "\n".join(words[advice.code] for advice in advise(profile))
+    return "\n".join(words[code] for code in advise(profile))
 
 
 def length(profile: Profile) -> str:
     """Return how much text a finding takes, where that was measured."""
     found = length_needed(profile)
-    if found.usable is None or found.tokens is None:
+    if found is None:
         return translate(
             "ProfileEditor",
             "How much text a finding takes was not measured for these settings; Models, How much "
@@ -183,4 +183,4 @@ def length(profile: Profile) -> str:
         "A finding takes about {tokens:count} tokens of unedited text of the built-in model "
         "({usable:count} usable positions, nine texts in ten, prompt unknown).",
     )
-    return filled(words, tokens=found.tokens, usable=found.usable)
+    return filled(words, tokens=found[1], usable=found[0])

@@ -45,7 +45,7 @@ class ProfileChoice:
     Attributes:
         name: Of the file, without its ending.
         profile: What it holds.
-        notes: What was done to read the file (``pura.scheme.profile_versions.NOTES``).
+        notes: What was done to read the file (``pura.scheme.profile.NOTES``).
     """
 
     name: str

@@ -104,7 +104,6 @@ class PuraEngine:
         problems: list[Failure] = []
         free, place = free_on(self._kind)
         store = self.environment.keys
-        standing = store.standing()
         keys = [
             KeyChoice(label=ref.label or ref.fingerprint, fingerprint=ref.fingerprint, session=True)
             for ref in self.environment.session_keys.refs()
@@ -122,10 +121,10 @@ class PuraEngine:
             models=tuple(models),
             rooms=rooms,
             profiles=profiles,
-            place=standing.place,
-            keyring=standing.state,
-            backend=standing.title,
-            files=standing.files,
+            place=store.place,
+            keyring=store.state(),
+            backend=store.title,
+            files=store.files.state(),
             exposed=tuple(Failure.of(error) for error in store.exposures()),
             problems=tuple(problems),
             policy=policy,

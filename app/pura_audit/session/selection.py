@@ -299,7 +299,7 @@ def course(audit: Audit) -> F64:
     The token's likelihood ratios are for the decoded payload, which was chosen after seeing the
     text among ``2**L_m``; the course therefore starts at ``-L_m log10 2``. Since the e-value is
     the mean over all payloads, its logarithm is never below the course's end for the same
-    likelihood (docs/evidence.md §3), so the decision threshold can stand in the same picture.
+    likelihood (evidence.md §3), so the decision threshold can stand in the same picture.
 
     Returns:
         float64 [L + 1], in log₁₀; entry ``t`` is the evidence of the first ``t`` tokens.

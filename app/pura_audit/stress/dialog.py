@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
 from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
 from pura.keys import KeyRef
-from pura.record.alignment import Kind, align
 from pura.record.audit import Audit
+from pura.record.comparison import Kind, align
 from pura.scheme import Payload, Profile
 from pura.usecases.stress import Try, list_attacks, stress_text
 from pura_audit.jobs.queue import Progress

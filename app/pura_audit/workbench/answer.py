@@ -16,8 +16,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.finding import said
-from pura.record.naming import NamedMark, NamedPayload
-from pura.record.spoken import evidence_ratio, limits_words, whom_words
+from pura.record.naming import NamedMark, NamedPayload, evidence_ratio, limits_words, whom_words
 from pura.words.sentences import fill
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.queue_model import Item

@@ -24,7 +24,7 @@ from pura.usecases.cases import open_saved
 from pura.usecases.register import RegisterDone
 from pura.usecases.register import import_register as add_register
 from pura.verdict.policy import SCHEMA as POLICY
-from pura.verdict.power_file import TABLE_SCHEMA as POWER
+from pura.verdict.power import TABLE_SCHEMA as POWER
 from pura_audit.jobs.queue import or_say
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.widgets.form_dialog import Host, ask_file, ask_folder, opened

@@ -44,7 +44,7 @@ from pura.documents.restore import UPPER, case_of, restore
 from pura.scheme import Profile, SecretKey, contexts_before
 from pura.verdict.expect import language_of, not_among
 from pura.verdict.policy import Policy
-from pura.verdict.power_claim import likelihood_of
+from pura.verdict.power import likelihood_of
 from pura.words.sentences import Sentence, sentence
 
 if TYPE_CHECKING:

@@ -24,9 +24,44 @@ from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
 from pura.base import numerals
-from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource
+
+_MERGED: Final[Mapping[str, tuple[str, ...]]] = {
+    "input.outside": ("packed.entities",),
+    "input.read": ("input.read-end",),
+    "input.surrogates": ("input.surrogate",),
+    "json.no-field": ("batch.no-column",),
+    "batch.damaged": ("batch.csv",),
+    "limit.characters": ("limit.pdf",),
+    "limit.deep": ("limit.document-deep", "limit.json", "limit.mail-depth"),
+    "limit.file": ("limit.answer", "limit.part", "limit.rtf"),
+    "limit.mail-header": ("limit.mail-headers",),
+    "limit.parts": (
+        "limit.mail-parameters",
+        "limit.mail-parts",
+        "limit.packed",
+        "limit.pages",
+    ),
+    "limit.texts": ("limit.mailbox", "limit.table"),
+    "limit.time": ("limit.computing",),
+    "packed.locked": ("batch.zip-locked",),
+}
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "kind.packed": ("7z", "bzip2", "gzip", "rar", "xz", "zip"),
+    "kind.picture": ("gif", "jpeg", "png"),
+}
+PRESENT: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    **{old: (key, {}) for key, olds in _MERGED.items() for old in olds},
+    **{
+        f"kind.{name}": (key, {"name": name if key == "kind.packed" else name.upper()})
+        for key, names in _KINDS.items()
+        for name in names
+    },
+    "model.ids": ("audit.ids-list", {}),
+}
+"""The key of today, and the values that the former one did not have."""
+
 
 SCHEMA: Final = "pura-words/2"
 NOT_REGULAR: Final = -1

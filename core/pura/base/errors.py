@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Self, TypeVar
 
-from pura.base.catalogue import Phrase, Value, catalogue, packed, phrase, unpacked
-from pura.base.former_texts import PRESENT
+from pura.base.catalogue import PRESENT, Phrase, Value, catalogue, packed, phrase, unpacked
 
 _FILE: Final = "in_file"
 _Error = TypeVar("_Error", bound="PuraError")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
-from pura.base.bounds import Bounds
 from pura.base.errors import InputError, KeyFormatError, KeyStoreError, ProfileError
 from pura.base.paths import user_paths
 from pura.cli.terminal import err, interactive, language, say
+from pura.measure import Bounds
 
 if TYPE_CHECKING:
     from pura.base.errors import PuraError

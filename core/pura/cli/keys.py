@@ -75,15 +75,15 @@ def state(
     store = environment().keys
     # Reading comes first: it opens the folder of files, and then the state is the one after it.
     found = [(entry, *store.check(entry.name)) for entry in store.list()] if check else []
-    standing = store.standing()
+    state, files = store.state(), store.files.state()
     spoken = "en" if as_json else language()
-    said, way_out = words(standing.state, standing.title, spoken, files=not store.has_keyring)
+    said, way_out = words(state, store.title, spoken, files=not store.has_keyring)
     if as_json:
         write_row(
             {
-                "store": standing.title,
-                "state": standing.state.value,
-                "files": standing.files.value,
+                "store": store.title,
+                "state": state.value,
+                "files": files.value,
                 "message": said,
                 "hint": way_out,
             },
@@ -94,11 +94,11 @@ def state(
         if way_out:
             out.print(way_out)
         if store.has_keyring and store.files.exists:
-            also, _ = words(standing.files, store.files.title, language(), files=True)
+            also, _ = words(files, store.files.title, language(), files=True)
             out.print(also)
     for entry, entry_state, error in found:
         _tell(entry, entry_state, error, as_json=as_json)
-    states = [entry_state for _, entry_state, _ in found] or [standing.state]
+    states = [entry_state for _, entry_state, _ in found] or [state]
     good = all(one is State.READY for one in states)
     raise typer.Exit(0 if good else 1)
 

@@ -1,4 +1,4 @@
-"""``pura power``: how often marked texts of your own kind are found (docs/power.md)."""
+"""``pura power``: how often marked texts of your own kind are found (power.md)."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def measure(
 def list_() -> None:
     """List the stored tables."""
     from pura.usecases.power import list_power
-    from pura.verdict.power_file import SHORT
+    from pura.verdict.power import SHORT
 
     for found in list_power(environment()):
         table = found.sealed.table

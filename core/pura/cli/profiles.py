@@ -94,9 +94,9 @@ def new(
         sys.stdout.write(profile.to_json())
     else:
         err.print(say("profile.written", fingerprint=profile.fingerprint))
-    for advice in advise(profile):
-        if advice.setting == "payload_bits":
-            words = say(f"advice.{advice.code}")
+    for code, setting in advise(profile).items():
+        if setting == "payload_bits":
+            words = say(f"advice.{code}")
             err.print(say("profile.advice", setting="--bits", words=words))
 
 
@@ -177,14 +177,14 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
         ),
     )
     needed = length_needed(checked)
-    if needed.tokens is None:
+    if needed is None:
         words = say("profile.unmeasured")
     else:
-        words = say("profile.length", usable=needed.usable or 0, tokens=needed.tokens)
+        words = say("profile.length", usable=needed[0], tokens=needed[1])
     err.print(words)
-    for advice in advise(checked):
-        words = say(f"advice.{advice.code}")
-        err.print(say("profile.advice", setting=advice.setting, words=words))
+    for code, setting in advise(checked).items():
+        words = say(f"advice.{code}")
+        err.print(say("profile.advice", setting=setting, words=words))
 
 
 @app.command("limit")

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import types
-import typing
 from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict
+
+from pura.base.decoder import schema_of
 
 
 class RefusedInput(TypedDict):
@@ -162,7 +162,7 @@ class FitnessRow(TypedDict):
 
 
 class PowerRow(TypedDict):
-    """A power table, docs/power.md."""
+    """A power table, power.md."""
 
     level: float
     conditions: dict[str, Any]
@@ -421,14 +421,6 @@ ROWS: Final[dict[str, type]] = {
 OPEN: Final = (PowerRow, LogCheckRow)
 """Kinds that hold further fields: those of a table, the values of a text."""
 
-_JSON: Final[dict[Any, str]] = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    types.NoneType: "null",
-}
-
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of all kinds of rows, made from their types."""
@@ -444,42 +436,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _row(kind: str, row: type) -> dict[str, Any]:
-    found = _object(row)
+    found = schema_of(row)
     found["properties"] = {"schema": {"const": f"pura-{kind}/1"}, **found["properties"]}
     found["required"] = sorted({"schema", *found["required"]})
-    return found
-
-
-def _object(kind: Any) -> dict[str, Any]:
-    hints = typing.get_type_hints(kind, include_extras=True)
-    return {
-        "type": "object",
-        "description": kind.__doc__,
-        "properties": {name: _schema(one) for name, one in hints.items()},
-        # The type itself does not know, where annotations are strings.
-        "required": sorted(n for n, h in hints.items() if typing.get_origin(h) is not NotRequired),
-        "additionalProperties": kind in OPEN,
-    }
-
-
-def _schema(kind: Any) -> dict[str, Any]:
-    """Return the schema of a field's type."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if origin is NotRequired:
-        return _schema(inner[0])
-    if origin is Annotated:
-        return {**_schema(inner[0]), "description": inner[1]}
-    if origin is Literal:
-        return {"enum": [*inner]} if len(inner) > 1 else {"const": inner[0]}
-    if origin is types.UnionType:
-        return {"anyOf": [_schema(one) for one in inner]}
-    if origin is list:
-        return {"type": "array", "items": _schema(inner[0])}
-    if origin is tuple:
-        size = {"minItems": len(inner), "maxItems": len(inner)}
-        return {"type": "array", "items": _schema(inner[0]), **size}
-    if origin is dict:
-        return {"type": "object", "additionalProperties": _schema(inner[1])}
-    if typing.is_typeddict(kind):
-        return _object(kind)
-    return {"type": _JSON[kind]} if kind in _JSON else {}
+    return found | {"additionalProperties": row in OPEN}

@@ -9,8 +9,7 @@ from pura.base.catalogue import catalogue
 from pura.base.numerals import weight
 from pura.record.audit import Audit
 from pura.record.finding import said
-from pura.record.naming import NamedMark
-from pura.record.spoken import limits_words
+from pura.record.naming import NamedMark, limits_words
 from pura.words.sentences import fill, noted
 
 _CANDIDATES: Final = 5  # of each mark that are printed

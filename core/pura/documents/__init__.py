@@ -1,7 +1,7 @@
 """From a file to the text under audit (audit steps 1 and 2).
 
 Bytes are hashed before anything is done to them. Plain text is decoded here; every other format
-is parsed in a child process that can reach nothing (docs/reading-files.md). Nothing is guessed or
+is parsed in a child process that can reach nothing (reading-files.md). Nothing is guessed or
 changed silently: encoding and transforms stand in the record.
 """
 

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pura.base.linux import kernel, seccomp
+from pura.base import linux
 from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import values
 
@@ -137,20 +137,20 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _confine() -> Bars:
-    namespaces = kernel.own_namespaces()
-    kernel.keep_no_new_privileges()
-    kernel.other_user()
+    namespaces = linux.own_namespaces()
+    linux.keep_no_new_privileges()
+    linux.other_user()
     # Another user is another standing: what was said of it before has to be said again.
-    kernel.die_with_parent()
-    kernel.hide()
-    known = seccomp.restrict()
+    linux.die_with_parent()
+    linux.hide()
+    known = linux.restrict()
     _limit()
-    seccomp.allow_only(
+    linux.allow_only(
         _CALLS,
         {
-            "mmap": seccomp.Unless(argument=2, bits=_PROT_EXEC),
-            "mprotect": seccomp.Unless(argument=2, bits=_PROT_EXEC),
-            "tgkill": seccomp.Unless(argument=0, other_than=os.getpid()),
+            "mmap": linux.Unless(argument=2, bits=_PROT_EXEC),
+            "mprotect": linux.Unless(argument=2, bits=_PROT_EXEC),
+            "tgkill": linux.Unless(argument=0, other_than=os.getpid()),
         },
     )
     return Bars(seccomp=True, landlock=known, namespaces=namespaces)

@@ -14,8 +14,8 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
+from pura.base import linux
 from pura.base.errors import InputError
-from pura.base.linux import kernel
 from pura.documents import cage, values
 from pura.documents.encodings import preload
 from pura.documents.formats import FORMATS, Format
@@ -24,7 +24,7 @@ from pura.documents.values import FormatReader, ReadOptions, check, damaged, dee
 
 def main() -> None:
     """Read a request, load its reader, shut the cage, then parse."""
-    kernel.die_with_parent()
+    linux.die_with_parent()
     source = sys.stdin.buffer
     request = json.loads(source.readline(65536))
     form = FORMATS[request["format"]]

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Final
 
-from pura.base.linux import kernel
+from pura.base import linux
 from pura.documents import cage
 
 _REFUSED: Final = (errno.EPERM, errno.EACCES)
@@ -35,7 +35,7 @@ class _Piece(ctypes.Structure):
 
 def main() -> None:
     """Shut the cage, then try every way out."""
-    kernel.die_with_parent()
+    linux.die_with_parent()
     folder = os.fsencode(json.loads(sys.stdin.buffer.readline(65536))["folder"])
     attempts = _attempts(folder, os.getppid())
     bars = cage.close()
@@ -49,7 +49,7 @@ def main() -> None:
 
 def _attempts(folder: bytes, parent: int) -> dict[str, Callable[[], int | None]]:
     """Return each call with what it is called with; all is looked up while that is possible."""
-    libc = kernel.libc()
+    libc = linux.libc()
     mine, other = folder + b"/mine", folder + b"/other"
     buffer = ctypes.create_string_buffer(64)
     piece = _Piece(ctypes.addressof(buffer), 64)

@@ -10,11 +10,10 @@ from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from pura.base.caged_child import converse, start_child
 from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError, PuraError, RecordError
 from pura.base.numerals import visible
-from pura.base.process import NOT_SHUT_STATUS
+from pura.base.process import NOT_SHUT_STATUS, converse, start_child
 from pura.documents import values
 from pura.documents.encodings import Preview, previews
 from pura.documents.formats import FORMATS, Format, tell, textual

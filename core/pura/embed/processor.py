@@ -2,7 +2,7 @@
 
 It has the last word: it applies the profile's own temperature, top-k and top-p, chooses the token
 and leaves nothing else standing, so sampling and greedy search give the same text. Whatever the
-library does to the scores afterwards cannot change it. docs/serving.md shows how to plug it in.
+library does to the scores afterwards cannot change it. serving.md shows how to plug it in.
 
 This module imports torch and transformers as the serving stack has set them up; it touches no
 switch of theirs.

@@ -1,4 +1,4 @@
-"""Reports: what leaves the tool (docs/reports.md).
+"""Reports: what leaves the tool (reports.md).
 
 :func:`build_report` makes one PDF of one or several audits, with the record inside; HTML and
 tables are made from the same content. Signing and checking are rooms of their own
@@ -8,7 +8,7 @@ the children that look at a stranger's report need few of them.
 
 from typing import TYPE_CHECKING
 
-from pura.base.lazily import lazily
+from pura.base import lazily
 
 if TYPE_CHECKING:
     from pura.report.annexes import bits_csv, safe_name, table_files, tokens_csv

@@ -170,7 +170,7 @@ def record_json(audits: Sequence[Audit]) -> bytes:
 
 
 def _lint(request: ReportRequest) -> None:
-    """Refuse free text that says more than evidence can (docs/reports.md)."""
+    """Refuse free text that says more than evidence can (reports.md)."""
     for name, text in (
         ("remark", request.remark),
         ("standing", request.standing),

@@ -1,4 +1,4 @@
-"""The sections of a report, in their order (docs/reports.md), as plain blocks."""
+"""The sections of a report, in their order (reports.md), as plain blocks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Final
 
 from pura.record.audit import Audit
 from pura.record.finding import said
-from pura.record.naming import NamedMark
-from pura.record.spoken import whom_words
+from pura.record.naming import NamedMark, whom_words
 from pura.report import annexes, findings, method
 from pura.report.blocks import (
     Block,

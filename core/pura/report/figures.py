@@ -391,7 +391,7 @@ def course_chart(audit: Audit, labels: Labels) -> str:
 
 
 def course(audit: Audit) -> npt.NDArray[np.float64]:
-    """Return the cumulative evidence; float64 [L + 1], log10 (docs/evidence.md §3)."""
+    """Return the cumulative evidence; float64 [L + 1], log10 (evidence.md §3)."""
     price = audit.profile.payload_bits * np.log10(2.0)
     total = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
     return np.asarray(total - price)

@@ -9,8 +9,7 @@ from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of
-from pura.record.naming import CandidateFacts
-from pura.record.spoken import evidence_ratio, limits_words, whom_words
+from pura.record.naming import CandidateFacts, evidence_ratio, limits_words, whom_words
 from pura.report import figures
 from pura.report.blocks import (
     Block,

@@ -265,7 +265,7 @@ ROLES_APART: Final = (
     ("examiner", "authoriser", ALWAYS),
     ("reviewer", "authoriser", BY_POLICY),
 )
-"""Pairs of roles that one person may not take for one finding : docs/reports.md, "Who may what"."""
+"""Pairs of roles that one person may not take for one finding : reports.md, "Who may what"."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,11 +15,11 @@ import tempfile
 from collections.abc import Callable
 from typing import Final
 
-from pura.base.caged_child import converse, start_child
+from pura.base import linux
 from pura.base.catalogue import phrase
 from pura.base.errors import ReportError
 from pura.base.json_text import json_text
-from pura.base.linux import kernel
+from pura.base.process import converse, start_child
 from pura.report.pages import Typeset, typeset
 
 REFUSED: Final = 3
@@ -64,7 +64,7 @@ def _typeset(data: bytes, beat: Callable[[], None]) -> bytes:
 
 def main() -> None:
     """Read what is to be typeset, and write the PDF."""
-    kernel.die_with_parent()
+    linux.die_with_parent()
     source = sys.stdin.buffer
     told = json.loads(source.readline())
     tempfile.tempdir = told["folder"]

@@ -19,12 +19,13 @@ import jinja2
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import ValidationError
 from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
+from pura.base.decoder import decode
 from pura.base.errors import InputError, PuraError
+from pura.base.json_text import read_json
 from pura.base.paths import resource
 from pura.documents import Document, Extraction, choose, endings, from_text, read_data
 from pura.documents.values import over
@@ -313,9 +314,9 @@ async def _asked(request: Request, asker: Asker) -> tuple[Document, str | None]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
         try:
-            question = shapes.Question.model_validate_json(await request.body())
-        except ValidationError as error:
-            where = ".".join(str(one) for one in error.errors()[0]["loc"]) or "text"
+            question = decode(shapes.Question, read_json(await request.body()), sparse=True)
+        except ValueError as error:
+            where = getattr(error, "where", "") or "text"
             raise RefusalError("serve.request", field=where[:40], code="serve-request") from None
         return from_text(question.text, name=question.name), question.case
     if kind != "multipart/form-data":

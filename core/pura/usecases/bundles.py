@@ -13,11 +13,12 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final, TypeVar
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from pura.base.decoder import decode, one_of
 from pura.base.errors import InputError, KeyFormatError, naming
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
@@ -30,12 +31,12 @@ from pura.usecases.environment import Environment
 from pura.usecases.keys import KeyDone, import_key
 from pura.usecases.register import import_register
 from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power_file import PowerFile, parse_power_file
+from pura.verdict.power import PowerFile, parse_power_file
 
 SUFFIX: Final = ".purateam"
 SCHEMA: Final = "pura-team-bundle/1"
 MAX_BYTES: Final = 256 << 20
-_PARTS: Final = ("profile_name", "profile", "key", "policy", "power", "register")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +62,23 @@ class Bundle:
     policy: str | None
     power: tuple[str, ...]
     register_rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    schema: Annotated[str, one_of(SCHEMA)]
+    opened_by: str
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    profile_name: str
+    profile: str
+    key: str
+    policy: str | None
+    power: tuple[str, ...]
+    register: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,15 +282,13 @@ def _sealed(content: _Content, passphrase: bytearray) -> bytes:
 
 
 def _opened(path: Path, passphrase: bytearray) -> _Content:
-    whole = _object(read_bounded(path, MAX_BYTES, InputError), ("schema", "opened_by", "content"))
-    if whole["schema"] != SCHEMA:
-        raise _damaged()
+    whole = _read(_File, read_bounded(path, MAX_BYTES, InputError))
     try:
-        data = base64.b64decode(str(whole["content"]), validate=True)
+        data = base64.b64decode(whole.content, validate=True)
     except ValueError:
         raise _damaged() from None
     try:
-        inner = unseal(str(whole["opened_by"]).encode(), passphrase)
+        inner = unseal(whole.opened_by.encode(), passphrase)
     except KeyFormatError as error:
         if error.code == "key-file-passphrase":
             raise KeyFormatError("passphrase.wrong", code=error.code) from None
@@ -283,28 +299,22 @@ def _opened(path: Path, passphrase: bytearray) -> _Content:
         raise _damaged() from None
     finally:
         wipe_buffer(inner)
-    parts = _object(body, _PARTS)
-    policy, power = parts["policy"], parts["power"]
-    if not isinstance(power, list):
-        raise _damaged()
+    parts = _read(_Parts, body)
     return _Content(
-        name=str(parts["profile_name"]),
-        profile=Profile.from_json(str(parts["profile"])),
-        key=str(parts["key"]).encode(),
-        policy=Policy.from_json(policy) if isinstance(policy, str) else None,
-        power=tuple(parse_power_file(str(table).encode()) for table in power),
-        register=str(parts["register"]),
+        name=parts.profile_name,
+        profile=Profile.from_json(parts.profile),
+        key=parts.key.encode(),
+        policy=None if parts.policy is None else Policy.from_json(parts.policy),
+        power=tuple(parse_power_file(table.encode()) for table in parts.power),
+        register=parts.register,
     )
 
 
-def _object(data: bytes, names: tuple[str, ...]) -> dict[str, Any]:
+def _read(kind: type[T], data: bytes) -> T:
     try:
-        found = read_json(data)
+        return decode(kind, read_json(data))
     except (ValueError, RecursionError):
         raise _damaged() from None
-    if not isinstance(found, dict) or set(found) != set(names):
-        raise _damaged()
-    return found
 
 
 def _damaged() -> InputError:

@@ -226,7 +226,7 @@ def _models(environment: Environment, *, hashes: bool) -> Iterator[Examined]:
 def _keys(environment: Environment) -> Iterator[Examined]:
     try:
         store = environment.keys
-        standing, count = store.standing(), len(store.list())
+        state, count = store.state(), len(store.list())
         exposed = store.exposures()
     except PuraError as error:
         yield _fault("keys", error)
@@ -235,14 +235,14 @@ def _keys(environment: Environment) -> Iterator[Examined]:
         yield Examined(name="keys", grade="warning", remark=problem)
     if not stays_out_of_swap():
         yield _seen("keys", "keys.swap", "warning")
-    if standing.state is State.READY:
-        yield _seen("keys", "keys", store=standing.title, count=count)
+    if state is State.READY:
+        yield _seen("keys", "keys", store=store.title, count=count)
         return
-    shut = standing.state not in (State.NO_BACKEND, State.LOCKED)
+    shut = state not in (State.NO_BACKEND, State.LOCKED)
     yield Examined(
         name="keys",
         grade="fault" if shut else "warning",
-        remark=_KeyStore(state=standing.state, title=standing.title, files=not store.has_keyring),
+        remark=_KeyStore(state=state, title=store.title, files=not store.has_keyring),
     )
 
 

@@ -1,4 +1,4 @@
-"""Power of an organisation's own: measure, add, sign, show, rely on, remove (docs/power.md)."""
+"""Power of an organisation's own: measure, add, sign, show, rely on, remove (power.md)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import PowerTable
-from pura.verdict.power_file import SHORT, PowerFile, read_power_file, seal, statement
+from pura.verdict.power import SHORT, PowerFile, PowerTable, read_power_file, seal, statement
 
 if TYPE_CHECKING:
     from pura.measure.power_plan import PowerPlan

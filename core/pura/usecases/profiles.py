@@ -12,11 +12,11 @@ from pura.base.errors import ProfileError, unusable
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
 from pura.keys import KeyRef
-from pura.keys.foreign import ForeignSettings, foreign_settings, seal_secret
+from pura.keys.sealed import ForeignSettings, foreign_settings, seal_secret
 from pura.model.folder import InstalledModel
-from pura.profiles.store import refuse_path
 from pura.scheme import Profile, parse_layout
 from pura.scheme.foreign import FOREIGN
+from pura.scheme.profile import refuse_path
 from pura.usecases.environment import Environment
 
 MAX_LAYOUT: Final = 1 << 20
@@ -30,7 +30,7 @@ class ProfileDone:
     Attributes:
         profile: The profile.
         name: Under which it is stored; None where it is not.
-        notes: What was done to read it (``pura.scheme.profile_versions.NOTES``).
+        notes: What was done to read it (``pura.scheme.profile.NOTES``).
     """
 
     profile: Profile

@@ -39,7 +39,7 @@ from pura.usecases.cases import acting, open_log
 from pura.usecases.environment import Environment
 from pura.usecases.power import tables_of
 from pura.verdict.policy import load_policy
-from pura.verdict.power_claim import shipped_power
+from pura.verdict.power import shipped_power
 
 MAX_READ: Final = 64 << 20
 _ATTACHED: Final = f"/F({RECORD})".encode()

@@ -1,8 +1,8 @@
 """Recompute the test vectors: does this machine compute what the scheme says?
 
 Every vector file is recomputed from its key, profile and logits with the code that audits use, and
-compared value by value (tolerance 1e-9, docs/scheme.md "Test vectors"). And does the cage for
-strangers' files hold here (docs/reading-files.md)? A child in it tries to get out.
+compared value by value (tolerance 1e-9, scheme.md "Test vectors"). And does the cage for
+strangers' files hold here (reading-files.md)? A child in it tries to get out.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.caged_child import converse, start_child
 from pura.base.errors import InputError, PuraError
 from pura.base.json_text import read_json
-from pura.base.process import NOT_SHUT_STATUS
+from pura.base.process import NOT_SHUT_STATUS, converse, start_child
 from pura.decode.exact import decide
 from pura.decode.likelihood import Intervals, default_model
 from pura.decode.paper import decode as decode_paper

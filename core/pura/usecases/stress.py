@@ -70,7 +70,7 @@ def decompose_text(
 ) -> Decomposed:
     """Say what an edit did to the evidence of a text whose payload is known.
 
-    docs/lab.md says what the numbers are.
+    lab.md says what the numbers are.
 
     Args:
         environment: Whose keys and models.

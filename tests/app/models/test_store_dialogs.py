@@ -13,19 +13,19 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
 from shiboken6 import isValid
 
 from pura.base.errors import ModelError, ProfileError, PuraError
-from pura.keys.foreign import foreign_settings
+from pura.keys.sealed import foreign_settings
 from pura.measure.corpora import STUDY
 from pura.measure.fitness import RULE, ProxyFitness, TextResult, mean, share
 from pura.model.device import memory_need
 from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
-from pura.scheme.profile_versions import NOTES
+from pura.scheme.profile import NOTES
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import (
     ProfileDone,
     read_foreign,
 )
-from pura.verdict.power_file import PowerFile, read_power_file, seal
+from pura.verdict.power import PowerFile, read_power_file, seal
 from pura_audit.jobs.queue import Done, Progress
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.models import dialog as model_dialog

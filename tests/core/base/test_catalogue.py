@@ -14,12 +14,11 @@ import pura_audit
 import pura_lab
 from pura.base import catalogue as words
 from pura.base import database
-from pura.base.catalogue import FillError, catalogue, phrase, quoted
+from pura.base.catalogue import PRESENT, FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
-from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource
-from pura.keys import faults
+from pura.keys import backends
 from pura.words.linter import forbidden
 
 VOLUMES = sorted({path.stem for path in resource("languages").glob("*/words/*.json")})
@@ -38,7 +37,7 @@ BUILT = {
 }
 TABLES = {
     "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},
-    "STATES": set(faults.State),
+    "STATES": set(backends.State),
 }
 # What takes a key beside the errors themselves, and what a key can stand in on the way there.
 TAKE_KEYS = {"_as_model_error", "_bad_line", "cls", "error", "fault", "find_key", "over", "phrase"}

@@ -6,7 +6,7 @@ import io
 import json
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -61,13 +61,6 @@ def packed(log: CaseLog, anna: Person, bela: Person, make_audit: Make) -> bytes:
     write_note(log, case.id, "seen too", dora)
     erase_person(log, "Dora", log.person("Emil"), reason="left us")
     return export_case(log, case.id, anna, purpose="second opinion")
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[CaseLog]:
-    with CaseLog(tmp_path / "elsewhere.sqlite3", create=True) as opened:
-        opened.person("Carla")
-        yield opened
 
 
 def opened(packed: bytes) -> Parts:

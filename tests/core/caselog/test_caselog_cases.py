@@ -7,7 +7,7 @@ import io
 import json
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -413,13 +413,6 @@ def packed(log: CaseLog, anna: Person, bela: Person, make_audit: Make) -> bytes:
     save_audit(log, other.id, make_audit(2), anna)
     sign_off(log, item, bela, agree=True, recomputed="x")
     return export_case(log, case.id, anna, purpose="second opinion")
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[CaseLog]:
-    with CaseLog(tmp_path / "elsewhere.sqlite3", create=True) as opened:
-        opened.person("Carla")
-        yield opened
 
 
 def test_a_case_travels_whole(

@@ -15,14 +15,14 @@ from typer.testing import CliRunner
 
 from pura.base.errors import PuraError
 from pura.base.paths import resource, user_paths
-from pura.batch.results import Row
+from pura.batch.results import row_line, row_of
 from pura.cli.__main__ import app
 from pura.cli.rows import OPEN, ROWS, json_schema
 from pura.cli.terminal import exit_code, rows_into, use_language, write_row
 from pura.measure.fitness import ProxyFitness, TextResult, share
 from pura.model.store import builtin_model
 from pura.scheme import Profile
-from pura.verdict.power_file import seal
+from pura.verdict.power import seal
 
 Rows = Callable[[str], list[dict[str, Any]]]
 
@@ -37,19 +37,10 @@ def desk(tmp_path: Path, installed_models: Path, monkeypatch: pytest.MonkeyPatch
     profile = Profile(payload_bits=36, vocab_size=50_000, code="tbcc")
     Path("house.json").write_text(profile.to_json())
     Path("words.txt").write_text("four words in a row\n")
-    done = Row(
-        input=1,
-        item=1,
-        piece=1,
-        id=None,
-        path="/a.txt",
-        part="",
-        digest=None,
-        verdict="not-examinable",
-        error="input-empty",
-        message="There is no text.",
-    )
-    Path("found.jsonl").write_bytes(done.to_json())
+    place = {"input": 1, "item": 1, "piece": 1, "path": "/a.txt", "part": ""}
+    wrong = {"verdict": "not-examinable", "error": "input-empty", "message": "There is no text."}
+    done = row_of(place, wrong)
+    Path("found.jsonl").write_bytes(row_line(done))
     return tmp_path
 
 

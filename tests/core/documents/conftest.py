@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pura.base.caged_child import Ending
+from pura.base.process import Ending
 from pura.documents import child, reading
 from pura.documents.formats import FORMATS
 from pura.documents.values import ReadOptions

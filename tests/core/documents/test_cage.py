@@ -92,8 +92,8 @@ def test_the_ways_out_are_open_outside_the_cage(tmp_path: Path) -> None:
 @linux
 def test_a_cage_that_cannot_be_shut_reads_nothing() -> None:
     code = (
-        "from pura.base.linux import seccomp; from pura.documents import child\n"
-        "seccomp._MACHINES.clear(); child.main()"
+        "from pura.base import linux; from pura.documents import child\n"
+        "linux._MACHINES.clear(); child.main()"
     )
     request = {"format": "html", "options": {"encoding": None, "format": None, "field": None}}
     done = subprocess.run(
@@ -109,12 +109,12 @@ def test_a_cage_that_cannot_be_shut_reads_nothing() -> None:
 @linux
 def test_a_caged_child_ends_with_its_parent() -> None:
     child = (
-        "import sys, time; from pura.base.linux import kernel; from pura.documents import cage\n"
-        "kernel.die_with_parent(); cage.close(); sys.stdout.write('in'); sys.stdout.flush()\n"
+        "import sys, time; from pura.base import linux; from pura.documents import cage\n"
+        "linux.die_with_parent(); cage.close(); sys.stdout.write('in'); sys.stdout.flush()\n"
         "time.sleep(600)"
     )
     parent = (
-        "import os, subprocess, sys; from pura.base.linux.kernel import PARENT\n"
+        "import os, subprocess, sys; from pura.base.linux import PARENT\n"
         f"subprocess.run([sys.executable, '-c', {child!r}],"
         " env=dict(os.environ) | {PARENT: str(os.getpid())})"
     )
@@ -132,8 +132,8 @@ def test_a_caged_child_ends_with_its_parent() -> None:
 )
 def test_who_holds_keys_is_closed_to_others(module: str) -> None:
     code = (
-        "import atexit, resource, sys; from pura.base.linux import kernel\n"
-        "atexit.register(lambda: print(kernel.is_hidden(),"
+        "import atexit, resource, sys; from pura.base import linux\n"
+        "atexit.register(lambda: print(linux.prctl(3) != 1,"
         " resource.getrlimit(resource.RLIMIT_CORE), file=sys.stderr))\n"
         f"sys.argv = ['pura', '--version']; from {module} import main; main()"
     )

@@ -55,7 +55,7 @@ def lines(said: io.StringIO, event: str) -> list[dict[str, Any]]:
 
 def addresses(client: Any) -> Iterator[tuple[str, str]]:
     """Yield method and path of everything that can be asked: pages, and what the schema lists."""
-    for route in routes.router.routes:
+    for route in routes.pages.routes:
         yield from ((method, route.path) for method in sorted(route.methods))  # type: ignore[attr-defined]
     for path, methods in client.get("/v1/openapi.json").json()["paths"].items():
         yield from ((method.upper(), path) for method in methods)

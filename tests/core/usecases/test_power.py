@@ -44,8 +44,7 @@ from pura.usecases.power import (
     sign_power,
 )
 from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power_claim import shipped_power
-from pura.verdict.power_file import seal, statement
+from pura.verdict.power import seal, shipped_power, statement
 from pura.words.sentences import fill
 
 

@@ -1,4 +1,4 @@
-"""Checking a report: single checks with results in words (docs/reports.md).
+"""Checking a report: single checks with results in words (reports.md).
 
 The file is a stranger's: it is taken apart in a caged child, and what the child says is judged
 here. Nothing is fetched from any network. The names are fetched when they are first used: the child
@@ -7,7 +7,7 @@ needs none of them.
 
 from typing import TYPE_CHECKING
 
-from pura.base.lazily import lazily
+from pura.base import lazily
 
 if TYPE_CHECKING:
     from pura.report.check.checking import Again, check_report, compare, load_trust, repeat

@@ -10,10 +10,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from pura.base.caged_child import Ending, converse, start_child
 from pura.base.catalogue import Value, phrase
 from pura.base.errors import PuraError, ReportFileError
-from pura.base.process import NOT_SHUT_STATUS
+from pura.base.process import NOT_SHUT_STATUS, Ending, converse, start_child
 from pura.record.audit import Audit
 from pura.record.comparison import TOLERANCE
 from pura.record.json_io import findings_digest
@@ -33,7 +32,7 @@ from pura.report.check.verify import (
     records,
 )
 
-"""In powers of ten: another device or batch size moves the evidence by less (docs/evidence.md)."""
+"""In powers of ten: another device or batch size moves the evidence by less (evidence.md)."""
 
 Again = Callable[[Audit], Audit]
 

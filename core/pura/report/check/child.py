@@ -18,7 +18,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Final, NoReturn
 
-from pura.base.linux import kernel
+from pura.base import linux
 from pura.documents import cage
 from pura.report.check.parse import differing_pages, dissect
 
@@ -49,7 +49,7 @@ _PRELOAD: Final = (
 
 def main() -> None:
     """Read the request, shut the cage, take the file apart."""
-    kernel.die_with_parent()
+    linux.die_with_parent()
     logging.disable(logging.CRITICAL)  # it would write tracebacks with names into the log
     source = sys.stdin.buffer
     request = json.loads(source.readline(1 << 22))

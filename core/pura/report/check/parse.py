@@ -1,4 +1,4 @@
-"""Taking a report apart; runs in the caged child (docs/reports.md)."""
+"""Taking a report apart; runs in the caged child (reports.md)."""
 
 from __future__ import annotations
 

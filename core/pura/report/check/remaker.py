@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from pura.base import linux
 from pura.base.errors import PuraError
-from pura.base.linux import kernel, sandbox
 from pura.base.paths import resource
 from pura.base.process import NOT_SHUT_STATUS
 
@@ -29,17 +29,17 @@ def main() -> None:
 
     from pura.report.build import remake
 
-    kernel.die_with_parent()
+    linux.die_with_parent()
     source = sys.stdin.buffer
     request = json.loads(source.readline(4096))
     tempfile.tempdir = request["folder"]
     try:
-        sandbox.shut(
+        linux.shut(
             readable=[
                 resource("report"),
                 resource("ui"),
                 resource("languages"),
-                *sandbox.libraries(),
+                *linux.libraries(),
             ],
             writable=[Path(request["folder"])],
             memory=MEMORY_BYTES,

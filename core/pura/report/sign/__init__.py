@@ -1,4 +1,4 @@
-"""Signing reports with the organisation's certificate (docs/reports.md)."""
+"""Signing reports with the organisation's certificate (reports.md)."""
 
 from pura.report.sign.identity import Certificate, Identity, load_identity
 from pura.report.sign.sign import SignOptions, draw_seal, free_place, sign_report

@@ -1,4 +1,4 @@
-"""Profiles: stored, migrated, advised on, and compared with model and key before a run."""
+"""Profiles: stored, migrated, and compared with model and key before a run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import pytest
 from pura.audit.prepare import mismatches
 from pura.base.catalogue import catalogue
 from pura.base.errors import ProfileError
-from pura.profiles.store import ProfileFolder, clean_name
 from pura.scheme import Profile
-from pura.scheme.profile_versions import NOTES, VERSION, migrate
-from pura.verdict.expect import advise, length_needed
+from pura.scheme.profile import NOTES, VERSION, ProfileFolder, clean_name, migrate
 
 
 def profile(**changes: object) -> Profile:
@@ -107,37 +105,3 @@ def test_mismatches_are_found_without_loading_anything() -> None:
     (found,) = mismatches(profile(tokenizer="c" * 16), **facts)
     assert "“m”" in found.message
     assert found.hint
-
-
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"payload_bits": 12}, "few-bits"),
-        ({"payload_bits": 256}, "many-bits"),
-        ({"code": "spc", "blocks": 4}, "paper-code"),
-        ({"temperature": 0.2}, "cold"),
-        ({"temperature": 2}, "hot"),
-        ({"top_k": 5}, "narrow-k"),
-        ({"top_p": 0.3}, "narrow-p"),
-        ({"entropy_thresholds_bits": [0.1, 3, 5]}, "low-gate"),
-        ({"entropy_thresholds_bits": [4.5, 5, 6]}, "high-gate"),
-        ({"context_window": 1}, "short-window"),
-        ({"context_window": 6}, "long-window"),
-        ({"tokenizer": None}, "no-tokenizer"),
-    ],
-)
-def test_what_is_odd_is_said(changes: dict[str, object], code: str) -> None:
-    sound = profile(key="b" * 16)
-    assert advise(sound) == ()
-    assert [a.code for a in advise(profile(key="b" * 16, **changes))] == [code]
-
-
-def test_the_length_comes_from_the_measured_table_where_there_is_one() -> None:
-    measured = length_needed(profile())
-    # tbcc, 36 bits, prompt unknown (study.md §6).
-    assert measured.usable == 50
-    assert measured.tokens == 56
-    # A shorter payload is no harder to find; longer ones were measured at 6 only.
-    assert length_needed(profile(payload_bits=24)) == measured
-    for changes in ({"temperature": 0.7}, {"payload_bits": 96}, {"payload_bits": 300}):
-        assert length_needed(profile(**changes)).tokens is None

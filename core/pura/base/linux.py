@@ -1,16 +1,142 @@
-"""What a process may still do from here on: Landlock for files, seccomp for calls of the kernel."""
+"""What the Linux kernel offers a process that gives up powers, for good.
+
+Privileges, user, namespaces, who looks into it, whose end it shares; the system calls and files
+that it may still use; and :func:`shut`, a sandbox for libraries that need threads and a few files:
+no network, programs or others. What parses documents stands in a narrower one
+(:mod:`pura.documents.cage`).
+
+The system's C library is asked through ctypes: the libraries that there are for this wrap a shared
+one (libseccomp) that not every system has and that a packaged program would have to carry (decision
+013). Callers ask :data:`sys.platform` first, but for :func:`die_with_parent`.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
+import signal
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pura.base.linux.kernel import NotConfinedError, checked, libc
+_PR_SET_PDEATHSIG: Final = 1
+_PR_SET_DUMPABLE: Final = 4
+_PR_SET_NO_NEW_PRIVS: Final = 38
+_CLONE_NEWNS: Final = 0x0002_0000
+_CLONE_NEWUTS: Final = 0x0400_0000
+_CLONE_NEWIPC: Final = 0x0800_0000
+_CLONE_NEWUSER: Final = 0x1000_0000
+_CLONE_NEWNET: Final = 0x4000_0000
+_CAPABILITY_VERSION_3: Final = 0x2008_0522
+PARENT: Final = "PURA_PARENT"
+"""Name of the environment variable in which a child is told the number of its parent."""
+NOBODY: Final = 65534
+"""The user and group that own nothing, by the kernel's own convention (``overflowuid``)."""
+
+
+class NotConfinedError(OSError):
+    """The kernel did not take a power that had to go."""
+
+
+@functools.cache
+def libc() -> ctypes.CDLL:
+    """Return the C library that this program is linked with."""
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def prctl(option: int, *arguments: int) -> int:
+    """Call ``prctl``.
+
+    Raises:
+        NotConfinedError: It failed.
+    """
+    padded = (*arguments, 0, 0, 0, 0)[:4]
+    return checked(libc().prctl(option, *(ctypes.c_ulong(a) for a in padded)), f"prctl {option}")
+
+
+def checked(result: int, what: str) -> int:
+    """Return the result of a call of the C library.
+
+    Raises:
+        NotConfinedError: It is -1; the error says which call failed, and how.
+    """
+    if result == -1:
+        raise NotConfinedError(ctypes.get_errno(), what)
+    return result
+
+
+def keep_no_new_privileges() -> None:
+    """See to it that no program started from here on gains rights by its file.
+
+    Raises:
+        NotConfinedError: The kernel does not know this.
+    """
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def hide() -> None:
+    """Close this process to debuggers and to readers of its memory, and let it leave no core file.
+
+    Whoever has the powers of an administrator still gets in.
+
+    Raises:
+        NotConfinedError: The kernel refused.
+    """
+    prctl(_PR_SET_DUMPABLE, 0)
+
+
+def die_with_parent() -> None:
+    """Be killed when the program that started this one ends, however it ends.
+
+    That program says its number in the environment (:data:`PARENT`); without it, and on another
+    system than Linux, nothing is done.
+    When it has already ended, this process leaves at once.
+
+    Raises:
+        NotConfinedError: The kernel refused.
+    """
+    parent = os.environ.get(PARENT)
+    if parent and sys.platform == "linux":
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != int(parent):
+            os._exit(1)
+
+
+def own_namespaces() -> bool:
+    """Move into namespaces of its own: without network, mounts and names of anybody else.
+
+    Returns:
+        False where the system does not allow it, as many containers do not.
+    """
+    wanted = _CLONE_NEWNET | _CLONE_NEWNS | _CLONE_NEWIPC | _CLONE_NEWUTS
+    if os.geteuid() != 0:
+        wanted |= _CLONE_NEWUSER
+    return bool(libc().unshare(wanted) == 0)
+
+
+def other_user() -> None:
+    """Become nobody where this process is an administrator's, and give all capabilities back.
+
+    Raises:
+        NotConfinedError: The kernel refused, and not because it knows no other user here.
+    """
+    if os.geteuid() == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+        except OSError as error:
+            # A container for one user has no other; that "administrator" is none outside.
+            if error.errno not in (errno.EINVAL, errno.EPERM):
+                raise NotConfinedError(error.errno, "setresuid") from None
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    checked(libc().capset(header, nothing), "capset")
+
 
 # The same numbers on every machine.
 _CREATE_RULESET: Final = 444
@@ -348,3 +474,140 @@ def _enter(machine: _Machine, steps: Sequence[_Step]) -> None:
     # With several threads a positive answer names the one that could not follow.
     if checked(result, "seccomp") > 0:
         raise NotConfinedError(errno.EBUSY, "seccomp")
+
+
+# Whatever reaches another process, the network, more rights, or what a file is beside its content.
+_REFUSED: Final = (
+    "acct",
+    "add_key",
+    "adjtimex",
+    "bpf",
+    "chmod",
+    "chown",
+    "chroot",
+    "clock_adjtime",
+    "clock_settime",
+    "delete_module",
+    "execve",
+    "execveat",
+    "fanotify_init",
+    "fchmod",
+    "fchmodat",
+    "fchown",
+    "fchownat",
+    "finit_module",
+    "fremovexattr",
+    "fsetxattr",
+    "fsopen",
+    "init_module",
+    "io_uring_setup",
+    "ioperm",
+    "iopl",
+    "kcmp",
+    "kexec_file_load",
+    "kexec_load",
+    "keyctl",
+    "kill",
+    "lchown",
+    "lremovexattr",
+    "lsetxattr",
+    "memfd_create",
+    "memfd_secret",
+    "mknod",
+    "mknodat",
+    "modify_ldt",
+    "mount",
+    "move_mount",
+    "mq_open",
+    "msgget",
+    "name_to_handle_at",
+    "open_by_handle_at",
+    "open_tree",
+    "perf_event_open",
+    "personality",
+    "pidfd_getfd",
+    "pidfd_open",
+    "pidfd_send_signal",
+    "pivot_root",
+    "process_madvise",
+    "process_vm_readv",
+    "process_vm_writev",
+    "ptrace",
+    "quotactl",
+    "reboot",
+    "removexattr",
+    "request_key",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "semget",
+    "setdomainname",
+    "setgid",
+    "setgroups",
+    "sethostname",
+    "setns",
+    "setregid",
+    "setresgid",
+    "setresuid",
+    "setreuid",
+    "settimeofday",
+    "setuid",
+    "setxattr",
+    "shmat",
+    "shmget",
+    "socket",
+    "socketpair",
+    "swapoff",
+    "swapon",
+    "syslog",
+    "tkill",
+    "umount2",
+    "unshare",
+    "userfaultfd",
+    "vhangup",
+)
+
+
+def libraries() -> list[Path]:
+    """Return where Python and its libraries lie; they import parts of themselves late."""
+    named = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
+    if getattr(sys, "frozen", False):
+        named.add(sys.executable)  # a packaged program carries its modules in its own file
+    return [Path(name) for name in sorted(named) if Path(name).exists()]
+
+
+def shut(
+    *, readable: Sequence[Path], writable: Sequence[Path], memory: int = 0, seconds: int = 0
+) -> None:
+    """Shut this process in, for good; on Linux only, elsewhere just the limits that there are.
+
+    Args:
+        readable: Files and folders that may still be read.
+        writable: Folders in which files may be made and changed.
+        memory: Bytes of address space beyond what is mapped now; 0 sets no limit. Libraries for
+            GPUs map far more than they touch.
+        seconds: Of processor time; 0 sets no limit.
+
+    Raises:
+        OSError: The system refused something that it should be able to do.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    limits = [(resource.RLIMIT_CORE, 0)]
+    limits += [(resource.RLIMIT_CPU, seconds)] if seconds else []
+    if sys.platform == "linux":
+        if memory:
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            limits += [(resource.RLIMIT_AS, pages * os.sysconf("SC_PAGE_SIZE") + memory)]
+        own_namespaces()
+        keep_no_new_privileges()
+        hide()
+        restrict(readable=readable, writable=writable)
+    for kind, most in limits:
+        _, ceiling = resource.getrlimit(kind)
+        bound = most if ceiling == resource.RLIM_INFINITY else min(most, ceiling)
+        resource.setrlimit(kind, (bound, bound))
+    if sys.platform == "linux":
+        own = {"tgkill": Unless(argument=0, other_than=os.getpid())}
+        refuse(_REFUSED, own)

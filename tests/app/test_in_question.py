@@ -33,11 +33,11 @@ from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentences import Sentence
 from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import set_language
+from pura_audit.session.export import exported_table
 from pura_audit.session.queue_model import listed
 from pura_audit.session.results import PileRow
-from pura_audit.session.results_export import exported_table
 from pura_audit.session.selection import Selection
-from pura_audit.stress.dialog import StressedText
+from pura_audit.stress import StressedText
 from pura_audit.theme.theme import Theme
 from pura_audit.workbench.answer.answer_view import AnswerView
 from pura_audit.workbench.dialogs.details import wording

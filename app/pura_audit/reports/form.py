@@ -29,8 +29,8 @@ from pura_audit.reports.groups import (
     LayoutGroup,
     PartiesGroup,
     RemarksGroup,
+    TextGroup,
 )
-from pura_audit.reports.text import TextGroup
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.fields import LINE, LabelledField, Words, choice, name_input, pair, spin_box
 from pura_audit.widgets.layouts import Fold

@@ -24,10 +24,10 @@ from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.platform.settings import SettingsFile, WindowSettings
+from pura_audit.session.audits import length
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.keeper import Cases
 from pura_audit.session.queue_model import Item, ItemState
-from pura_audit.session.stream import length
 from pura_audit.session.texts import TextList
 
 __all__ = ["Record"]

@@ -16,10 +16,8 @@ from pura_audit.jobs.context import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Jobs, Work
 from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.audits import Audits
-from pura_audit.session.chosen import Chosen
-from pura_audit.session.drafts import Drafts
-from pura_audit.session.engine import AuditEngine
-from pura_audit.session.keeper import Cases, Keeper
+from pura_audit.session.choices import AuditEngine, Chosen
+from pura_audit.session.keeper import Cases, Drafts, Keeper
 from pura_audit.session.record import Record
 from pura_audit.session.texts import TextList
 

@@ -32,7 +32,7 @@ from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
 from pura.record.audit import Audit
 from pura_audit.platform.i18n import error_words, filled, translate
-from pura_audit.platform.spreadsheet import csv_text
+from pura_audit.session.export import csv_text
 from pura_audit.theme import fonts
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import Theme

@@ -23,10 +23,10 @@ from pura.caselog import (
 )
 from pura.record.audit import Audit
 from pura.usecases.cases import worker_of
-from pura_audit.cases.ask import AskDialog
+from pura_audit.cases.forms import AskDialog
 from pura_audit.cases.pane import case_row, text_words
-from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.reports.dialog import ReportDialog
+from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.workbench.frame import case_commands, program_commands
 
 

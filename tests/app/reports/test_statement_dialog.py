@@ -63,7 +63,7 @@ def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
     before = len(window.session.texts.queue.items)
     assert texts_of(window, [answer]) == []
     assert len(window.session.texts.queue.items) == before
-    from pura_audit.reports.statement import StatementDialog
+    from pura_audit.reports.check import StatementDialog
 
     [dialog] = window.findChildren(StatementDialog)
     assert "Not examined: no trusted key" in checked(dialog, qtbot)

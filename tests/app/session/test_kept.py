@@ -20,10 +20,10 @@ from pura.caselog.case import UNFILED
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura_audit import application
-from pura_audit.cases.review import ReviewDialog
+from pura_audit.cases.forms import ReviewDialog
+from pura_audit.session.audits import length
 from pura_audit.session.queue_model import ItemState, standing_words
 from pura_audit.session.record import Journal
-from pura_audit.session.stream import length
 from pura_audit.workbench.frame import report_commands
 
 # The window of the tests in a process of its own: one text finished, one running, one waiting.
@@ -36,7 +36,7 @@ from pura.base.paths import user_paths
 from pura.scheme import Profile, SecretKey
 from pura_audit import application
 from pura_audit.session.queue_model import ItemState
-from pura_audit.cases.review import ReviewDialog
+from pura_audit.cases.forms import ReviewDialog
 from pura_audit.workbench.frame import report_commands
 from PySide6.QtCore import QTimer
 

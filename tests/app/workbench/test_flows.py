@@ -34,12 +34,11 @@ from pura.usecases.profiles import save_profile
 from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.jobs.context import Progress
-from pura_audit.keys.dialog import KeysDialog
-from pura_audit.keys.forms import KeyForm
-from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.audits import excerpt_of
 from pura_audit.session.queue_model import Item, ItemState, verdict_words
-from pura_audit.session.stream import excerpt_of
+from pura_audit.stores.key_forms import KeyForm, PassphraseDialog
+from pura_audit.stores.keys import KeysDialog
 from pura_audit.workbench.dialogs import bundle
 from pura_audit.workbench.dialogs.bundle import BundleDialog
 from pura_audit.workbench.states import setup_view

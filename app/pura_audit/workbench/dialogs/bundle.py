@@ -19,10 +19,10 @@ from pura.usecases.bundles import (
 )
 from pura.usecases.keys import unlock_files
 from pura_audit.jobs.context import Done, Failure, JobContext, Outcome
-from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
+from pura_audit.stores.key_forms import PassphraseDialog, folder_passphrase
 from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input

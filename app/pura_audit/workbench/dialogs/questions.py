@@ -19,11 +19,11 @@ from pura.documents.folders import WalkOptions
 from pura.keys import Place, Secret, State
 from pura.usecases.keys import unlock_files
 from pura_audit.jobs.context import Done, Outcome
-from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import duration, filled, translate
+from pura_audit.session.audits import length
 from pura_audit.session.queue_model import Item
 from pura_audit.session.session import Session
-from pura_audit.session.stream import length
+from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (

@@ -27,9 +27,9 @@ from pura.words.sentences import changed, fill
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.platform.i18n import filled, language, translate
-from pura_audit.session.files import FileLook, look_into
 from pura_audit.session.queue_model import Item
 from pura_audit.session.session import Session
+from pura_audit.session.texts import FileLook, look_into
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label

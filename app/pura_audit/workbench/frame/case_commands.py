@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
     from pura_audit.cases.dialog import CasesDialog
-    from pura_audit.cases.save import SaveDialog
+    from pura_audit.cases.forms import SaveDialog
     from pura_audit.widgets.form_dialog import Host
     from pura_audit.workbench.dialogs.side_by_side import SideBySideDialog
 
 
 def save_to_case(host: Host) -> SaveDialog | None:
     """Save the audit on screen, and the others that are finished, to a case."""
-    from pura_audit.cases.save import SaveDialog
+    from pura_audit.cases.forms import SaveDialog
 
     current = host.session.texts.current
     if current is None or current.audit is None:
@@ -59,7 +59,7 @@ def save_to_case(host: Host) -> SaveDialog | None:
 def review_current(host: Host) -> None:
     """Let a second person look at the finding on screen."""
     from pura.usecases.cases import case_of
-    from pura_audit.cases.review import ReviewDialog
+    from pura_audit.cases.forms import ReviewDialog
 
     item = host.session.texts.current
     if item is None or item.finding is None or item.standing is None:

@@ -17,7 +17,7 @@ from pura_audit.cases.pane import case_name
 from pura_audit.jobs.context import Done, Outcome
 from pura_audit.platform.i18n import translate
 from pura_audit.session.queue_model import Item
-from pura_audit.settings.dialog import SettingsDialog
+from pura_audit.settings import SettingsDialog
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import Host, PlainDialog, dialog_column
 from pura_audit.widgets.table_dialog import fill_table, make_table

@@ -14,8 +14,8 @@ from pura_audit.widgets.form_dialog import opened
 from pura_audit.workbench.actions import shortcut_rows
 
 if TYPE_CHECKING:
-    from pura_audit.keys.forms import KeyAct
-    from pura_audit.profiles.dialog import ProfilesDialog
+    from pura_audit.stores.key_forms import KeyAct
+    from pura_audit.stores.profiles import ProfilesDialog
     from pura_audit.widgets.form_dialog import Host
 
 
@@ -24,7 +24,7 @@ def show_keys(host: Host, act: KeyAct | None = None, *, source: Path | None = No
 
     Whoever came for that alone is back where it was asked for when it is over.
     """
-    from pura_audit.keys.dialog import KeysDialog
+    from pura_audit.stores.keys import KeysDialog
 
     dialog = KeysDialog(host.session, host.frame)
     opened(dialog)
@@ -36,21 +36,21 @@ def show_keys(host: Host, act: KeyAct | None = None, *, source: Path | None = No
 
 def show_models(host: Host) -> QDialog:
     """Show the models."""
-    from pura_audit.models.dialog import ModelsDialog
+    from pura_audit.stores.models import ModelsDialog
 
     return opened(ModelsDialog(host.session, host.frame))
 
 
 def show_profiles(host: Host) -> ProfilesDialog:
     """Show the profiles."""
-    from pura_audit.profiles.dialog import ProfilesDialog
+    from pura_audit.stores.profiles import ProfilesDialog
 
     return opened(ProfilesDialog(host.session, host.frame))
 
 
 def show_settings(host: Host, field: str = "") -> QDialog:
     """Show the settings, at one of their fields."""
-    from pura_audit.settings.dialog import SettingsDialog
+    from pura_audit.settings import SettingsDialog
 
     dialog = opened(SettingsDialog(host))
     dialog.language_wanted.connect(lambda name: _speak(host, dialog, name))
@@ -113,6 +113,6 @@ def show_about(host: Host) -> QDialog:
 
 def show_log(host: Host) -> None:
     """Open the folder of the log file."""
-    from pura_audit.platform.logs import log_folder
+    from pura_audit.platform.diagnostics import log_folder
 
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(log_folder())))

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from pura.record.audit import Audit
     from pura.report import ReportRequest
     from pura.usecases.reports import Built
-    from pura_audit.cases.acts import CaseReport
-    from pura_audit.reports.check import ReportCheckDialog
+    from pura_audit.cases.dialog import CaseReport
+    from pura_audit.reports.check import ReportCheckDialog, StatementDialog
     from pura_audit.reports.dialog import ReportDialog
-    from pura_audit.reports.statement import StatementDialog
     from pura_audit.session.queue_model import Item
     from pura_audit.widgets.form_dialog import Host
 
@@ -32,7 +31,7 @@ def report_current(host: Host) -> None:
     from pura.report import ReportRequest
     from pura.usecases.cases import case_of
     from pura.usecases.reports import filled_request
-    from pura_audit.cases.acts import CaseReport
+    from pura_audit.cases.dialog import CaseReport
 
     item = host.session.texts.current
     if item is None or item.audit is None or item.standing is None:
@@ -171,6 +170,6 @@ def verify_report(host: Host, path: Path | None = None) -> ReportCheckDialog:
 
 def check_statement(host: Host, path: Path | None = None) -> StatementDialog:
     """Check a statement that a detector signed."""
-    from pura_audit.reports.statement import StatementDialog
+    from pura_audit.reports.check import StatementDialog
 
     return opened(StatementDialog(host.session, path, host.frame))

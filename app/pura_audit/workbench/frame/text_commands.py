@@ -48,7 +48,7 @@ def choose_of_folder(host: Host, folder: Path) -> QDialog:
 
 def show_left_out(host: Host) -> QDialog | None:
     """Show what the last folder held that was not taken, and why."""
-    from pura_audit.session.files import left_out_table
+    from pura_audit.session.texts import left_out_table
     from pura_audit.widgets.table_dialog import TableDialog
 
     summary = host.session.texts.left_out
@@ -113,7 +113,7 @@ def show_table(host: Host, card: PlotCard) -> QDialog:
 
 def stress_text(host: Host) -> QDialog | None:
     """Stress the text on screen; says why where its payload is not known."""
-    from pura_audit.stress.dialog import StressDialog, StressedText
+    from pura_audit.stress import StressDialog, StressedText
 
     item, audit = host.session.texts.current, host.selection.audit
     text = item.document.text if item is not None and item.document is not None else None

@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, number, translate
+from pura_audit.session.export import export_pile
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.results import (
     COLUMNS,
@@ -43,7 +44,6 @@ from pura_audit.session.results import (
     kind_words,
     opened_result,
 )
-from pura_audit.session.results_export import export_pile
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
 from pura_audit.widgets.ask_file import ask_file, ask_target

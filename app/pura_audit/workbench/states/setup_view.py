@@ -19,14 +19,14 @@ from PySide6.QtWidgets import (
 from pura.model.fetch import builtin_model
 from pura.usecases.models import add_model, install_model
 from pura.usecases.profiles import create_profile, import_profile
-from pura_audit.cases.ask import AskDialog
+from pura_audit.cases.forms import AskDialog
 from pura_audit.jobs.context import Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Work
-from pura_audit.keys.forms import KeyAct
-from pura_audit.keys.words import state_words
 from pura_audit.platform.i18n import duration, filled, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
+from pura_audit.stores.key_forms import KeyAct
+from pura_audit.stores.keys import state_words
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file, ask_folder
 from pura_audit.widgets.card import label, restyle

@@ -27,20 +27,22 @@ from pura.usecases.profiles import (
 )
 from pura.verdict.power_file import PowerFile, read_power_file, seal
 from pura_audit.jobs.context import Done, Progress
-from pura_audit.keys.passphrase import PassphraseDialog
-from pura_audit.models import dialog as model_dialog
-from pura_audit.models import fitness, power
-from pura_audit.models.fitness import FitnessDialog
-from pura_audit.models.power import PowerDialog
-from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.platform.settings import imported_words, stored_words
-from pura_audit.profiles import foreign
-from pura_audit.profiles.dialog import ProfilesDialog
-from pura_audit.profiles.editor import ProfileEditor
-from pura_audit.profiles.foreign import ForeignForm
-from pura_audit.session.choices import Inventory, KeyChoice, ProfileChoice
-from pura_audit.session.chosen import pick_profiles
-from pura_audit.session.engine import PuraEngine
+from pura_audit.session.choices import (
+    Inventory,
+    KeyChoice,
+    ProfileChoice,
+    PuraEngine,
+    pick_profiles,
+)
+from pura_audit.stores import models as models_module
+from pura_audit.stores import power
+from pura_audit.stores import profiles as profiles_module
+from pura_audit.stores.key_forms import PassphraseDialog
+from pura_audit.stores.models import FitnessDialog
+from pura_audit.stores.power import PowerDialog, PowerTablesDialog
+from pura_audit.stores.profile_editor import ProfileEditor
+from pura_audit.stores.profiles import ForeignForm, ProfilesDialog
 from pura_audit.workbench.frame import program_commands
 
 
@@ -102,7 +104,7 @@ class Noted:
 def noted(stocked: Any, monkeypatch: pytest.MonkeyPatch) -> Noted:
     use_case = Noted(stocked.session.chosen.catalogue.models[0])
     for name in ("install_model", "add_model", "recheck_model", "remove_model"):
-        monkeypatch.setattr(model_dialog, name, use_case)
+        monkeypatch.setattr(models_module, name, use_case)
     return use_case
 
 
@@ -332,7 +334,7 @@ def test_fitness_is_asked_for_and_shown(
     models: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = Noted(result(12, 12))
-    monkeypatch.setattr(fitness, "measure_fitness", measured)
+    monkeypatch.setattr(models_module, "measure_fitness", measured)
     dialog = models.ask_fitness()
     assert isinstance(dialog, FitnessDialog)
     assert dialog.table.isHidden()
@@ -431,7 +433,7 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
 ) -> None:
     profile = stocked.session.chosen.profile.profile
     made = Noted(ProfileDone(profile=profile, name="vllm"))
-    monkeypatch.setattr(foreign, "create_foreign", made)
+    monkeypatch.setattr(profiles_module, "create_foreign", made)
     profiles = program_commands.show_profiles(stocked)
     path, wanted = tmp_path / "vllm.json", list[object]()
     for settings in (VLLM, SYNTHID, KGW):

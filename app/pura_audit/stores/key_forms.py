@@ -1,4 +1,4 @@
-"""The small forms of the key dialog, and which use case answers each."""
+"""The forms of the key dialog, which use case answers each, and the question for a passphrase."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.keys import MAX_NAME, MAX_NOTE, Place, Secret, State
+from pura.keys import MAX_NAME, MAX_NOTE, MIN_PASSPHRASE, Place, Secret, State, passphrase_bytes
 from pura.keys.epochs import is_epoch
 from pura.usecases.keys import (
     KeyDone,
@@ -35,7 +35,7 @@ from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file
-from pura_audit.widgets.card import ElidedLabel
+from pura_audit.widgets.card import ElidedLabel, label
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
     button_row,
@@ -317,3 +317,121 @@ def _texts(act: KeyAct, name: str) -> tuple[str, str, str]:
                 "",
                 translate("Keys", "Save"),
             )
+
+
+class PassphraseDialog(TriedDialog):
+    """One field, or two that must agree.
+
+    A new passphrase closes it. One that opens something may be wrong: the dialog stays until
+    :meth:`ended` is told that it opened.
+
+    Args:
+        title: What is asked.
+        words: Why, and what follows.
+        new: A new passphrase is chosen.
+        action: What the button does.
+
+    Signals:
+        given: The passphrase, as a Secret.
+    """
+
+    given = Signal(object)
+
+    def __init__(
+        self, title: str, words: str, action: str, parent: QWidget | None = None, *, new: bool
+    ) -> None:
+        super().__init__(parent)
+        self._new = new
+        self.setWindowTitle(title)
+        self.setMinimumWidth(480)
+        layout = dialog_column(self, title, words, role="reading")
+        self.first = self._field(translate("Keys", "Passphrase"))
+        self.again = self._field(translate("Keys", "Once more"))
+        form = QFormLayout()
+        form.setSpacing(GAP)
+        form.addRow(translate("Keys", "Passphrase"), self.first)
+        if new:
+            form.addRow(translate("Keys", "Once more"), self.again)
+        layout.addLayout(form)
+        self.shown = QCheckBox(translate("Keys", "Show what I type"))
+        self.shown.toggled.connect(self._show)
+        layout.addWidget(self.shown)
+        self.strength = label("", "muted", wrap=True)
+        layout.addWidget(self.strength)
+        self.strength.setVisible(new)
+        layout.addWidget(self.words)
+        self.ok = main_button(action, self._give)
+        layout.addLayout(button_row(cancel_button(self), self.ok))
+        self.check()
+
+    def _field(self, name: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setEchoMode(QLineEdit.EchoMode.Password)
+        field.setAccessibleName(name)
+        field.textChanged.connect(lambda _: self.check())
+        return field
+
+    def _show(self, shown: bool) -> None:
+        modes = QLineEdit.EchoMode
+        for field in (self.first, self.again):
+            field.setEchoMode(modes.Normal if shown else modes.Password)
+
+    def check(self) -> None:
+        """Enable the button where there is a passphrase that can do."""
+        if not self._new:
+            self.ok.setEnabled(bool(self.first.text()) and not self.trying)
+            return
+        words, enough = strength_words(len(self.first.text()), MIN_PASSPHRASE)
+        same = self.first.text() == self.again.text()
+        if enough and self.again.text() and not same:
+            words = translate("Keys", "The two are not the same yet.")
+        self.strength.setText(words)
+        self.ok.setEnabled(enough and same)
+
+    def at_fault(self, failure: Failure) -> QLineEdit:
+        """Return the line of the passphrase: nothing else can be wrong here."""
+        return self.first
+
+    def forget(self) -> None:
+        """Clear the lines; Qt's own copies cannot be overwritten."""
+        self.first.clear()
+        self.again.clear()
+
+    def _give(self) -> None:
+        secret = Secret(passphrase_bytes(self.first.text()))
+        if self._new:
+            self.accept()
+        else:
+            self.begin()
+        self.given.emit(secret)
+
+
+def folder_passphrase(parent: QWidget, *, new: bool) -> PassphraseDialog:
+    """Return the dialog that asks for the passphrase of the folder of key files.
+
+    Args:
+        parent: What it stands above.
+        new: There are no such files yet: the passphrase is chosen.
+    """
+    words = translate(
+        "Keys",
+        "Keys are kept in encrypted files under one passphrase, which is asked for once a "
+        "session. Without it they are lost: nobody can reset it.",
+    )
+    title = (
+        translate("Keys", "Passphrase for encrypted key files")
+        if new
+        else translate("Keys", "Passphrase of the encrypted key files")
+    )
+    action = translate("Keys", "Set up") if new else translate("Keys", "Unlock")
+    return PassphraseDialog(title, words if new else "", action, parent, new=new)
+
+
+def strength_words(size: int, least: int) -> tuple[str, bool]:
+    """Say how strong a passphrase of this many characters is, and whether it will do."""
+    if size < least:
+        words = translate("Keys", "{n:text} of at least {least:text} characters")
+        return filled(words, n=size, least=least), False
+    if size < least + 8:
+        return translate("Keys", "Long enough. Longer is better."), True
+    return translate("Keys", "Good length."), True

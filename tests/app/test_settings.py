@@ -15,8 +15,8 @@ from pura.base.paths import Paths
 from pura.verdict.policy import Policy
 from pura_audit import application
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.engine import PuraEngine
-from pura_audit.settings.dialog import policy_rows
+from pura_audit.session.choices import PuraEngine
+from pura_audit.settings import policy_rows
 from pura_audit.theme.colours import DARK
 from pura_audit.workbench.frame import program_commands
 

@@ -10,7 +10,7 @@ import pytest
 from pura.model.cache import ModelCache
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
-from pura_audit.stress.dialog import (
+from pura_audit.stress import (
     SWEEP,
     StressDialog,
     StressedText,

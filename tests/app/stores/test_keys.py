@@ -19,12 +19,9 @@ from pura.model.device import Device
 from pura.scheme import Profile, SecretKey
 from pura.usecases.keys import create_key, export_key, note_key
 from pura_audit import application
-from pura_audit.keys.dialog import KeysDialog
-from pura_audit.keys.forms import KeyAct, KeyForm
-from pura_audit.keys.passphrase import PassphraseDialog
-from pura_audit.keys.words import state_words, strength_words
-from pura_audit.session.choices import Inventory
-from pura_audit.session.engine import PuraEngine
+from pura_audit.session.choices import Inventory, PuraEngine
+from pura_audit.stores.key_forms import KeyAct, KeyForm, PassphraseDialog, strength_words
+from pura_audit.stores.keys import KeysDialog, state_words
 from pura_audit.workbench.frame import program_commands
 
 WORDS = "four words in a row"

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from pura.base.numerals import SPOKEN
 from pura.caselog import KEEP, LEAVE_OUT, SEAL
 from pura.verdict.policy import Policy
-from pura_audit.platform import logs
+from pura_audit.platform import diagnostics
 from pura_audit.platform.i18n import decimal, filled, number, translate
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID, PADDING, Mode
@@ -257,7 +257,7 @@ class SettingsDialog(PlainDialog):
 
     def _log(self, level: str) -> None:
         self._file.update(log_level=level)
-        logs.set_level(level)
+        diagnostics.set_level(level)
 
 
 def policy_rows(policy: Policy) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ import io
 
 from openpyxl import load_workbook
 
-from pura_audit.platform.spreadsheet import Sheet, csv_text, xlsx_bytes
+from pura_audit.session.export import Sheet, csv_text, xlsx_bytes
 
 PAYLOAD = "011001011010011101100101101001110110"
 TEXTS = [PAYLOAD, "1" * 16, "007", "=1+1", "@SUM(A1)", "+49 30 1234", "nan", "1_000", "a\x00b"]

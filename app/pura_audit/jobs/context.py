@@ -18,6 +18,7 @@ READING: Final = 5
 READ: Final = 0.85
 _log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -102,6 +103,20 @@ class Stopped:
 
 
 Outcome = Done[T_co] | Failure | Stopped
+
+
+def by_outcome(
+    done: Callable[[T], object], failed: Callable[[Failure], object]
+) -> Callable[[Outcome[T]], None]:
+    """Return what hands a result to one function and a failure to another."""
+
+    def ended(outcome: Outcome[T]) -> None:
+        if isinstance(outcome, Done):
+            done(outcome.result)
+        elif isinstance(outcome, Failure):
+            failed(outcome)
+
+    return ended
 
 
 def unexpected(error: Exception) -> Failure:

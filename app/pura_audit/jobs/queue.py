@@ -33,6 +33,11 @@ T = TypeVar("T")
 Work = Callable[[JobContext], T]
 
 
+def with_progress(act: Callable[..., T]) -> Work[T]:
+    """Return the work of a use case that reports its progress and can be stopped."""
+    return lambda context: act(progress=context.progress, checkpoint=context.checkpoint)
+
+
 class Job(ABC):
     """A piece of work that was asked for, as whoever asked for it sees it."""
 

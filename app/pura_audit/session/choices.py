@@ -334,6 +334,11 @@ class Chosen(QObject):
         self.profiles: tuple[ProfileChoice, ...] = ()
 
     @property
+    def found(self) -> Inventory:
+        """What there is to choose from; nothing until it was looked through."""
+        return self.catalogue or Inventory()
+
+    @property
     def key(self) -> KeyChoice | None:
         """The key that is chosen; the first, when several are."""
         return self.keys[0] if self.keys else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -180,7 +180,7 @@ T = TypeVar("T")
 EXPOSED = 3  # warnings at a time, so that the table keeps its place
 
 
-class KeysDialog(StoreDialog):
+class KeysDialog(StoreDialog[KeyChoice]):
     """Table of the keys, with one button for everything that is done to them.
 
     Nothing is done here: requests go to the session, and the thread of the model answers.
@@ -189,7 +189,6 @@ class KeysDialog(StoreDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._forms: list[TriedDialog] = []
-        self._rows: tuple[KeyChoice, ...] = ()
         self.none.setText(translate("Keys", "No keys yet. Create one or import one."))
         restyle(self.detail, "role", "attention")
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -214,21 +213,19 @@ class KeysDialog(StoreDialog):
 
     def refresh(self) -> None:
         """Show the store's state and the keys."""
-        found = self.session.chosen.catalogue or Inventory()
+        found = self.session.chosen.found
         title, said, way_out = state_words(found)
         self.title.setText(title)
         self.title.setToolTip(found.backend if found.place is Place.KEYRING else "")
         self.state.setText(f"{said} {way_out}".strip())
         self.unlock.setText(
             translate("Keys", "Set up encrypted files …")
-            if self._unset(found)
+            if found.place is None
             else translate("Keys", "Unlock …")
         )
-        self.unlock.setVisible(State.LOCKED in (found.keyring, found.files) or self._unset(found))
+        self.unlock.setVisible(State.LOCKED in (found.keyring, found.files) or found.place is None)
         self.detail.setText("\n".join(failure.words for failure in found.exposed[:EXPOSED]))
         self.detail.setVisible(bool(found.exposed))
-        chosen = self.selected.fingerprint if self.selected is not None else ""
-        self._rows = found.keys
         headers = (
             translate("Keys", "Name"),
             translate("Keys", "Fingerprint"),
@@ -237,17 +234,19 @@ class KeysDialog(StoreDialog):
             translate("Keys", "Kept in"),
             translate("Keys", "Note"),
         )
-        shown = [key.fingerprint for key in self._rows]
-        self.fill(
-            headers,
-            [_row(key) for key in self._rows],
-            shown.index(chosen) if chosen in shown else 0,
-        )
+        self.fill(headers, found.keys)
 
-    @property
-    def selected(self) -> KeyChoice | None:
-        """The key of the selected row."""
-        return self._rows[self.place] if 0 <= self.place < len(self._rows) else None
+    def key(self, row: KeyChoice) -> str:
+        """Return its fingerprint."""
+        return row.fingerprint
+
+    def cells(self, row: KeyChoice) -> Sequence[str]:
+        """Return a row of the table."""
+        entry = row.entry
+        spaced = " ".join(row.fingerprint[i : i + 4] for i in range(0, 16, 4))
+        created = entry.created[:10] if entry is not None else "–"
+        note = entry.note if entry is not None else ""
+        return (row.label, spaced, created, kind_words(row), place_words(row), note)
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
@@ -263,16 +262,12 @@ class KeysDialog(StoreDialog):
         for kind, button in self.buttons.items():
             button.setEnabled(not self.busy and able.get(kind, True))
 
-    @staticmethod
-    def _unset(found: Inventory) -> bool:
-        return found.place is None
-
     # What is asked
 
     def ask(self, act: KeyAct) -> QDialog | None:
         """Ask what a request needs; returns the dialog that is open then."""
         self.say("")
-        found, key = self.session.chosen.catalogue or Inventory(), self.selected
+        found, key = self.session.chosen.found, self.selected
         if act in (KeyAct.NEW, KeyAct.IMPORT):
             return self._open(KeyForm(act, found, self))
         if key is None:
@@ -286,7 +281,7 @@ class KeysDialog(StoreDialog):
 
     def ask_import(self, source: Path) -> QDialog:
         """Ask what the import of a key file needs."""
-        form = KeyForm(KeyAct.IMPORT, self.session.chosen.catalogue or Inventory(), self)
+        form = KeyForm(KeyAct.IMPORT, self.session.chosen.found, self)
         form.take(source)
         return self._open(form)
 
@@ -350,11 +345,11 @@ class KeysDialog(StoreDialog):
         )
 
     def _unlock(self) -> None:
-        found = self.session.chosen.catalogue or Inventory()
+        found = self.session.chosen.found
         if found.place is Place.KEYRING and found.keyring is State.LOCKED:
-            self._work(lambda _: unlock_keyring(self.session.environment), self._unlocked)
+            self._work(lambda _: unlock_keyring(self.session.environment), self._over)
         else:
-            self.ask_folder(None, new=self._unset(found))
+            self.ask_folder(None, new=found.place is None)
 
     def ask_folder(self, request: KeyRequest | None, *, new: bool) -> QDialog:
         """Ask for the passphrase of the folder of key files, then go on with the request."""
@@ -374,7 +369,7 @@ class KeysDialog(StoreDialog):
 
     def carry_out(self, request: KeyRequest) -> None:
         """Hand a request over; the passphrase of the files is asked for first where needed."""
-        found = self.session.chosen.catalogue or Inventory()
+        found = self.session.chosen.found
         if needs_files(request) and found.files is not State.READY:
             self._rest()
             self.ask_folder(request, new=found.files is State.NO_BACKEND)
@@ -387,7 +382,7 @@ class KeysDialog(StoreDialog):
     def _open_folder(self, secret: Secret, request: KeyRequest | None) -> None:
         environment = self.session.environment
         if request is None:
-            self._work(lambda _: unlock_files(environment, passphrase=secret), self._unlocked)
+            self._work(lambda _: unlock_files(environment, passphrase=secret), self._over)
             return
 
         def work(_: JobContext) -> KeyDone:
@@ -401,14 +396,11 @@ class KeysDialog(StoreDialog):
         self._job = self.session.do(work, then, self)
         self.refresh_buttons()
 
-    def _unlocked(self, outcome: Outcome[None]) -> None:
-        self._over(outcome)
-
     def _answered(self, request: KeyRequest, outcome: Outcome[KeyDone]) -> None:
         if not isinstance(outcome, Failure):
             self._over(outcome)
             return
-        found = self.session.chosen.catalogue or Inventory()
+        found = self.session.chosen.found
         if outcome.code == "key-file-passphrase" and needs_passphrase(request):
             self._rest()
             self._ask_file(request)
@@ -444,13 +436,5 @@ class KeysDialog(StoreDialog):
         name = name_in(request)
         return any(
             key.label == name and key.entry is not None and key.entry.place is Place.FILES
-            for key in self._rows
+            for key in self.rows
         )
-
-
-def _row(key: KeyChoice) -> tuple[str, ...]:
-    entry = key.entry
-    spaced = " ".join(key.fingerprint[i : i + 4] for i in range(0, 16, 4))
-    created = entry.created[:10] if entry is not None else "–"
-    note = entry.note if entry is not None else ""
-    return (key.label, spaced, created, kind_words(key), place_words(key), note)

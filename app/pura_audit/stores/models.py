@@ -5,7 +5,7 @@ What is installed, whether it fits here, what is done to it, how good a proxy it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -34,7 +34,6 @@ from pura.usecases.models import (
     remove_model,
 )
 from pura_audit.platform.i18n import decimal, filled, language, size, translate
-from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file, ask_folder
@@ -57,12 +56,11 @@ EXPANDED = " expanded to float32"  # as a model's source says it
 LICENCE_WIDTH = 260
 
 
-class ModelsDialog(StoreDialog):
+class ModelsDialog(StoreDialog[InstalledModel]):
     """Table of the models."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self._rows: tuple[InstalledModel, ...] = ()
         self._rooms: Mapping[str, Room] = {}
         self.copy = QCheckBox(translate("Models", "Copy folders into the store"))
         self.copy.setToolTip(
@@ -112,9 +110,8 @@ class ModelsDialog(StoreDialog):
 
     def refresh(self) -> None:
         """Show what is installed."""
-        chosen = self.selected.name if self.selected is not None else ""
-        found = self.session.chosen.catalogue or Inventory()
-        self._rows, self._rooms = found.models, found.rooms
+        found = self.session.chosen.found
+        self._rooms = found.rooms
         headers = (
             translate("Models", "Name"),
             translate("Models", "Architecture"),
@@ -124,17 +121,27 @@ class ModelsDialog(StoreDialog):
             translate("Models", "Tokenizer"),
             translate("Models", "Fits here"),
         )
-        names = [model.name for model in self._rows]
-        self.fill(
-            headers,
-            [_row(m, self._rooms.get(m.name)) for m in self._rows],
-            names.index(chosen) if chosen in names else 0,
-        )
+        self.fill(headers, found.models)
 
-    @property
-    def selected(self) -> InstalledModel | None:
-        """The model of the chosen row."""
-        return self._rows[self.place] if 0 <= self.place < len(self._rows) else None
+    def key(self, row: InstalledModel) -> str:
+        """Return its name."""
+        return row.name
+
+    def cells(self, row: InstalledModel) -> Sequence[str]:
+        """Return a row of the table."""
+        room = self._rooms.get(row.name)
+        unknown = translate("Models", "unknown")
+        fits = room.fits if room is not None else None
+        words = {True: translate("Models", "yes"), False: translate("Models", "no"), None: unknown}
+        return (
+            row.name,
+            row.architecture,
+            filled(translate("Models", "{number:text} M"), number=decimal(row.parameters / 1e6, 0)),
+            size(row.size_bytes),
+            row.licence or unknown,
+            row.tokenizer_fingerprint[:8],
+            words[fits],
+        )
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and tell more of the chosen model."""
@@ -142,7 +149,7 @@ class ModelsDialog(StoreDialog):
         self.detail.setText(
             _detail(model, self._rooms.get(model.name)) if model is not None else ""
         )
-        builtin = any(row.name == builtin_model().name for row in self._rows)
+        builtin = any(row.name == builtin_model().name for row in self.rows)
         for kind, button in self.buttons.items():
             needs_one = kind in ("verify", "fitness", "power", "remove")
             button.setEnabled(not self.busy and (model is not None or not needs_one))
@@ -269,21 +276,6 @@ def _removed(model: InstalledModel) -> str:
     return filled(translate("Models", "The model “{model:text}” was removed."), model=model.name)
 
 
-def _row(model: InstalledModel, room: Room | None) -> tuple[str, ...]:
-    unknown = translate("Models", "unknown")
-    fits = room.fits if room is not None else None
-    words = {True: translate("Models", "yes"), False: translate("Models", "no"), None: unknown}
-    return (
-        model.name,
-        model.architecture,
-        filled(translate("Models", "{number:text} M"), number=decimal(model.parameters / 1e6, 0)),
-        size(model.size_bytes),
-        model.licence or unknown,
-        model.tokenizer_fingerprint[:8],
-        words[fits],
-    )
-
-
 def _detail(model: InstalledModel, room: Room | None) -> str:
     place = str(model.path) if model.referenced else translate("Models", "in the store")
     lines = [
@@ -322,7 +314,7 @@ class FitnessDialog(WorkingDialog):
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._model, self._path = model, Path()
-        found = session.chosen.catalogue or Inventory()
+        found = session.chosen.found
         self._keys = found.keys
         self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Fitness", "Fitness of a model"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -40,7 +40,6 @@ from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power_file import MAX_NAME, SHORT, PowerFile
 from pura_audit.jobs.context import Done, Outcome, Progress
 from pura_audit.platform.i18n import duration, filled, number, translate
-from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GRID
@@ -75,7 +74,7 @@ class PowerDialog(WorkingDialog):
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._model, self._path = model, Path()
-        found = session.chosen.catalogue or Inventory()
+        found = session.chosen.found
         self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Power", "Measure how much is found"))
         self.setMinimumWidth(680)
@@ -259,7 +258,7 @@ _ROW, _HEAD = 32, 40
 _KINDS = "*.json"
 
 
-class PowerTablesDialog(StoreDialog):
+class PowerTablesDialog(StoreDialog[PowerFound]):
     """Table of the measured tables, and below it what the chosen one says.
 
     Args:
@@ -271,8 +270,7 @@ class PowerTablesDialog(StoreDialog):
         super().__init__(session, parent)
         self.resize(1000, 680)
         self._model = model
-        self._rows: tuple[PowerFound, ...] = ()
-        self._policy = (session.chosen.catalogue or Inventory()).policy or default_policy()
+        self._policy = session.chosen.found.policy or default_policy()
         self.state.setText(
             translate(
                 "Power",
@@ -303,10 +301,22 @@ class PowerTablesDialog(StoreDialog):
         self.refresh_buttons()
         self._do(lambda: None)
 
-    @property
-    def selected(self) -> PowerFound | None:
-        """The table of the chosen row."""
-        return self._rows[self.place] if 0 <= self.place < len(self._rows) else None
+    def key(self, row: PowerFound) -> str:
+        """Return its fingerprint."""
+        return row.sealed.fingerprint
+
+    def cells(self, row: PowerFound) -> Sequence[str]:
+        """Return a row of the table."""
+        table = row.sealed.table
+        conditions = table.conditions
+        return (
+            table.name,
+            str(conditions.get("date", "")),
+            str(conditions.get("names", {}).get("generator", "")),
+            number(int(conditions.get("texts", 0))),
+            row.signed.subject if row.signed is not None else "–",
+            translate("Power", "yes") if row.relied_on else "–",
+        )
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and tell more of the chosen table."""
@@ -348,8 +358,6 @@ class PowerTablesDialog(StoreDialog):
         )
 
     def _show(self, rows: tuple[PowerFound, ...], chosen: str = "") -> None:
-        chosen = chosen or (self.selected.sealed.fingerprint if self.selected else "")
-        self._rows = rows
         headers = (
             translate("Power", "Name"),
             translate("Power", "Measured"),
@@ -358,9 +366,7 @@ class PowerTablesDialog(StoreDialog):
             translate("Power", "Signed as"),
             translate("Power", "Policy"),
         )
-        prints = [found.sealed.fingerprint for found in rows]
-        place = prints.index(chosen) if chosen in prints else 0
-        self.fill(headers, [_row(found) for found in rows], place)
+        self.fill(headers, rows, chosen)
 
     def ask_measure(self) -> PowerDialog:
         """Open the form that measures a table."""
@@ -484,19 +490,6 @@ class PowerTablesDialog(StoreDialog):
             translate("Power", "It can be measured again, or added again from a file."),
             (translate("Power", "Remove"), remove),
         )
-
-
-def _row(found: PowerFound) -> tuple[str, ...]:
-    table = found.sealed.table
-    conditions = table.conditions
-    return (
-        table.name,
-        str(conditions.get("date", "")),
-        str(conditions.get("names", {}).get("generator", "")),
-        number(int(conditions.get("texts", 0))),
-        found.signed.subject if found.signed is not None else "–",
-        translate("Power", "yes") if found.relied_on else "–",
-    )
 
 
 def _detail(found: PowerFound) -> str:

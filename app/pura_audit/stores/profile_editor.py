@@ -31,7 +31,7 @@ from pura.scheme import Profile, default_blocks
 from pura.scheme.fields import KINDS, Field
 from pura.verdict.expect import advise, length_needed
 from pura_audit.platform.i18n import error_words, filled, short, translate
-from pura_audit.session.choices import Inventory, ProfileChoice
+from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
@@ -362,7 +362,7 @@ class ProfileEditor(PlainDialog):
     ) -> None:
         super().__init__(parent)
         self._session, self._choice = session, choice
-        found = session.chosen.catalogue or Inventory()
+        found = session.chosen.found
         self._models = list(found.models)
         self._keys = found.keys
         self._start = choice.profile if choice is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ from pura.usecases.profiles import (
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import decimal, error_words, filled, short, translate
 from pura_audit.platform.settings import imported_words, stored_words
-from pura_audit.session.choices import Inventory, ProfileChoice
+from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.stores.profile_editor import code_names
 from pura_audit.theme.theme import GAP
@@ -46,12 +46,11 @@ from pura_audit.widgets.form_dialog import (
 from pura_audit.widgets.working_dialog import StoreDialog
 
 
-class ProfilesDialog(StoreDialog):
+class ProfilesDialog(StoreDialog[ProfileChoice]):
     """Table of the profiles."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self._rows: tuple[ProfileChoice, ...] = ()
         self.state.setText(
             translate(
                 "Profiles",
@@ -76,8 +75,6 @@ class ProfilesDialog(StoreDialog):
 
     def refresh(self) -> None:
         """Show what is stored."""
-        chosen = self.selected.name if self.selected is not None else ""
-        self._rows = (self.session.chosen.catalogue or Inventory()).profiles
         headers = (
             translate("Profiles", "Name"),
             translate("Profiles", "Payload"),
@@ -86,17 +83,28 @@ class ProfilesDialog(StoreDialog):
             translate("Profiles", "Fingerprint"),
             translate("Profiles", "Note"),
         )
-        names = [row.name for row in self._rows]
-        self.fill(
-            headers,
-            [_row(row) for row in self._rows],
-            names.index(chosen) if chosen in names else 0,
-        )
+        self.fill(headers, self.session.chosen.found.profiles)
 
-    @property
-    def selected(self) -> ProfileChoice | None:
-        """The profile of the chosen row."""
-        return self._rows[self.place] if 0 <= self.place < len(self._rows) else None
+    def key(self, row: ProfileChoice) -> str:
+        """Return the name of its file."""
+        return row.name
+
+    def cells(self, row: ProfileChoice) -> Sequence[str]:
+        """Return a row of the table."""
+        profile = row.profile
+        if profile.foreign is not None:
+            name, note = FOREIGN_NAMES[profile.scheme], profile.note or ""
+            return (row.title, "–", name, "–", profile.fingerprint, note)
+        bits = filled(translate("Profiles", "{n:count} bits"), n=profile.payload_bits)
+        fields = ", ".join(field.name for field in profile.fields)
+        return (
+            row.title,
+            f"{bits}: {fields}" if fields else bits,
+            code_names()[profile.code],
+            decimal(profile.temperature, 2),
+            profile.fingerprint,
+            profile.note or "",
+        )
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and say whether the chosen profile fits what is in use."""
@@ -242,23 +250,6 @@ def _imported(done: ProfileDone) -> str:
     return " ".join((words, *imported_words(done.notes)))
 
 
-def _row(choice: ProfileChoice) -> tuple[str, ...]:
-    profile = choice.profile
-    if profile.foreign is not None:
-        name, note = FOREIGN_NAMES[profile.scheme], profile.note or ""
-        return (choice.title, "–", name, "–", profile.fingerprint, note)
-    bits = filled(translate("Profiles", "{n:count} bits"), n=profile.payload_bits)
-    fields = ", ".join(field.name for field in profile.fields)
-    return (
-        choice.title,
-        f"{bits}: {fields}" if fields else bits,
-        code_names()[profile.code],
-        decimal(profile.temperature, 2),
-        profile.fingerprint,
-        profile.note or "",
-    )
-
-
 _PROGRAMS: Final = {"gumbel-max": "vLLM", "synthid-text": "transformers", "kgw": "transformers"}
 _ROWS: Final = {
     "gumbel-max": {"alpha"},
@@ -280,7 +271,7 @@ class ForeignForm(TriedDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        found = session.chosen.catalogue or Inventory()
+        found = session.chosen.found
         self._keys = found.keys
         self._models = list(found.models)
         title = translate("ForeignForm", "Profile of a mark by others")

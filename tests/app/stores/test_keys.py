@@ -68,7 +68,7 @@ def give(dialog: QDialog, words: str = WORDS) -> None:
 
 
 def labels(dialog: KeysDialog) -> list[str]:
-    return [key.label for key in dialog._rows]
+    return [key.label for key in dialog.rows]
 
 
 def make(qtbot: Any, dialog: KeysDialog, name: str) -> None:
@@ -117,7 +117,7 @@ def test_a_key_through_its_whole_life(
     assert not keys.detail.isVisible()
     (paths.config / "keys").chmod(0o755)  # others may look into the folder
     keys.carry_out(partial(note_key, name="House", note="kept in the safe"))
-    qtbot.waitUntil(lambda: keys._rows[0].entry.note == "kept in the safe")
+    qtbot.waitUntil(lambda: keys.rows[0].entry.note == "kept in the safe")
     settle(qtbot, keys)
     assert "chmod 700" in keys.detail.text()
     assert keys.detail.isVisible()
@@ -153,7 +153,7 @@ def test_a_key_through_its_whole_life(
     paths.profiles.mkdir(parents=True, exist_ok=True)
     (paths.profiles / "internal.json").write_text(profile.to_json())
     bench.session.chosen.look_around()
-    qtbot.waitUntil(lambda: bool(keys._rows[0].usage and keys._rows[0].usage.profiles))
+    qtbot.waitUntil(lambda: bool(keys.rows[0].usage and keys.rows[0].usage.profiles))
     keys.table.selectRow(0)
     box = keys.ask(KeyAct.DELETE)
     assert isinstance(box, QMessageBox)
@@ -172,7 +172,7 @@ def test_a_key_through_its_whole_life(
     settle(qtbot, keys)
     give(keys, "another set of words")
     qtbot.waitUntil(lambda: "Again" in labels(keys))
-    again = next(key for key in keys._rows if key.label == "Again")
+    again = next(key for key in keys.rows if key.label == "Again")
     assert again.fingerprint == first.fingerprint
 
 
@@ -194,7 +194,7 @@ def test_a_wrong_passphrase_is_said_and_asked_again(
     qtbot.waitUntil(lambda: "Unlocked" in keys.state.text())
     other = KeyStore(paths.config / "keys.json", find=lambda: None)
     other.files.unlock(passphrase_bytes(WORDS))
-    assert other.get("House").fingerprint == keys._rows[0].fingerprint
+    assert other.get("House").fingerprint == keys.rows[0].fingerprint
 
 
 def test_a_key_for_this_session_leaves_no_trace(
@@ -210,7 +210,7 @@ def test_a_key_for_this_session_leaves_no_trace(
         form.ok.click()
     assert not form.typed.text()
     qtbot.waitUntil(lambda: labels(keys) == ["Passing"])
-    assert keys._rows[0].fingerprint == key.fingerprint
+    assert keys.rows[0].fingerprint == key.fingerprint
     assert not keys.buttons[KeyAct.EXPORT].isEnabled()
     for path in tmp_path.rglob("*"):
         assert path.is_dir() or key.to_hex().encode() not in path.read_bytes()

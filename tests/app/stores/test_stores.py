@@ -265,7 +265,7 @@ def test_power_is_asked_for_as_the_form_says(
     assert "2.0 h" in dialog.words.text()
     tables.session.environment.power.put(sealed)
     dialog.measure.click()
-    qtbot.waitUntil(lambda: bool(tables._rows) and not tables.busy)
+    qtbot.waitUntil(lambda: bool(tables.rows) and not tables.busy)
     [request] = measured.requests
     plan = request["plan"]
     assert timed.requests == [{"plan": plan, "model": "tiny"}]
@@ -544,7 +544,7 @@ def test_a_profile_of_an_older_version_says_so(
     assert found["old"].notes == ()
     assert found["by-hand"].notes == ("version-1",)
     stocked.session.chosen._catalogued(Done(Inventory(profiles=tuple(found.values()))))
-    names = [row.name for row in dialog._rows]
+    names = [row.name for row in dialog.rows]
     dialog.table.selectRow(names.index("by-hand"))
     assert "first form (version 1)" in dialog.detail.text()
     dialog.table.selectRow(names.index("old"))

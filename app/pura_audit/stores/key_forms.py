@@ -10,7 +10,6 @@ from typing import TypeAlias
 from PySide6.QtCore import QDate, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFormLayout,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
@@ -36,6 +35,7 @@ from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import ElidedLabel, label
+from pura_audit.widgets.fields import named_rows
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
     button_row,
@@ -116,9 +116,7 @@ class KeyForm(TriedDialog):
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
         layout = dialog_column(self, title, words, role="reading")
-        self._form = QFormLayout()
-        self._form.setSpacing(GAP)
-        self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self._form = named_rows((), spacing=GAP, aligned=True)
         layout.addLayout(self._form)
         self.line = self._line(_line_name(act), text)
         if act is KeyAct.IMPORT:
@@ -162,8 +160,9 @@ class KeyForm(TriedDialog):
         self._form.addRow(translate("Keys", "Key"), self.typed)
         self.file = ElidedLabel("")
         self.file.setProperty("role", "muted")
+        title = translate("Keys", "File of the key")
         self.choose = QPushButton(translate("Keys", "Choose a file …"))
-        self.choose.clicked.connect(self._choose)
+        self.choose.clicked.connect(lambda: ask_file(self, title, self.take))
         row = QHBoxLayout()
         row.setSpacing(GAP)
         row.addWidget(self.choose)
@@ -192,9 +191,6 @@ class KeyForm(TriedDialog):
             self._form.addRow(translate("Keys", "Keep it"), column)
         usable = ring and found.keyring is State.READY
         self.places[Place.KEYRING if usable else Place.FILES].setChecked(True)
-
-    def _choose(self) -> None:
-        ask_file(self, translate("Keys", "File of the key"), self.take)
 
     def take(self, path: Path) -> None:
         """Take a file as the source."""
@@ -345,14 +341,11 @@ class PassphraseDialog(TriedDialog):
         self.setWindowTitle(title)
         self.setMinimumWidth(480)
         layout = dialog_column(self, title, words, role="reading")
-        self.first = self._field(translate("Keys", "Passphrase"))
-        self.again = self._field(translate("Keys", "Once more"))
-        form = QFormLayout()
-        form.setSpacing(GAP)
-        form.addRow(translate("Keys", "Passphrase"), self.first)
+        self.first, self.again = self._field(), self._field()
+        rows = [(translate("Keys", "Passphrase"), self.first)]
         if new:
-            form.addRow(translate("Keys", "Once more"), self.again)
-        layout.addLayout(form)
+            rows.append((translate("Keys", "Once more"), self.again))
+        layout.addLayout(named_rows(rows, spacing=GAP))
         self.shown = QCheckBox(translate("Keys", "Show what I type"))
         self.shown.toggled.connect(self._show)
         layout.addWidget(self.shown)
@@ -364,10 +357,9 @@ class PassphraseDialog(TriedDialog):
         layout.addLayout(button_row(cancel_button(self), self.ok))
         self.check()
 
-    def _field(self, name: str) -> QLineEdit:
+    def _field(self) -> QLineEdit:
         field = QLineEdit()
         field.setEchoMode(QLineEdit.EchoMode.Password)
-        field.setAccessibleName(name)
         field.textChanged.connect(lambda _: self.check())
         return field
 

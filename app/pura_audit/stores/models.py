@@ -11,9 +11,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
-    QFormLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -33,12 +31,14 @@ from pura.usecases.models import (
     recheck_model,
     remove_model,
 )
+from pura_audit.jobs.queue import with_progress
 from pura_audit.platform.i18n import decimal, filled, language, size, translate
 from pura_audit.session.session import Session
-from pura_audit.theme.theme import GAP, GRID
+from pura_audit.stores.power import PowerTablesDialog, own_profiles
+from pura_audit.theme.theme import GAP
 from pura_audit.widgets.ask_file import ask_file, ask_folder
 from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.fields import combo, name_input, named_rows, spin_box
 from pura_audit.widgets.form_dialog import (
     ask_first,
     button_row,
@@ -171,28 +171,14 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         return row
 
     def _install(self) -> None:
-        environment = self.session.environment
-        self.begin(
-            lambda context: install_model(
-                environment,
-                progress=context.progress,
-                checkpoint=context.checkpoint,
-            ),
-            words=_installed,
-            at="installs",
-        )
+        work = with_progress(partial(install_model, self.session.environment))
+        self.begin(work, words=_installed, at="installs")
 
     def _verify(self) -> None:
         if self.selected is None:
             return
-        environment, name = self.session.environment, self.selected.name
-        self.begin(
-            lambda context: recheck_model(
-                environment, name=name, progress=context.progress, checkpoint=context.checkpoint
-            ),
-            words=_unchanged,
-            at="model",
-        )
+        work = partial(recheck_model, self.session.environment, name=self.selected.name)
+        self.begin(with_progress(work), words=_unchanged, at="model")
 
     def ask_place(self, kind: str) -> QDialog:
         """Ask for a folder or a GGUF file."""
@@ -202,17 +188,15 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         return ask_file(self, title, self._add, translate("Models", "GGUF files (*.gguf)"))
 
     def _add(self, path: Path) -> None:
-        environment = self.session.environment
-        copy, licence = self.copy.isChecked(), self.licence.text().strip()
+        work = partial(
+            add_model,
+            self.session.environment,
+            path=path,
+            copy=self.copy.isChecked(),
+            licence=self.licence.text().strip(),
+        )
         self.begin(
-            lambda context: add_model(
-                environment,
-                path=path,
-                copy=copy,
-                licence=licence,
-                progress=context.progress,
-                checkpoint=context.checkpoint,
-            ),
+            with_progress(work),
             words=_installed,
             at="installs",
             # What was said of one model must not stand unseen in the record of the next.
@@ -232,17 +216,18 @@ class ModelsDialog(StoreDialog[InstalledModel]):
                 size=size(model.size_bytes),
             )
         )
+        environment, name = self.session.environment, model.name
+
+        def remove() -> None:
+            self.begin(lambda _: remove_model(environment, name=name), words=_removed, at="model")
+
         return ask_first(
             self,
             translate("Models", "Remove a model"),
             filled(translate("Models", "Remove “{model:text}”?"), model=model.name),
             words,
-            (translate("Models", "Remove"), lambda: self._remove(model.name)),
+            (translate("Models", "Remove"), remove),
         )
-
-    def _remove(self, name: str) -> None:
-        environment = self.session.environment
-        self.begin(lambda _: remove_model(environment, name=name), words=_removed, at="model")
 
     def ask_fitness(self) -> QDialog | None:
         """Open the page that measures the chosen model."""
@@ -252,8 +237,6 @@ class ModelsDialog(StoreDialog[InstalledModel]):
 
     def ask_power(self) -> QDialog | None:
         """Open the list of measured tables; more can be measured with the chosen model."""
-        from pura_audit.stores.power import PowerTablesDialog
-
         if self.selected is None:
             return None
         return opened(PowerTablesDialog(self.session, self.selected.name, self))
@@ -315,16 +298,14 @@ class FitnessDialog(WorkingDialog):
         super().__init__(session, parent)
         self._model, self._path = model, Path()
         found = session.chosen.found
-        self._keys = found.keys
-        self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Fitness", "Fitness of a model"))
         self.resize(760, 760)
-        self.profile, self.key, self.source = QComboBox(), QComboBox(), QComboBox()
-        self.profile.addItems([p.title for p in self._profiles])
-        self.key.addItems([k.label for k in self._keys])
-        self.source.addItem(translate("Fitness", "not here"), "")
-        for one in found.models:
-            self.source.addItem(one.name, one.name)
+        self.profile = own_profiles(session)
+        self.key = combo((key.ref, key.label) for key in found.keys)
+        if session.chosen.key in found.keys:
+            self.key.setCurrentIndex(found.keys.index(session.chosen.key))
+        none = ("", translate("Fitness", "not here"))
+        self.source = combo([none, *((model.name, model.name) for model in found.models)])
         self.texts, self.tokens = spin_box(*PROXY_TEXTS), spin_box(*TOKENS)
         words = translate("Fitness", "Use a file of marked texts …")
         self.samples = plain_button(words, self.ask_file)
@@ -334,7 +315,6 @@ class FitnessDialog(WorkingDialog):
         self.table = make_table(translate("Fitness", "Measurements"))
         self.table.setMinimumHeight(6 * ROW + HEAD)
         self._lay_out()
-        self._choose_current()
         self.refresh_buttons()
 
     def _lay_out(self) -> None:
@@ -350,17 +330,15 @@ class FitnessDialog(WorkingDialog):
                 "by the generating model, or come from a file.",
             ),
         )
-        form = QFormLayout()
-        form.setSpacing(GRID)
-        for words, field in (
-            (translate("Fitness", "Profile"), self.profile),
-            (translate("Fitness", "Key"), self.key),
-            (translate("Fitness", "Generating model"), self.source),
-            (translate("Fitness", "Texts to make"), self.texts),
-            (translate("Fitness", "Tokens of each"), self.tokens),
-        ):
-            name_input(field, words)
-            form.addRow(words, field)
+        form = named_rows(
+            (
+                (translate("Fitness", "Profile"), self.profile),
+                (translate("Fitness", "Key"), self.key),
+                (translate("Fitness", "Generating model"), self.source),
+                (translate("Fitness", "Texts to make"), self.texts),
+                (translate("Fitness", "Tokens of each"), self.tokens),
+            )
+        )
         row = QHBoxLayout()
         row.addWidget(self.samples)
         row.addStretch(1)
@@ -375,22 +353,14 @@ class FitnessDialog(WorkingDialog):
             widget.hide()
         layout.addStretch(0)
 
-    def _choose_current(self) -> None:
-        session = self.session
-        if session.chosen.profile in self._profiles:
-            self.profile.setCurrentIndex(self._profiles.index(session.chosen.profile))
-        if session.chosen.key in self._keys:
-            self.key.setCurrentIndex(self._keys.index(session.chosen.key))
-
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
-        ready = bool(self._keys) and bool(self._profiles)
+        ready = bool(self.key.count() and self.profile.count())
         self.measure.setEnabled(ready and not self.busy)
         for widget in (self.profile, self.key, self.source, self.samples):
             widget.setEnabled(not self.busy)
-        own = not self._path.name
-        self.texts.setEnabled(own and not self.busy)
-        self.tokens.setEnabled(own and not self.busy)
+        for made in (self.texts, self.tokens):
+            made.setEnabled(not self._path.name and not self.busy)
         if not ready:
             self.say(translate("Fitness", "A measurement takes a key and a profile."), bad=True)
 
@@ -412,24 +382,19 @@ class FitnessDialog(WorkingDialog):
     def _measure(self) -> None:
         for widget in (self.sentence, self.table, self.rule):
             widget.hide()
-        key = self._keys[self.key.currentIndex()]
         source = str(self.source.currentData()) or None
         work = partial(
             measure_fitness,
             self.session.environment,
             model=self._model,
-            profile=self._profiles[self.profile.currentIndex()].profile,
-            key=key.ref,
+            profile=self.profile.currentData(),
+            key=self.key.currentData(),
             source=source if source != self._model else None,
             samples=self._path if self._path.name else None,
             texts=self.texts.value(),
             tokens=self.tokens.value(),
         )
-        self.begin(
-            lambda context: work(progress=context.progress, checkpoint=context.checkpoint),
-            then=self.show_result,
-            at="model",
-        )
+        self.begin(with_progress(work), then=self.show_result, at="model")
 
     def show_result(self, found: ProxyFitness) -> None:
         """Show the numbers and what they mean."""

@@ -12,8 +12,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QFileDialog,
-    QFormLayout,
     QHBoxLayout,
     QLineEdit,
     QWidget,
@@ -39,12 +37,12 @@ from pura.usecases.power import (
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power_file import MAX_NAME, SHORT, PowerFile
 from pura_audit.jobs.context import Done, Outcome, Progress
+from pura_audit.jobs.queue import with_progress
 from pura_audit.platform.i18n import duration, filled, number, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
-from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.fields import combo, named_rows, spin_box
 from pura_audit.widgets.form_dialog import (
     ask_first,
     button_row,
@@ -62,6 +60,15 @@ if TYPE_CHECKING:
     from pura.measure.power.plan import PowerPlan
 
 
+def own_profiles(session: Session) -> QComboBox:
+    """Return a choice of the profiles that are PURA's own; the one in use is chosen."""
+    own = [p for p in session.chosen.found.profiles if p.profile.foreign is None]
+    box = combo((p.profile, p.title) for p in own)
+    if session.chosen.profile in own:
+        box.setCurrentIndex(own.index(session.chosen.profile))
+    return box
+
+
 class PowerDialog(WorkingDialog):
     """Asks what to measure, and measures.
 
@@ -74,8 +81,6 @@ class PowerDialog(WorkingDialog):
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._model, self._path = model, Path()
-        found = session.chosen.found
-        self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Power", "Measure how much is found"))
         self.setMinimumWidth(680)
         self.name, self.passages, self.documents, self.edits = (QLineEdit() for _ in range(4))
@@ -85,14 +90,12 @@ class PowerDialog(WorkingDialog):
         self.edits.setPlaceholderText(
             translate("Power", "none; such as substitute:0.1, delete:0.1")
         )
-        self.profile, self.reader = QComboBox(), QComboBox()
-        self.profile.addItems([p.title for p in self._profiles])
+        self.profile = own_profiles(session)
         self.profile.currentTextChanged.connect(self.name.setText)
         self.name.setText(self.profile.currentText())
-        self.reader.addItem(translate("Power", "the same"), "")
-        for one in found.models:
-            if one.name != model:
-                self.reader.addItem(one.name, one.name)
+        others = [one.name for one in session.chosen.found.models if one.name != model]
+        same = ("", translate("Power", "the same"))
+        self.reader = combo([same, *((name, name) for name in others)])
         words = translate("Power", "Use a file with a prompt a line …")
         self.prompts = plain_button(words, self.ask_file)
         self.chat = QCheckBox(translate("Power", "Put the prompts into the model’s chat template"))
@@ -103,8 +106,6 @@ class PowerDialog(WorkingDialog):
         self.measure = main_button(translate("Power", "Measure"), self._measure)
         self._inputs: tuple[QWidget, ...] = ()
         self._lay_out()
-        if session.chosen.profile in self._profiles:
-            self.profile.setCurrentIndex(self._profiles.index(session.chosen.profile))
         self.refresh_buttons()
 
     def _lay_out(self) -> None:
@@ -119,8 +120,6 @@ class PowerDialog(WorkingDialog):
                 "found. It can be stopped and goes on where it was.",
             ),
         )
-        form = QFormLayout()
-        form.setSpacing(GRID)
         fields: tuple[tuple[str, QWidget], ...] = (
             (translate("Power", "Name of the table"), self.name),
             (translate("Power", "Profile"), self.profile),
@@ -132,9 +131,7 @@ class PowerDialog(WorkingDialog):
             (translate("Power", "Inside texts of so many tokens"), self.documents),
             (translate("Power", "Edits, measured too"), self.edits),
         )
-        for words, field in fields:
-            name_input(field, words)
-            form.addRow(words, field)
+        form = named_rows(fields)
         row = QHBoxLayout()
         row.addWidget(self.prompts)
         row.addStretch(1)
@@ -148,12 +145,11 @@ class PowerDialog(WorkingDialog):
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
         free = not self.busy
-        ready = bool(self._profiles) and free
         for button in (self.measure, self.estimate):
-            button.setEnabled(ready)
+            button.setEnabled(bool(self.profile.count()) and free)
         for widget in self._inputs:
             widget.setEnabled(free)
-        if not self._profiles:
+        if not self.profile.count():
             self.say(translate("Power", "A measurement takes a profile."), bad=True)
 
     def ask_file(self) -> QDialog:
@@ -180,7 +176,7 @@ class PowerDialog(WorkingDialog):
         return partial(
             plan_power,
             name=self.name.text().strip() or self.profile.currentText(),
-            profile=self._profiles[self.profile.currentIndex()].profile,
+            profile=self.profile.currentData(),
             prompts=self._path if self._path.name else None,
             chat=self.chat.isChecked(),
             texts=self.texts.value(),
@@ -212,13 +208,10 @@ class PowerDialog(WorkingDialog):
             return
         reader = str(self.reader.currentData()) or None
         self.begin(
-            lambda context: measure_power(
-                environment,
-                plan=plan(),
-                model=model,
-                reader=reader,
-                progress=context.progress,
-                checkpoint=context.checkpoint,
+            with_progress(
+                lambda **told: measure_power(
+                    environment, plan=plan(), model=model, reader=reader, **told
+                )
             ),
             then=self.measured.emit,
             at="model",
@@ -255,7 +248,10 @@ def _parts(text: str) -> list[str]:
 T = TypeVar("T")
 _SHOWN = 4
 _ROW, _HEAD = 32, 40
-_KINDS = "*.json"
+
+
+def _table_files() -> str:
+    return filled(translate("Power", "Measured tables ({files:text})"), files="*.json")
 
 
 class PowerTablesDialog(StoreDialog[PowerFound]):
@@ -387,10 +383,11 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
     def ask_file(self) -> QDialog:
         """Ask for a table that was measured elsewhere."""
         environment = self.session.environment
-        return self._ask_path(
+        return ask_file(
+            self,
             translate("Power", "Add a table"),
-            translate("Power", "Measured tables ({files:text})"),
             lambda path: self._do(lambda: add_power(environment, path), _added),
+            _table_files(),
         )
 
     def ask_certificate(self) -> QDialog | None:
@@ -398,12 +395,9 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         if self.selected is None:
             return None
         name = self.selected.sealed.fingerprint
-        return self._ask_path(
-            translate("Power", "Choose a certificate"),
-            translate("Power", "Certificates ({files:text})"),
-            lambda path: self.ask_passphrase(name, path),
-            "*.p12 *.pfx",
-        )
+        kinds = filled(translate("Power", "Certificates ({files:text})"), files="*.p12 *.pfx")
+        title = translate("Power", "Choose a certificate")
+        return ask_file(self, title, lambda path: self.ask_passphrase(name, path), kinds)
 
     def ask_passphrase(self, name: str, certificate: Path) -> QDialog:
         """Ask for the passphrase of a certificate, and sign.
@@ -450,21 +444,17 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         if self.selected is None:
             return None
         name, environment = self.selected.sealed.fingerprint, self.session.environment
+        written = translate("Power", "The table was written to “{file:text}”.")
         return ask_target(
             self,
             translate("Power", "Export the table"),
             lambda path: self._do(
                 lambda: export_power(environment, name, path, replace=True),
-                lambda _: _exported(path),
+                lambda _: filled(written, file=path.name),
             ),
-            filled(translate("Power", "Measured tables ({files:text})"), files=_KINDS),
+            _table_files(),
             suffix="json",
         )
-
-    def _ask_path(
-        self, title: str, kinds: str, act: Callable[[Path], object], files: str = _KINDS
-    ) -> QFileDialog:
-        return ask_file(self, title, act, filled(kinds, files=files))
 
     def _rely(self) -> None:
         if self.selected is None:
@@ -479,9 +469,10 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
             return None
         table, environment = self.selected.sealed.table, self.session.environment
         fingerprint = self.selected.sealed.fingerprint
+        removed = translate("Power", "The table was removed.")
 
         def remove() -> None:
-            self._do(lambda: remove_power(environment, fingerprint), lambda _: _removed())
+            self._do(lambda: remove_power(environment, fingerprint), lambda _: removed)
 
         return ask_first(
             self,
@@ -547,14 +538,6 @@ def _signed(found: PowerFound) -> str:
     words = translate("Power", "The table “{table:text}” is signed as {who:text}.")
     who = found.signed.subject if found.signed is not None else ""
     return filled(words, table=found.sealed.table.name, who=who)
-
-
-def _exported(path: Path) -> str:
-    return filled(translate("Power", "The table was written to “{file:text}”."), file=path.name)
-
-
-def _removed() -> str:
-    return translate("Power", "The table was removed.")
 
 
 def _relied(policy: Policy) -> str:

@@ -5,8 +5,8 @@ Each setting and what it does, the fields of the payload, what is odd.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import (
@@ -35,7 +35,7 @@ from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.fields import combo, named_rows, spin_box, value_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     button_row,
@@ -362,9 +362,6 @@ class ProfileEditor(PlainDialog):
     ) -> None:
         super().__init__(parent)
         self._session, self._choice = session, choice
-        found = session.chosen.found
-        self._models = list(found.models)
-        self._keys = found.keys
         self._start = choice.profile if choice is not None else None
         self.setWindowTitle(
             translate("ProfileEditor", "Edit a profile")
@@ -382,7 +379,7 @@ class ProfileEditor(PlainDialog):
         self.save = main_button(translate("ProfileEditor", "Save"), self._save)
         self._lay_out()
         self._wire()
-        self._about("payload_bits")
+        self.about.setText(explain("payload_bits"))
         self.check()
 
     def _make_inputs(self) -> dict[str, QWidget]:
@@ -393,51 +390,45 @@ class ProfileEditor(PlainDialog):
             "name": QLineEdit(name),
             "note": QLineEdit(p.note or ""),
             "payload_bits": spin_box(1, 4096, p.payload_bits),
-            "code": _named(code_names(), p.code),
+            "code": combo(code_names().items(), p.code),
             "blocks": spin_box(1, 4096, p.blocks or default_blocks(p.payload_bits)),
             "temperature": QLineEdit(short(p.temperature)),
             "top_k": spin_box(0, 1 << 24, p.top_k),
             "top_p": QLineEdit(short(p.top_p)),
             "context_window": spin_box(1, 8, p.context_window),
             "thresholds": QLineEdit(thresholds),
-            "history": _named(history_names(), p.history),
-            "prefix": _named(prefix_names(), p.prefix),
+            "history": combo(history_names().items(), p.history),
+            "prefix": combo(prefix_names().items(), p.prefix),
             "chat_template": _long_text(p.chat_template),
             "system_prompt": _long_text(p.system_prompt),
             "model": self._model_combo(p),
             "key": self._key_combo(p),
-            "key_epochs": _named(epoch_names(), p.key_epochs),
+            "key_epochs": combo(epoch_names().items(), p.key_epochs),
         }
 
     def _model_combo(self, p: Profile) -> QComboBox:
-        box = QComboBox()
+        rows: list[tuple[tuple[int, str | None, str | None], str]] = [
+            ((model.vocab_size, model.tokenizer_fingerprint, model.fingerprint), model.name)
+            for model in self._session.chosen.found.models
+        ]
         if self._start is not None:
-            facts = (p.vocab_size, p.tokenizer, p.model)
-            box.addItem(translate("ProfileEditor", "as it is"), facts)
-        for model in self._models:
-            facts = (model.vocab_size, model.tokenizer_fingerprint, model.fingerprint)
-            box.addItem(model.name, facts)
-        return box
+            words = translate("ProfileEditor", "as it is")
+            rows.insert(0, ((p.vocab_size, p.tokenizer, p.model), words))
+        return combo(rows)
 
     def _key_combo(self, p: Profile) -> QComboBox:
-        box = QComboBox()
-        box.addItem(translate("ProfileEditor", "none named"), None)
-        if p.key is not None and all(key.fingerprint != p.key for key in self._keys):
-            box.addItem(p.key, p.key)
-        for key in self._keys:
-            box.addItem(f"{key.label} ({key.fingerprint[:8]})", key.fingerprint)
-        box.setCurrentIndex(max(0, box.findData(p.key)))
-        return box
+        rows: list[tuple[str | None, str]] = [(None, translate("ProfileEditor", "none named"))]
+        keys = self._session.chosen.found.keys
+        if p.key is not None and all(key.fingerprint != p.key for key in keys):
+            rows.append((p.key, p.key))
+        rows += [(key.fingerprint, f"{key.label} ({key.fingerprint[:8]})") for key in keys]
+        return combo(rows, p.key)
 
     def _lay_out(self) -> None:
         layout, middle = dialog_column(self), QHBoxLayout()
-        form = QFormLayout()
-        form.setVerticalSpacing(GRID)
+        form = named_rows((words, self.inputs[setting]) for setting, words in _titles().items())
         form.setHorizontalSpacing(GAP)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        for setting, words in _titles().items():
-            name_input(self.inputs[setting], words)
-            form.addRow(words, self.inputs[setting])
         middle.setSpacing(GAP)
         middle.addWidget(Scrolled(form), 5)
         side, card = QVBoxLayout(), QFrame()
@@ -459,31 +450,28 @@ class ProfileEditor(PlainDialog):
     def _wire(self) -> None:
         for widget in (*self.inputs.values(), self.fields.table):
             widget.installEventFilter(self)
-            if isinstance(widget, QLineEdit | QPlainTextEdit):
-                widget.textChanged.connect(self.check)
-            elif isinstance(widget, QSpinBox):
-                widget.valueChanged.connect(self.check)
-            elif isinstance(widget, QComboBox):
-                widget.currentIndexChanged.connect(self.check)
+            match widget:
+                case QLineEdit() | QPlainTextEdit():
+                    widget.textChanged.connect(self.check)
+                case QSpinBox():
+                    widget.valueChanged.connect(self.check)
+                case QComboBox():
+                    widget.currentIndexChanged.connect(self.check)
         self.fields.changed.connect(self.check)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Explain the setting that has the focus."""
         if event.type() == QEvent.Type.FocusIn:
-            names = [name for name, widget in self.inputs.items() if widget is watched]
-            self._about(names[0] if names else "fields")
+            names = {id(widget): name for name, widget in self.inputs.items()}
+            self.about.setText(explain(names.get(id(watched), "fields")))
         return super().eventFilter(watched, event)
-
-    def _about(self, setting: str) -> None:
-        self.about.setText(explain(setting))
 
     def check(self) -> None:
         """Say whether this is a profile, what is odd about it, and how much text it takes."""
-        spc = self._chosen("code") == "spc"
-        self.inputs["blocks"].setEnabled(spc)
+        self.inputs["blocks"].setEnabled(self._value("code") == "spc")
         try:
             profile = self.profile()
-            clean_name(self._text("name"))
+            clean_name(self._value("name"))
         except PuraError as error:
             self.fault.setText(error_words(error))
             self.fault.show()
@@ -514,60 +502,36 @@ class ProfileEditor(PlainDialog):
             PuraError: It is none, in words.
         """
         data: dict[str, Any] = self._start.to_dict() if self._start else {"scheme": "pura1"}
-        model = self.inputs["model"]
-        assert isinstance(model, QComboBox)
-        if model.currentData() is None:
+        if self._value("model") is None:
             raise ProfileError("command.no-model")
-        size, tokenizer, fingerprint = model.currentData()
+        size, tokenizer, fingerprint = self._value("model")
+        data |= {setting: self._value(setting) for setting in self.inputs}
+        thresholds = data.pop("thresholds").split()
         data |= {
-            "name": self._text("name"),
-            "note": self._text("note"),
-            "code": self._chosen("code"),
-            "payload_bits": self._number("payload_bits"),
-            "top_k": self._number("top_k"),
-            "context_window": self._number("context_window"),
-            "history": self._chosen("history"),
-            "prefix": self._chosen("prefix"),
-            "temperature": _decimal(self._text("temperature")),
-            "top_p": _decimal(self._text("top_p")),
-            "chat_template": self._text("chat_template"),
-            "system_prompt": self._text("system_prompt"),
+            "temperature": _decimal(data["temperature"]),
+            "top_p": _decimal(data["top_p"]),
             "vocab_size": size,
             "tokenizer": tokenizer,
             "model": fingerprint,
             "fields": self.fields.entries(),
-            "entropy_thresholds_bits": [_decimal(x) for x in self._text("thresholds").split()],
-            "blocks": self._number("blocks") if self._chosen("code") == "spc" else None,
+            "entropy_thresholds_bits": [_decimal(x) for x in thresholds],
+            "blocks": data["blocks"] if data["code"] == "spc" else None,
         }
-        for setting in ("key", "key_epochs"):
-            data[setting] = self._chosen(setting)
         if not data["fields"]:
             del data["fields"]
         return Profile.from_dict({k: v for k, v in data.items() if v not in (None, "")})
 
     def _save(self) -> None:
         profile = self.profile()
-        same = self._choice is not None and self._text("name") == self._choice.title
-        name = self._choice.name if same and self._choice is not None else self._text("name")
+        name = self._value("name")
+        same = self._choice is not None and name == self._choice.title
+        if self._choice is not None and same:
+            name = self._choice.name
         self.wanted.emit(name, profile, same)
         self.accept()
 
-    def _text(self, setting: str) -> str:
-        widget = self.inputs[setting]
-        if isinstance(widget, QPlainTextEdit):
-            return widget.toPlainText()  # line ends belong to a template
-        assert isinstance(widget, QLineEdit)
-        return widget.text().strip()
-
-    def _chosen(self, setting: str) -> str | None:
-        widget = self.inputs[setting]
-        assert isinstance(widget, QComboBox)
-        return cast("str | None", widget.currentData())
-
-    def _number(self, setting: str) -> int:
-        widget = self.inputs[setting]
-        assert isinstance(widget, QSpinBox)
-        return widget.value()
+    def _value(self, setting: str) -> Any:
+        return value_of(self.inputs[setting])
 
 
 def _titles() -> dict[str, str]:
@@ -590,14 +554,6 @@ def _titles() -> dict[str, str]:
         "key": translate("ProfileEditor", "Key"),
         "key_epochs": translate("ProfileEditor", "Keys over time"),
     }
-
-
-def _named(names: Mapping[str | None, str], value: str | None) -> QComboBox:
-    box = QComboBox()
-    for chosen, words in names.items():
-        box.addItem(words, chosen)
-    box.setCurrentIndex(max(0, box.findData(value)))
-    return box
 
 
 def _long_text(value: str | None) -> QPlainTextEdit:

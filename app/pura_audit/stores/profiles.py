@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QLineEdit, QWidget
 
 from pura.audit.prepare import mismatches
 from pura.keys.foreign import ForeignSettings
@@ -32,7 +32,7 @@ from pura_audit.session.session import Session
 from pura_audit.stores.profile_editor import code_names
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.fields import combo, named_rows, spin_box, value_of
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
     ask_first,
@@ -271,9 +271,6 @@ class ForeignForm(TriedDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        found = session.chosen.found
-        self._keys = found.keys
-        self._models = list(found.models)
         title = translate("ForeignForm", "Profile of a mark by others")
         self.setWindowTitle(title)
         self.setMinimumWidth(560)
@@ -287,14 +284,10 @@ class ForeignForm(TriedDialog):
             ),
             role="reading",
         )
-        self._form = QFormLayout()
-        self._form.setSpacing(GAP)
-        self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self._context = spin_box(1, MAX_WIDTH, 4)
         self.inputs = self._make_inputs()
-        for name, words in _titles().items():
-            name_input(self.inputs[name], words)
-            self._form.addRow(words, self.inputs[name])
+        rows = ((words, self.inputs[name]) for name, words in _titles().items())
+        self._form = named_rows(rows, spacing=GAP, aligned=True)
         layout.addLayout(self._form)
         layout.addWidget(self.words)
         layout.addStretch(1)
@@ -313,26 +306,20 @@ class ForeignForm(TriedDialog):
         alpha, width = QLineEdit(), QLineEdit()
         alpha.setPlaceholderText(translate("ForeignForm", "one key only"))
         width.setPlaceholderText(translate("ForeignForm", "as many as the tokenizer has tokens"))
-        scheme, seeding, key, model = QComboBox(), QComboBox(), QComboBox(), QComboBox()
-        for name, program in _PROGRAMS.items():
-            scheme.addItem(f"{FOREIGN_NAMES[name]} ({program})", name)
-        seeding.addItems([LEFT_HASH, SELF_HASH])
-        for one in self._keys:
-            key.addItem(f"{one.label} ({one.fingerprint[:8]})")
-        model.addItems([facts.name for facts in self._models])
+        found, programs = self._session.chosen.found, _PROGRAMS.items()
         return {
             "name": QLineEdit(),
-            "scheme": scheme,
+            "scheme": combo((name, f"{FOREIGN_NAMES[name]} ({of})") for name, of in programs),
             "secret": secret,
             "context_width": self._context,
             "alpha": alpha,
             "table_size": QLineEdit(str(1 << 16)),
             "table_seed": QLineEdit("0"),
             "gamma": QLineEdit(short(0.25)),
-            "seeding": seeding,
+            "seeding": combo((hash_, hash_) for hash_ in (LEFT_HASH, SELF_HASH)),
             "width": width,
-            "key": key,
-            "model": model,
+            "key": combo((key.ref, f"{key.label} ({key.fingerprint[:8]})") for key in found.keys),
+            "model": combo((model.name, model.name) for model in found.models),
         }
 
     def _box(self, name: str) -> QComboBox:
@@ -348,7 +335,7 @@ class ForeignForm(TriedDialog):
     @property
     def scheme(self) -> str:
         """Which scheme is chosen."""
-        return str(self._box("scheme").currentData())
+        return str(value_of(self.inputs["scheme"]))
 
     def _choose_rows(self) -> None:
         """Show what belongs to the scheme."""
@@ -403,8 +390,8 @@ class ForeignForm(TriedDialog):
 
     def check(self) -> None:
         """Enable the button where all that is needed is there."""
-        filled_in = all(self._line(name).text().strip() for name in ("name", "secret"))
-        here = bool(self._keys) and bool(self._models)
+        filled_in = all(value_of(self.inputs[name]) for name in ("name", "secret"))
+        here = all(value_of(self.inputs[name]) is not None for name in ("key", "model"))
         self.ok.setEnabled(filled_in and here and not self.trying)
         if not here:
             self.words.say(translate("ForeignForm", "A key and a model's tokenizer are needed."))
@@ -418,42 +405,44 @@ class ForeignForm(TriedDialog):
         self._line("secret").clear()
 
     def _want(self) -> None:
-        key = self._keys[self._box("key").currentIndex()]
-        settings, name = self._settings(), self._line("name").text().strip()
-        model = self._models[self._box("model").currentIndex()].name
-        width = _whole(self._line("width").text()) if self._line("width").text() else None
+        found = {name: value_of(field) for name, field in self.inputs.items()}
+        settings = self._settings(found)
+        width = _whole(found["width"]) if found["width"] else None
 
         def create(environment: Environment) -> ProfileDone:  # a partial would show the secret
             return create_foreign(
-                environment, settings=settings, key=key.ref, name=name, model=model, width=width
+                environment,
+                settings=settings,
+                key=found["key"],
+                name=found["name"],
+                model=found["model"],
+                width=width,
             )
 
         self.begin()
         self.wanted.emit(create)
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, found: dict[str, Any]) -> dict[str, Any]:
         """Return the settings as the other program has them."""
-        words = re.split(r"[\s,;]+", self._line("secret").text().strip())
-        numbers = [_whole(word) for word in words]
-        context = self._context.value()
+        numbers = [_whole(word) for word in re.split(r"[\s,;]+", found["secret"])]
+        context = found["context_width"]
         match self.scheme:
             case "gumbel-max":
-                alpha = self._line("alpha").text().strip()
-                dual = {"algorithm": "dual_key_gumbel", "alpha": _decimal(alpha)}
-                one = {"algorithm": "gumbel"}
-                return {"key": numbers[0], "context_width": context, **(dual if alpha else one)}
+                dual = {"algorithm": "dual_key_gumbel", "alpha": _decimal(found["alpha"])}
+                kind = dual if found["alpha"] else {"algorithm": "gumbel"}
+                return {"key": numbers[0], "context_width": context, **kind}
             case "synthid-text":
                 return {
                     "keys": numbers,
                     "ngram_len": context + 1,
-                    "sampling_table_size": _whole(self._line("table_size").text()),
-                    "sampling_table_seed": _whole(self._line("table_seed").text()),
+                    "sampling_table_size": _whole(found["table_size"]),
+                    "sampling_table_seed": _whole(found["table_seed"]),
                 }
         return {
             "hashing_key": numbers[0],
             "context_width": context,
-            "greenlist_ratio": _decimal(self._line("gamma").text()),
-            "seeding_scheme": self._box("seeding").currentText(),
+            "greenlist_ratio": _decimal(found["gamma"]),
+            "seeding_scheme": found["seeding"],
         }
 
 
@@ -476,8 +465,7 @@ def _titles() -> dict[str, str]:
 
 def _whole(text: str) -> Any:
     """Return a whole number; anything else is refused by what reads the settings."""
-    word = text.strip()
-    return int(word) if re.fullmatch(r"[+-]?[0-9]{1,24}", word) else word
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,24}", text) else text
 
 
 def _decimal(text: str) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
+    QFormLayout,
     QHBoxLayout,
     QLayout,
     QLineEdit,
@@ -117,14 +118,48 @@ def choice(
     caption: str, rows: Sequence[tuple[str, str]], current: str, act: Callable[[], object]
 ) -> tuple[LabelledField, QComboBox]:
     """Return a field with a choice of values, and the box in it."""
-    box = QComboBox()
+    box = combo(rows, current)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(6)
+    box.currentIndexChanged.connect(lambda _: act())
+    return LabelledField(caption, box), box
+
+
+def combo(rows: Iterable[tuple[object, str]], current: object = None) -> QComboBox:
+    """Return a choice of values with their words; the current one is chosen, else the first."""
+    box = QComboBox()
     for value, words in rows:
         box.addItem(words, value)
     box.setCurrentIndex(max(0, box.findData(current)))
-    box.currentIndexChanged.connect(lambda _: act())
-    return LabelledField(caption, box), box
+    return box
+
+
+def value_of(field: QWidget) -> Any:
+    """Return what is typed or chosen; the line ends of a long text belong to it."""
+    match field:
+        case QComboBox():
+            return field.currentData()
+        case QSpinBox():
+            return field.value()
+        case QPlainTextEdit():
+            return field.toPlainText()
+        case QLineEdit():
+            return field.text().strip()
+    raise TypeError(type(field).__name__)
+
+
+def named_rows(
+    rows: Iterable[tuple[str, QWidget]], *, spacing: int = GRID, aligned: bool = False
+) -> QFormLayout:
+    """Return a form of fields with their names before them, as screen readers say them too."""
+    form = QFormLayout()
+    form.setSpacing(spacing)
+    if aligned:
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    for words, field in rows:
+        name_input(field, words)
+        form.addRow(words, field)
+    return form
 
 
 def pair(first: QWidget, second: QWidget, *, shares: tuple[int, int] = (1, 1)) -> QLayout:

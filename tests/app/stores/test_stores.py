@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
 from shiboken6 import isValid
 
@@ -381,7 +383,7 @@ def test_what_is_typed_is_checked_and_explained_at_once(editor: ProfileEditor) -
     inputs["name"].setText("")
     assert "A name is needed" in editor.fault.text()
     inputs["name"].setFocus()
-    editor._about("code")
+    editor.eventFilter(inputs["code"], QFocusEvent(QEvent.Type.FocusIn))
     assert "parity" in editor.about.text()
 
 

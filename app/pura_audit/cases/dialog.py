@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
+from typing import Final, TypeVar
 
-from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QComboBox,
     QFileDialog,
     QHBoxLayout,
     QHeaderView,
@@ -23,7 +22,7 @@ from pura.caselog import (
     Case,
     CaseItem,
     CaseLog,
-    Event,
+    Person,
     Query,
     erase,
     list_cases,
@@ -40,17 +39,17 @@ from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
 from pura.usecases.cases import export_to_file, import_from_file, open_audits
 from pura.usecases.reports import filled_request
-from pura_audit.cases.forms import AskDialog, EventDialog, ReviewDialog
+from pura_audit.cases.forms import AskDialog, CheckDialog, EventDialog, ReviewDialog
 from pura_audit.cases.pane import CasePane, Shown, case_name, case_row, shown
-from pura_audit.jobs.context import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome, by_outcome
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.platform.i18n import filled, language, translate
-from pura_audit.session.keeper import Cases
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.fields import combo
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
@@ -61,66 +60,19 @@ from pura_audit.widgets.form_dialog import (
 )
 from pura_audit.widgets.table_dialog import fill_table, make_table
 
-if TYPE_CHECKING:
-    from pura_audit.cases.check import CheckDialog
-    from pura_audit.session.session import Session
-
-
 T = TypeVar("T")
-
-
-class CaseReport(NamedTuple):
-    """A report to be made of saved audits."""
-
-    case: Case
-    audits: tuple[Audit, ...]
-    base: ReportRequest
-
-
-class Browser(Protocol):
-    """The browser of the cases, as what is done to a case knows it.
-
-    Attributes:
-        session: Its settings, and its list of texts.
-        log: Works on the case log.
-        pane: The case on screen.
-        compare_wanted: Two audits are to be compared.
-        report_wanted: A report is to be made of a case.
-    """
-
-    session: Session
-    log: Cases
-    pane: CasePane
-    compare_wanted: SignalInstance
-    report_wanted: SignalInstance
-
-    def write(self, act: Callable[[CaseLog], T], then: Callable[[T], object] | None = None) -> None:
-        """Change the log; say when it does not work."""
-
-    def change(self, work: Work[T], then: Callable[[T], object] | None = None) -> None:
-        """Hand over a use case that changes the log; say when it does not work."""
-
-    def say(self, what: Failure | str) -> None:
-        """Say something below the list."""
-
-    def say_erased(self, count: int) -> None:
-        """Say how many things were erased."""
-
-    def accept(self) -> None:
-        """Close the browser."""
 
 
 class CaseActs(QObject):
     """Does what a button of the browser asks for.
 
     Args:
-        browser: The browser.
-        parent: The widget over which dialogs open.
+        browser: The browser, over which dialogs open.
     """
 
-    def __init__(self, browser: Browser, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._browser, self._parent = browser, parent
+    def __init__(self, browser: CasesDialog) -> None:
+        super().__init__(browser)
+        self._browser = browser
 
     def do(self, name: str) -> None:
         """Do what a button is called."""
@@ -138,7 +90,7 @@ class CaseActs(QObject):
             "erase": lambda case: self.ask_erase(case, text_only=False),
             "erase-text": lambda case: self.ask_erase(case, text_only=True),
             "open": lambda case: self._opened(self._show),
-            "compare": lambda case: self._opened(self._compare),
+            "compare": lambda case: self._opened(self._browser.compare_wanted.emit),
             "report": self._report,
             "review": self.ask_review,
         }
@@ -157,7 +109,7 @@ class CaseActs(QObject):
             translate("Cases", "The log says who acts. The settings keep the name."),
             translate("Cases", "Go on"),
             ((translate("Cases", "Your name"), 1),),
-            self._parent,
+            self._browser,
         )
 
         def given(texts: tuple[str]) -> None:
@@ -167,13 +119,19 @@ class CaseActs(QObject):
         dialog.given.connect(given)
         dialog.open()
 
+    def _write(
+        self, act: Callable[[CaseLog, Person], T], then: Callable[[T], object] | None = None
+    ) -> None:
+        """Change the log under the name of whoever acts."""
+        self.named(lambda who: self._browser.write(lambda log: act(log, log.person(who)), then))
+
     def _ask(
         self,
         title: str,
         words: str,
         action: str,
         field: tuple[str, int],
-        act: Callable[[CaseLog, str, str], T],
+        act: Callable[[CaseLog, str, Person], T],
         *,
         text: str = "",
         grave: bool = False,
@@ -186,15 +144,14 @@ class CaseActs(QObject):
             words,
             action,
             (field,),
-            self._parent,
+            self._browser,
             texts=(text,),
             grave=grave,
             may_be_empty=may_be_empty,
         )
 
         def given(texts: tuple[str]) -> None:
-            answer = texts[0]
-            self.named(lambda who: self._browser.write(lambda log: act(log, answer, who), then))
+            self._write(lambda log, who: act(log, texts[0], who), then)
 
         dialog.given.connect(given)
         dialog.open()
@@ -209,7 +166,7 @@ class CaseActs(QObject):
             translate("Cases", "A note cannot be changed later; another one can be added."),
             translate("Cases", "Add"),
             (translate("Cases", "Note"), 5),
-            lambda log, text, who: write_note(log, case.id, text, log.person(who)),
+            lambda log, text, who: write_note(log, case.id, text, who),
         )
 
     def ask_name(self, case: Case) -> AskDialog:
@@ -219,7 +176,7 @@ class CaseActs(QObject):
             "",
             translate("Cases", "Rename"),
             (translate("Cases", "Name"), 1),
-            lambda log, text, who: rename_case(log, case.id, text, log.person(who)),
+            lambda log, text, who: rename_case(log, case.id, text, who),
             text=case.name or "",
         )
 
@@ -230,23 +187,17 @@ class CaseActs(QObject):
             translate("Cases", "Put commas between them."),
             translate("Cases", "Set"),
             (translate("Cases", "Tags"), 1),
-            lambda log, text, who: set_tags(log, case.id, text.split(","), log.person(who)),
+            lambda log, text, who: set_tags(log, case.id, text.split(","), who),
             text=", ".join(case.tags),
             may_be_empty=True,
         )
 
     def ask_event(self, case: Case) -> EventDialog:
         """Ask what happened to the item."""
-        dialog = EventDialog(self._parent)
-
-        def given(event: Event) -> None:
-            self.named(
-                lambda who: self._browser.write(
-                    lambda log: record_event(log, case.id, event, log.person(who))
-                )
-            )
-
-        dialog.given.connect(given)
+        dialog = EventDialog(self._browser)
+        dialog.given.connect(
+            lambda event: self._write(lambda log, who: record_event(log, case.id, event, who))
+        )
         dialog.open()
         return dialog
 
@@ -259,7 +210,7 @@ class CaseActs(QObject):
             translate("Cases", "While a hold is set, nothing of the case can be erased."),
             title,
             (translate("Cases", "Reason"), 3),
-            lambda log, text, who: set_hold(log, case.id, log.person(who), held=held, reason=text),
+            lambda log, text, who: set_hold(log, case.id, who, held=held, reason=text),
         )
 
     def ask_erase(self, case: Case, *, text_only: bool) -> AskDialog:
@@ -283,24 +234,18 @@ class CaseActs(QObject):
             what,
             translate("Cases", "Erase for good"),
             (translate("Cases", "Reason"), 3),
-            lambda log, text, who: erase(
-                log, case.id, log.person(who), reason=text, text_only=text_only
-            ),
+            lambda log, text, who: erase(log, case.id, who, reason=text, text_only=text_only),
             grave=True,
             then=self._browser.say_erased,
         )
 
     def _close(self, case: Case) -> None:
-        self.named(
-            lambda who: self._browser.write(
-                lambda log: set_closed(log, case.id, log.person(who), closed=not case.closed)
-            )
-        )
+        self._write(lambda log, who: set_closed(log, case.id, who, closed=not case.closed))
 
     def ask_export(self, case: Case) -> QFileDialog:
         """Ask where a case goes as one file."""
         return ask_target(
-            self._parent,
+            self._browser,
             translate("Cases", "Export the case"),
             lambda path: self.export_to(case, path),
             translate("Cases", "Exported cases (*.puracase)"),
@@ -331,10 +276,8 @@ class CaseActs(QObject):
 
     def check_log(self) -> CheckDialog:
         """Check the whole log."""
-        from pura_audit.cases.check import CheckDialog
-
-        dialog = CheckDialog(self._browser.log, self._browser.session.settings, self._parent)
-        return opened(dialog)
+        browser = self._browser
+        return opened(CheckDialog(browser.log, browser.session.settings, browser))
 
     # Its audits
 
@@ -343,20 +286,19 @@ class CaseActs(QObject):
         chosen = self._browser.pane.chosen
         if len(chosen) != 1:
             return None
-        dialog = ReviewDialog(self._browser.log, case, chosen[0], self._parent)
-        return opened(dialog)
+        return opened(ReviewDialog(self._browser.log, case, chosen[0], self._browser))
 
     def _opened(self, then: Callable[[tuple[Audit, ...]], object]) -> None:
         """Read the chosen audits, with their texts; ask for a passphrase where one is needed."""
-        items = self._browser.pane.chosen
+        items, shown = self._browser.pane.chosen, by_outcome(then, self._browser.say)
         if not any(item.mode == SEAL for item in items):
-            self._read(items, None, self._then(then), self._parent)
+            self._read(items, None, shown, self._browser)
             return
         dialog = PassphraseDialog(
             translate("Cases", "Passphrase of the kept text"),
             translate("Cases", "Cancel opens the findings without the text."),
             translate("Cases", "Open"),
-            self._parent,
+            self._browser,
             new=False,
         )
 
@@ -366,19 +308,8 @@ class CaseActs(QObject):
                 then(outcome.result)
 
         dialog.given.connect(lambda secret: self._read(items, secret, ended, dialog))
-        dialog.rejected.connect(lambda: self._read(items, None, self._then(then), self._parent))
+        dialog.rejected.connect(lambda: self._read(items, None, shown, self._browser))
         opened(dialog)
-
-    def _then(
-        self, then: Callable[[tuple[Audit, ...]], object]
-    ) -> Callable[[Outcome[tuple[Audit, ...]]], None]:
-        def ended(outcome: Outcome[tuple[Audit, ...]]) -> None:
-            if isinstance(outcome, Failure):
-                self._browser.say(outcome)
-            elif isinstance(outcome, Done):
-                then(outcome.result)
-
-        return ended
 
     def _read(
         self,
@@ -407,30 +338,19 @@ class CaseActs(QObject):
             self._browser.session.texts.add_audit(audit)
         self._browser.accept()
 
-    def _compare(self, audits: tuple[Audit, ...]) -> None:
-        self._browser.compare_wanted.emit(audits)
-
     def _report(self, case: Case) -> None:
         items = self._browser.pane.chosen
 
         def asked(audits: tuple[Audit, ...]) -> None:
-            base = ReportRequest(language=language())
-            cases = self._browser.log
+            base, cases = ReportRequest(language=language()), self._browser.log
+            wanted = self._browser.report_wanted
             cases.ask(
                 lambda _: filled_request(cases.environment, case, items, base),
-                lambda outcome: self._begin_report(case, audits, outcome),
+                by_outcome(lambda request: wanted.emit(case, audits, request), self._browser.say),
                 self,
             )
 
         self._opened(asked)
-
-    def _begin_report(
-        self, case: Case, audits: tuple[Audit, ...], outcome: Outcome[ReportRequest]
-    ) -> None:
-        if isinstance(outcome, Failure):
-            self._browser.say(outcome)
-        elif isinstance(outcome, Done):
-            self._browser.report_wanted.emit(CaseReport(case, audits, outcome.result))
 
 
 _PAUSE: Final = 200  # milliseconds without a key before the search begins
@@ -444,13 +364,13 @@ class CasesDialog(PlainDialog):
 
     Signals:
         compare_wanted: Two audits.
-        report_wanted: Names and audits, and the base of the request.
+        report_wanted: A case, its audits that a report is made of, and what is known beforehand.
         filled: The list was read.
         drawn: The chosen case was read.
     """
 
     compare_wanted = Signal(object)
-    report_wanted = Signal(object)
+    report_wanted = Signal(object, object, object)
     filled = Signal()
     drawn = Signal()
 
@@ -474,16 +394,16 @@ class CasesDialog(PlainDialog):
         self.search.setPlaceholderText(translate("Cases", "Search names, notes, files, digests"))
         self.search.setAccessibleName(translate("Cases", "Search the cases"))
         self.search.setClearButtonEnabled(True)
-        self.state = QComboBox()
+        self.state = combo(
+            (
+                ("", translate("Cases", "All cases")),
+                ("open", translate("Cases", "Open")),
+                ("unreviewed", translate("Cases", "Without a second person")),
+                ("held", translate("Cases", "On hold")),
+                ("closed", translate("Cases", "Closed")),
+            )
+        )
         self.state.setAccessibleName(translate("Cases", "Which cases"))
-        for value, words in (
-            ("", translate("Cases", "All cases")),
-            ("open", translate("Cases", "Open")),
-            ("unreviewed", translate("Cases", "Without a second person")),
-            ("held", translate("Cases", "On hold")),
-            ("closed", translate("Cases", "Closed")),
-        ):
-            self.state.addItem(words, value)
         self.table = make_table(translate("Cases", "Cases"))
         self.none = label("", "muted", wrap=True)
         self.pane = CasePane()
@@ -493,7 +413,7 @@ class CasesDialog(PlainDialog):
         self.timer.setInterval(_PAUSE)
         self.new = plain_button(translate("Cases", "New case …"), self.ask_new)
         self.take = plain_button(translate("Cases", "Import …"), self.ask_import)
-        self.acts = CaseActs(self, self)
+        self.acts = CaseActs(self)
         self.check = plain_button(translate("Cases", "Check the log …"), self.acts.check_log)
         self.close_button = close_button(self)
 
@@ -550,10 +470,7 @@ class CasesDialog(PlainDialog):
 
     def _listed(self, outcome: Outcome[tuple[Case, ...]]) -> None:
         self._asked = None
-        if isinstance(outcome, Failure):
-            self.say(outcome)
-        elif isinstance(outcome, Done):
-            self._fill(outcome.result)
+        by_outcome(self._fill, self.say)(outcome)
 
     def _fill(self, cases: Sequence[Case]) -> None:
         before = self._wanted or (self.pane.shown.case.id if self.pane.shown else "")
@@ -597,18 +514,13 @@ class CasesDialog(PlainDialog):
     def _choose(self) -> None:
         case = self.selected
         if case is not None:
-            self.log.read(lambda log, _: shown(log, case.id), self._show, self)
+            ended = by_outcome(self._show, self.say)
+            self.log.read(lambda log, _: shown(log, case.id), ended, self)
 
-    def _show(self, outcome: Outcome[Shown]) -> None:
-        if isinstance(outcome, Failure):
-            self.say(outcome)
+    def _show(self, found: Shown) -> None:
         # Another one may have been chosen since.
-        elif (
-            isinstance(outcome, Done)
-            and self.selected is not None
-            and outcome.result.case.id == self.selected.id
-        ):
-            self.pane.show_case(outcome.result)
+        if self.selected is not None and found.case.id == self.selected.id:
+            self.pane.show_case(found)
             self.drawn.emit()
 
     # New ones
@@ -670,15 +582,12 @@ class CasesDialog(PlainDialog):
         self.log.change(work, self._ended(then), self)
 
     def _ended(self, then: Callable[[T], object] | None) -> Callable[[Outcome[T]], None]:
-        def ended(outcome: Outcome[T]) -> None:
-            if isinstance(outcome, Failure):
-                self.say(outcome)
-            elif isinstance(outcome, Done):
-                self.say("")
-                if then is not None:
-                    then(outcome.result)
+        def done(result: T) -> None:
+            self.say("")
+            if then is not None:
+                then(result)
 
-        return ended
+        return by_outcome(done, self.say)
 
     def say(self, what: Failure | str) -> None:
         """Say something below the list."""

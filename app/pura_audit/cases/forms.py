@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QComboBox,
-    QCompleter,
-    QLineEdit,
+    QHBoxLayout,
+    QProgressBar,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -30,23 +30,29 @@ from pura.caselog import (
     action_words,
     list_cases,
 )
+from pura.caselog.verify import LogCheck
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.usecases.cases import SavedAudits, SaveTo, review_finding, save_audits
+from pura.report.check import BAD
+from pura.usecases.cases import SavedAudits, SaveTo, check_log, review_finding, save_audits
 from pura_audit.cases.pane import ERASED, case_name, moment
-from pura_audit.jobs.context import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Outcome, by_outcome
+from pura_audit.jobs.queue import Job, with_progress
 from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.keeper import PAUSE_MS, Cases
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.check_list import CheckList, check_card
 from pura_audit.widgets.fields import LabelledField, Words, choice, pair
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
-    Remark,
+    PlainDialog,
+    TriedDialog,
     button_row,
     cancel_button,
+    close_button,
     dialog_column,
     main_button,
     opened,
@@ -65,12 +71,13 @@ class AskDialog(FittedDialog):
         fields: Name and number of lines of each field; the first may not stay empty.
         texts: What stands in them at first.
         grave: It cannot be undone: the safe button is the default.
+        role: Of the title in the style sheet.
 
     Signals:
         given: What was typed, one text a field.
     """
 
-    given = Signal(tuple)
+    given = Signal(object)
 
     def __init__(
         self,
@@ -83,18 +90,19 @@ class AskDialog(FittedDialog):
         texts: Sequence[str] = (),
         grave: bool = False,
         may_be_empty: bool = False,
+        role: str = "reading",
     ) -> None:
         super().__init__(parent)
         self._may_be_empty = may_be_empty
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
-        layout = dialog_column(self, title, words, role="reading")
+        layout = dialog_column(self, title, words, role=role)
         self.fields = [Words(name, lines=lines) for name, lines in fields]
         for field, text in zip(self.fields, texts, strict=False):
             field.set_text(text)
         for field in self.fields:
-            layout.addWidget(field)
             field.edited.connect(self._check)
+        self.place(layout)
         self.ok = main_button(action, self._give, enter=not grave)
         cancel = cancel_button(self)
         cancel.setDefault(grave)
@@ -103,99 +111,86 @@ class AskDialog(FittedDialog):
         self._check()
         self.fields[0].widget.setFocus()
 
+    def place(self, layout: QVBoxLayout) -> None:
+        """Put the fields below the words."""
+        for field in self.fields:
+            layout.addWidget(field)
+
+    def answer(self) -> object:
+        """Return what was typed."""
+        return tuple(field.text for field in self.fields)
+
     def _check(self) -> None:
         fits = [field.check() for field in self.fields]  # each says what is wrong with it
         self.ok.setEnabled(all(fits) and (self._may_be_empty or bool(self.fields[0].text)))
 
     def _give(self) -> None:
-        texts = tuple(field.text for field in self.fields)
+        answer = self.answer()
         self.accept()
-        self.given.emit(texts)
+        self.given.emit(answer)
 
 
-def suggest(field: Words, names: Sequence[str]) -> None:
-    """Offer names while one types."""
-    assert isinstance(field.widget, QLineEdit)
-    known = QCompleter(QStringListModel(list(names)), field.widget)
-    known.setCaseSensitivity(known.caseSensitivity().CaseInsensitive)
-    field.widget.setCompleter(known)
-
-
-class EventDialog(FittedDialog):
+class EventDialog(AskDialog):
     """What happened, who handed the item over, who took it, its hash.
 
     Signals:
         given: The Event.
     """
 
-    given = Signal(object)
-
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        title = translate("Cases", "Record an event")
-        self.setWindowTitle(title)
-        self.setMinimumWidth(560)
-        field, self.kind = choice(
-            translate("Cases", "What happened"),
-            [(action, action_words(action, language())) for action in CUSTODY],
-            "item-received",
-            self._check,
-        )
-        self.details = Words(translate("Cases", "From whom, how, where"), lines=3)
-        self.handed = Words(translate("Cases", "Released by (may stay empty)"))
-        self.taken = Words(translate("Cases", "Received by (may stay empty)"))
-        self.digest = Words(translate("Cases", "Hash of the item (may stay empty)"))
-        self.ok = main_button(translate("Cases", "Record"), self._give)
-        layout = dialog_column(
-            self,
-            title,
+        super().__init__(
+            translate("Cases", "Record an event"),
             translate(
                 "Cases",
                 "Every handler and every transfer of the item belongs on record. An entry "
                 "cannot be changed later.",
             ),
+            translate("Cases", "Record"),
+            (
+                (translate("Cases", "From whom, how, where"), 3),
+                (translate("Cases", "Released by (may stay empty)"), 1),
+                (translate("Cases", "Received by (may stay empty)"), 1),
+                (translate("Cases", "Hash of the item (may stay empty)"), 1),
+            ),
+            parent,
+            role="answer",
         )
-        layout.addWidget(field)
-        layout.addWidget(self.details)
+        self.setMinimumWidth(560)
+
+    def place(self, layout: QVBoxLayout) -> None:
+        """Put what happened above the fields, and the two persons side by side."""
+        field, self.kind = choice(
+            translate("Cases", "What happened"),
+            [(action, action_words(action, language())) for action in CUSTODY],
+            "item-received",
+            lambda: None,
+        )
+        self.details, self.handed, self.taken, self.digest = self.fields
+        for widget in (field, self.details):
+            layout.addWidget(widget)
         layout.addLayout(pair(self.handed, self.taken))
         layout.addWidget(self.digest)
-        for words in (self.details, self.handed, self.taken, self.digest):
-            words.edited.connect(self._check)
-        layout.addStretch(1)
-        layout.addLayout(button_row(cancel_button(self), self.ok))
-        self._check()
-        self.details.widget.setFocus()
 
-    def _check(self) -> None:
-        fields = (self.details, self.handed, self.taken, self.digest)
-        fits = [field.check() for field in fields]
-        self.ok.setEnabled(all(fits) and bool(self.details.text))
-
-    def _give(self) -> None:
-        event = Event(
+    def answer(self) -> Event:
+        """Return what happened."""
+        details, handed, taken, digest = (field.text for field in self.fields)
+        return Event(
             action=self.kind.currentData(),
-            details=self.details.text,
-            handed=self.handed.text,
-            taken=self.taken.text,
-            digest=self.digest.text,
+            details=details,
+            handed=handed,
+            taken=taken,
+            digest=digest,
         )
-        self.accept()
-        self.given.emit(event)
 
 
-class ReviewDialog(FittedDialog):
+class ReviewDialog(TriedDialog):
     """What was found, who looks at it, and what came of that.
 
     Args:
         cases: Works on the log.
         case: The case.
         item: The audit.
-
-    Signals:
-        signed: It was written.
     """
-
-    signed = Signal()
 
     def __init__(
         self, cases: Cases, case: Case, item: CaseItem, parent: QWidget | None = None
@@ -203,7 +198,6 @@ class ReviewDialog(FittedDialog):
         super().__init__(parent)
         self._cases, self._item = cases, item
         self._about = ("review", item.id, item.entry.hash)
-        self._working = False
         heading = translate("Cases", "Second person")
         self.setWindowTitle(heading)
         self.setMinimumWidth(580)
@@ -214,7 +208,6 @@ class ReviewDialog(FittedDialog):
             hint=translate("Cases", "e.g. audited the text again: same outcome and payload"),
         )
         self.remark = Words(translate("Cases", "Remark (may stay empty)"), lines=2)
-        self.words = Remark()
         self.confirm = main_button(
             translate("Cases", "Confirm the finding"), lambda: self.sign(agree=True), enter=False
         )
@@ -235,14 +228,14 @@ class ReviewDialog(FittedDialog):
         parts.addWidget(_finding(case, item))
         for field in (self.who, self.recomputed, self.remark):
             parts.addWidget(field)
-            field.edited.connect(self._check)
+            field.edited.connect(self.check)
         parts.addStretch(1)
         layout.addWidget(Scrolled(parts), 1)
         layout.addWidget(self.words)
         cancel = cancel_button(self, enter=False)
         layout.addLayout(button_row(cancel, self.dispute, self.confirm))
         self._bring_back()
-        self._check()
+        self.check()
         self.who.widget.setFocus()
 
     @property
@@ -264,22 +257,21 @@ class ReviewDialog(FittedDialog):
             self._about, {name: field.text for name, field in self._fields.items()}
         )
 
-    def done(self, result: int) -> None:
+    def forget(self) -> None:
         """It was written, or given up: nothing of it is kept."""
         self._noting.stop()
         self._cases.drafts.forget(self._about)
-        super().done(result)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Say what does not fit; a name and what was recomputed are needed."""
         fits = [field.check() for field in (self.who, self.recomputed, self.remark)]
-        ready = all(fits) and bool(self.who.text and self.recomputed.text) and not self._working
+        ready = all(fits) and bool(self.who.text and self.recomputed.text) and not self.trying
         self.confirm.setEnabled(ready)
         self.dispute.setEnabled(ready)
 
     def sign(self, *, agree: bool) -> None:
         """Write it to the log."""
-        self._working = True
-        self._check()
+        self.begin()
         work = partial(
             review_finding,
             self._cases.environment,
@@ -289,16 +281,7 @@ class ReviewDialog(FittedDialog):
             recomputed=self.recomputed.text,
             words=self.remark.text,
         )
-        self._cases.change(lambda _: work(), self._signed, self)
-
-    def _signed(self, outcome: Outcome[None]) -> None:
-        self._working = False
-        self._check()
-        if isinstance(outcome, Failure):
-            self.words.say(outcome)
-        else:
-            self.accept()
-            self.signed.emit()
+        self._cases.change(lambda _: work(), self.ended, self)
 
 
 def _finding(case: Case, item: CaseItem) -> Card:
@@ -328,7 +311,7 @@ def _finding(case: Case, item: CaseItem) -> Card:
 MODES: Final = (KEEP, SEAL, LEAVE_OUT)
 
 
-class SaveDialog(FittedDialog):
+class SaveDialog(TriedDialog):
     """Saves one audit, or all that are finished.
 
     Args:
@@ -356,7 +339,6 @@ class SaveDialog(FittedDialog):
         super().__init__(parent)
         self._cases, self._settings = cases, settings
         self._current, self._others = current, tuple(others)
-        self._working = False
         title = translate("Cases", "Save to a case")
         self.setWindowTitle(title)
         self.setMinimumWidth(560)
@@ -372,13 +354,13 @@ class SaveDialog(FittedDialog):
         self.who.set_text(settings.current.auditor)
         self.purpose = Words(translate("Cases", "Purpose (may stay empty)"))
         self.all = QCheckBox()
-        self.words = Remark()
         self.save = main_button(translate("Cases", "Save"), self.start)
         self._lay_out(title)
-        self.case.editTextChanged.connect(lambda _: self._check())
-        self.who.edited.connect(self._check)
-        self._check()
-        cases.read(lambda log, _: list_cases(log, Query(state="open")), self._listed, self)
+        self.case.editTextChanged.connect(lambda _: self.check())
+        self.who.edited.connect(self.check)
+        self.check()
+        listed = by_outcome(self._offer, self.words.say)
+        cases.read(lambda log, _: list_cases(log, Query(state="open")), listed, self)
         self.case.setFocus()
 
     def _lay_out(self, title: str) -> None:
@@ -434,23 +416,18 @@ class SaveDialog(FittedDialog):
         self.modes.button(MODES.index(known)).setChecked(True)
         return column
 
-    def _listed(self, outcome: Outcome[tuple[Case, ...]]) -> None:
-        if isinstance(outcome, Failure):
-            self._fail(outcome)
-        elif isinstance(outcome, Done):
-            self._offer(outcome.result)
-
     def _offer(self, cases: Sequence[Case]) -> None:
         typed = self.case.currentText()
         self.case.addItems([case.name for case in cases if case.name is not None])
         # None is chosen beforehand: what is saved to a wrong case stays there.
         self.case.setCurrentIndex(-1)
         self.case.setEditText(typed or self.last)
-        self._check()
+        self.check()
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Save to a case with a name, under a name."""
         ready = bool(self.case.currentText().strip() and self.who.text)
-        self.save.setEnabled(ready and not self._working)
+        self.save.setEnabled(ready and not self.trying)
 
     @property
     def mode(self) -> str:
@@ -475,9 +452,7 @@ class SaveDialog(FittedDialog):
     def _save(self, secret: Secret | None) -> None:
         audits = (self._current, *(self._others if self.all.isChecked() else ()))
         self._settings.update(auditor=self.who.text, case_text=self.mode)
-        self._working = True
-        self.words.hide()
-        self._check()
+        self.begin()
         to = SaveTo(
             case=self.case.currentText().strip(),
             auditor=self.who.text,
@@ -485,28 +460,101 @@ class SaveDialog(FittedDialog):
             passphrase=secret,
             purpose=self.purpose.text,
         )
-        self._cases.change(
-            lambda context: save_audits(
-                self._cases.environment,
-                to,
-                audits,
-                progress=context.progress,
-                checkpoint=context.checkpoint,
-            ),
-            self._saved,
-            self,
-        )
+        work = partial(save_audits, self._cases.environment, to, audits)
+        self._cases.change(with_progress(work), self._saved, self)
 
     def _saved(self, outcome: Outcome[SavedAudits]) -> None:
-        self._working = False
-        self._check()
-        if isinstance(outcome, Failure):
-            self._fail(outcome)
-        elif isinstance(outcome, Done):
+        self.ended(outcome)
+        if isinstance(outcome, Done):
             done = outcome.result
             SaveDialog.last = done.case.name or ""
-            self.accept()
             self.saved.emit(done.case, done.count)
 
-    def _fail(self, failure: Failure) -> None:
-        self.words.say(failure)
+
+class CheckDialog(PlainDialog):
+    """Checks the log at once, and again against a head that a report printed.
+
+    Args:
+        cases: Works on the log.
+        settings: Hold the name of whoever checks.
+
+    Attributes:
+        checks: What was found; None while it is looked at.
+    """
+
+    def __init__(self, cases: Cases, settings: SettingsFile, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases, self._settings = cases, settings
+        self._asked: Job | None = None
+        self.checks: tuple[LogCheck, ...] | None = None
+        title = translate("Cases", "Check the case log")
+        self.setWindowTitle(title)
+        self.resize(760, 720)
+        self.head = Words(
+            translate("Cases", "Head to compare with (in a report: Integrity; may stay empty)"),
+            hint=translate("Cases", "number:hash"),
+        )
+        self.again = main_button(translate("Cases", "Check"), self.check, enter=False)
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 0)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(translate("Cases", "Checking"))
+        self.words = label("", "reading", wrap=True)
+        half = GRID // 2
+        self.list = CheckList(translate("Cases", "Single checks"), (half, half, half, half))
+        layout = dialog_column(self, title)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self.head, 1)
+        bottom = QVBoxLayout()
+        bottom.addStretch(1)
+        bottom.addWidget(self.again)
+        row.addLayout(bottom)
+        layout.addLayout(row)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.words)
+        layout.addWidget(self.list, 1)
+        layout.addLayout(button_row(close_button(self)))
+        self.check()
+
+    def check(self) -> None:
+        """Look at everything."""
+        who, at = self._settings.current.auditor, self._cases.environment
+        work = partial(check_log, at, head=self.head.text, record=bool(who), auditor=who)
+        self.checks = None
+        self.bar.show()
+        self.again.setEnabled(False)
+        self.words.setText(translate("Cases", "Checking …"))
+        queue = self._cases.change if who else self._cases.ask
+        self._asked = queue(
+            lambda context: work(checkpoint=context.checkpoint), self._checked, self
+        )
+
+    def _checked(self, outcome: Outcome[tuple[LogCheck, ...]]) -> None:
+        self.bar.hide()
+        self.again.setEnabled(True)
+        self.list.clear()
+        self.head.complain("")
+        self.words.setText("")
+        by_outcome(self._show, lambda failure: self.head.complain(failure.words))(outcome)
+
+    def _show(self, checks: tuple[LogCheck, ...]) -> None:
+        self.checks = checks
+        faults = sum(check.state == BAD for check in self.checks)
+        words = filled(
+            translate("Cases", "Of {checks:count} checks, {faults:count} found something amiss.")
+            if faults
+            else translate("Cases", "{checks:count} checks; none found anything amiss."),
+            checks=len(self.checks),
+            faults=faults,
+        )
+        self.words.setText(words)
+        for check in self.checks:
+            title, text = check.title(language()), check.text(language())
+            self.list.rows.addWidget(check_card(check.state, title, text))
+
+    def done(self, result: int) -> None:
+        """Want nothing any more."""
+        if self._asked is not None:
+            self._asked.drop()
+        super().done(result)

@@ -171,9 +171,9 @@ class TriedDialog(FittedDialog):
         self.rest()
         if isinstance(outcome, Failure):
             self.words.say(outcome)
-            line = self.at_fault(outcome)
-            line.setFocus()
-            line.selectAll()
+            if (line := self.at_fault(outcome)) is not None:
+                line.setFocus()
+                line.selectAll()
 
     def rest(self) -> None:
         """Let it be asked once more."""
@@ -184,9 +184,9 @@ class TriedDialog(FittedDialog):
         """Enable the main button where it can be pressed."""
         raise NotImplementedError
 
-    def at_fault(self, failure: Failure) -> QLineEdit:
-        """Return the line that is to be mended."""
-        raise NotImplementedError
+    def at_fault(self, failure: Failure) -> QLineEdit | None:
+        """Return the line that is to be mended; None where it is not known."""
+        return None
 
     def forget(self) -> None:
         """Clear what is secret."""

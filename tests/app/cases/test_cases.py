@@ -226,7 +226,7 @@ def test_four_eyes(browser: Any, filled: str, qtbot: Any) -> None:
     qtbot.waitUntil(dialog.words.isVisible)
     assert "Four eyes" in dialog.words.text()
     dialog.who.set_text("Béla")
-    with qtbot.waitSignal(dialog.signed):
+    with qtbot.waitSignal(dialog.accepted):
         dialog.confirm.click()
     qtbot.waitUntil(lambda: shown(browser).items[0].review is not None)
     index = browser.pane.items.model().index(0, 5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,7 @@ def show_cases(host: Host, case: str = "") -> CasesDialog:
     if case:
         dialog.refresh(case)
     dialog.compare_wanted.connect(lambda audits: compare_audits(host, audits))
-    dialog.report_wanted.connect(lambda wanted: report_of_case(host, wanted))
+    dialog.report_wanted.connect(partial(report_of_case, host))
     opened(dialog)
     return dialog
 

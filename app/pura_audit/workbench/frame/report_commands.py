@@ -11,15 +11,15 @@ from PySide6.QtWidgets import QDialog
 
 from pura.caselog.case import UNFILED
 from pura.usecases.cases import open_saved
-from pura_audit.jobs.context import Done, Failure, Outcome
+from pura_audit.jobs.context import Done, Failure, Outcome, by_outcome
 from pura_audit.platform.i18n import language, translate
 from pura_audit.widgets.form_dialog import opened
 
 if TYPE_CHECKING:
+    from pura.caselog import Case
     from pura.record.audit import Audit
     from pura.report import ReportRequest
     from pura.usecases.reports import Built
-    from pura_audit.cases.dialog import CaseReport
     from pura_audit.reports.check import ReportCheckDialog, StatementDialog
     from pura_audit.reports.dialog import ReportDialog
     from pura_audit.session.queue_model import Item
@@ -31,7 +31,6 @@ def report_current(host: Host) -> None:
     from pura.report import ReportRequest
     from pura.usecases.cases import case_of
     from pura.usecases.reports import filled_request
-    from pura_audit.cases.dialog import CaseReport
 
     item = host.session.texts.current
     if item is None or item.audit is None or item.standing is None:
@@ -40,21 +39,18 @@ def report_current(host: Host) -> None:
     cases, audit = host.session.cases, item.audit
     base = ReportRequest(language=language())
 
-    def asked() -> CaseReport:
+    def asked() -> tuple[Case, ReportRequest]:
         found, saved = case_of(cases.environment, audit.id)
         request = filled_request(cases.environment, found, [saved], base)
         if found.name == UNFILED:
             request = replace(request, case="")  # no name of a case that a reader would know
-        return CaseReport(found, (audit,), request)
+        return found, request
 
-    def begin(outcome: Outcome[CaseReport]) -> None:
-        match outcome:
-            case Done(wanted):
-                report_of_case(host, wanted)
-            case Failure():
-                host.say(outcome.words)
+    def begin(found: tuple[Case, ReportRequest]) -> None:
+        report_of_case(host, found[0], (audit,), found[1])
 
-    cases.ask(lambda _: asked(), begin, host.frame)
+    ended = by_outcome(begin, lambda failure: host.say(failure.words))
+    cases.ask(lambda _: asked(), ended, host.frame)
 
 
 def report_items(host: Host, items: Sequence[Item]) -> None:
@@ -78,13 +74,12 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
     )
 
 
-def report_of_case(host: Host, wanted: CaseReport) -> None:
+def report_of_case(host: Host, case: Case, audits: Sequence[Audit], base: ReportRequest) -> None:
     """Make a report of saved audits; the log notes what became of it."""
     from pura.usecases.reports import note_built
 
-    case = wanted.case
-    audits = [(audit.input.name, audit) for audit in wanted.audits]
-    dialog = make_report(host, audits, wanted.base, every=True)
+    named = [(audit.input.name, audit) for audit in audits]
+    dialog = make_report(host, named, base, every=True)
     assert dialog is not None  # there are audits
     cases, who = host.session.cases, host.session.settings.current.auditor
 

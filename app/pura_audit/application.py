@@ -21,7 +21,7 @@ from pura_audit.platform import diagnostics, i18n, single
 from pura_audit.platform.diagnostics import the_collector
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.choices import AuditEngine, PuraEngine
+from pura_audit.session.choices import AuditEngine
 from pura_audit.session.session import Session
 from pura_audit.theme import fonts
 from pura_audit.theme.fonts import app_icon
@@ -125,7 +125,7 @@ def make_window(
     now = settings.current
     if engine is None:
         collect = the_collector().collect
-        engine = PuraEngine(paths, session_keys, device or now.device, now.dtype, collect)
+        engine = AuditEngine(paths, session_keys, device or now.device, now.dtype, collect)
     session = Session(engine, settings, remembers=remembers)
     window = MainWindow(session, colours)
     session.setParent(window)

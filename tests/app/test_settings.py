@@ -15,7 +15,7 @@ from pura.base.paths import Paths
 from pura.verdict.policy import Policy
 from pura_audit import application
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.choices import PuraEngine
+from pura_audit.session.choices import AuditEngine
 from pura_audit.settings import policy_rows
 from pura_audit.theme.colours import DARK
 from pura_audit.workbench.frame import program_commands
@@ -104,13 +104,13 @@ def test_device_and_numbers_of_the_settings_reach_the_engine(
     paths = Paths(data=tmp_path / "d", config=tmp_path / "c", state=tmp_path / "s")
     SettingsFile(paths.config).update(device="cpu", dtype="float16")
     seen: list[tuple[str, str]] = []
-    real = PuraEngine.__init__
+    real = AuditEngine.__init__
 
     def noted(self: Any, *args: Any, **more: Any) -> None:
         real(self, *args, **more)
         seen.append((self.environment.device, self.environment.dtype))
 
-    monkeypatch.setattr(PuraEngine, "__init__", noted)
+    monkeypatch.setattr(AuditEngine, "__init__", noted)
     for device in (None, "auto"):
         window = application.make_window(paths, device=device)
         window.session.close()

@@ -22,6 +22,7 @@ from pura.model.installed import InstalledModel
 from pura.record.audit import Audit
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.choices import candidates_of
+from pura.verdict.expect import Expectation, expect
 from pura_audit.jobs.context import (
     Done,
     Failure,
@@ -32,7 +33,7 @@ from pura_audit.jobs.context import (
     unexpected,
 )
 from pura_audit.jobs.queue import Job, JobQueue
-from pura_audit.platform.i18n import error_words, filled, translate
+from pura_audit.platform.i18n import duration, error_words, filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.choices import AuditEngine, Chosen
 from pura_audit.session.keeper import Keeper, Kept
@@ -130,6 +131,7 @@ def _readings_of(audit: Audit) -> int:
 
 
 _GLANCE_S: Final = 0.05
+SHORT_S: Final = 20.0  # what is over sooner needs no word
 
 
 @dataclass(kw_only=True, eq=False)
@@ -467,6 +469,22 @@ class Audits(QObject):
         only = len(running) == len(active)
         return left if only or left is None or waiting is None else left + waiting
 
+    def expectation_words(self, item: Item) -> str:
+        """Say what may be expected of a text that was not audited yet; "" for nothing."""
+        profile = item.profile or (self._chosen.profile.profile if self._chosen.profile else None)
+        if item.document is None or profile is None or item.state is not ItemState.READY:
+            return ""
+        if profile.foreign is not None:  # nothing was measured of it
+            return ""
+        known = bool(item.prompt.strip())
+        # The words say nothing of power, so no file is read in the window's thread.
+        expected = expect(item.document.text, profile, prompt_known=known, tables=())
+        words, seconds = _expectation_words(expected), self.pace.seconds([item])
+        if seconds is None or seconds < SHORT_S:
+            return words
+        time = translate("Expect", "The audit takes about {time:text} on this computer.")
+        return f"{words} {filled(time, time=duration(seconds))}".strip()
+
     def _ask(self, item: Item, document: Document | UnreadFile) -> None:
         setup = self._setup(item)
         prompts = self._prompts(item) if setup is not None else None
@@ -563,3 +581,22 @@ def _read_alone(count: int) -> str:
         "same.",
     )
     return filled(words, count=count)
+
+
+def _expectation_words(found: Expectation) -> str:
+    if not found.matters:
+        return ""
+    first = translate(
+        "Expect",
+        "If this text is marked, it can carry about {n:count} of {all:count} bits (an estimate).",
+    )
+    parts = [filled(first, n=found.bits, all=found.payload_bits)]
+    notes = {
+        "signs": translate("Expect", "The text is mostly code or numbers, which carry less."),
+        "language": translate(
+            "Expect", "The text does not look English; other languages were not measured."
+        ),
+        "short": translate("Expect", "The text is short; too little evidence is likely."),
+        "repetitive": translate("Expect", "The text repeats itself, which adds nothing."),
+    }
+    return " ".join([*parts, *(notes[name] for name in found.notes)])

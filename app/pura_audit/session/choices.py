@@ -6,32 +6,29 @@ What there is, what is chosen, and the engine that audits with them.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from pura.audit.options import AuditText
 from pura.audit.prepare import mismatches
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
-from pura.base.progress import Checkpoint
-from pura.base.progress import Progress as Told
 from pura.keys import KeyEntry, KeyRef, KeyStore, Place, SessionKeys, State
 from pura.model.cache import ModelCache
 from pura.model.device import Device, Room, free_on, room_for
 from pura.model.installed import InstalledModel
 from pura.register.key_usage import Usage, find_usage
 from pura.scheme import Profile, SecretKey
-from pura.usecases.audits import Audited, Setup, UnreadFile, prepared
+from pura.usecases.audits import Prepared, Setup, prepared
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
 from pura_audit.jobs.context import Done, Failure, Outcome, Stopped
 from pura_audit.jobs.queue import Jobs
 from pura_audit.platform.i18n import language
-from pura_audit.platform.notices import sample
+from pura_audit.platform.notices import LABEL, sample
 from pura_audit.platform.settings import SettingsFile
 
 
@@ -57,6 +54,11 @@ class KeyChoice:
     def ref(self) -> KeyRef:
         """How use cases are told of it."""
         return KeyRef(fingerprint=self.fingerprint, label=self.label, entry=self.entry)
+
+
+def sample_key() -> KeyChoice:
+    """Return the key of the sample text; it is public."""
+    return KeyChoice(label=LABEL, fingerprint=sample().key.fingerprint, session=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,38 +115,11 @@ class Inventory:
 Name = TypeVar("Name")
 
 
-class TextReader(Protocol):
-    """Audits texts, some side by side."""
+class AuditEngine:
+    """What stands behind the queues of the model and the stores.
 
-    def stream(
-        self,
-        items: Iterable[tuple[Name, AuditText | UnreadFile]],
-        *,
-        progress: Told,
-        checkpoint: Checkpoint,
-    ) -> Iterator[tuple[Name, Audited | PuraError]]:
-        """Audit items as they come; see :meth:`pura.usecases.audits.Prepared.stream`."""
-
-
-class AuditEngine(Protocol):
-    """What the session needs of whoever does the work."""
-
-    @property
-    def environment(self) -> Environment:
-        """Where the use cases work."""
-
-    def catalogue(self) -> Inventory:
-        """Find keys, models and profiles."""
-
-    def device(self) -> Device:
-        """Say where a model would run."""
-
-    def prepared(self, setup: Setup) -> AbstractContextManager[TextReader]:
-        """Lend what texts are audited with; it is opened when the first comes."""
-
-
-class PuraEngine:
-    """The real one.
+    The inventory is made in the thread of the stores, all else in that of the model; torch is
+    imported here, after the window is up.
 
     Args:
         paths: The user's folders.
@@ -181,7 +156,7 @@ class PuraEngine:
         problems: list[Failure] = []
         free, place = free_on(self._kind)
         store = self.environment.keys
-        standing = store.standing()
+        at = store.standing()
         keys = [
             KeyChoice(label=ref.label or ref.fingerprint, fingerprint=ref.fingerprint, session=True)
             for ref in self.environment.session_keys.refs()
@@ -192,20 +167,18 @@ class PuraEngine:
             problems.append(Failure.of(error))
         models, dtype = self.environment.models.list(), self.environment.dtype
         rooms = {m.name: room_for(m.parameters, dtype, free=free, place=place) for m in models}
-        profiles = self._profiles(problems)
-        policy = self._policy(problems)
         return Inventory(
             keys=tuple(keys),
             models=tuple(models),
             rooms=rooms,
-            profiles=profiles,
-            place=standing.place,
-            keyring=standing.state,
-            backend=standing.title,
-            files=standing.files,
+            profiles=self._profiles(problems),
+            place=at.place,
+            keyring=at.state,
+            backend=at.title,
+            files=at.files,
             exposed=tuple(Failure.of(error) for error in store.exposures()),
+            policy=self._policy(problems),
             problems=tuple(problems),
-            policy=policy,
         )
 
     def device(self) -> Device:
@@ -214,7 +187,7 @@ class PuraEngine:
         self._kind = device.kind
         return device
 
-    def prepared(self, setup: Setup) -> AbstractContextManager[TextReader]:
+    def prepared(self, setup: Setup) -> AbstractContextManager[Prepared]:
         """Lend what texts are audited with; the model stays loaded for the next."""
         return prepared(self.environment, setup, late=True)
 

@@ -22,10 +22,10 @@ from pura.usecases.cases import open_saved, standings_of
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.i18n import filled, translate
-from pura_audit.platform.notices import LABEL, sample
+from pura_audit.platform.notices import sample
 from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.audits import length
-from pura_audit.session.choices import KeyChoice
+from pura_audit.session.choices import sample_key
 from pura_audit.session.keeper import Cases
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.texts import TextList
@@ -151,8 +151,7 @@ def _item(number: int, row: dict[str, Any]) -> Item:
     if row.get("sample"):
         found = sample()
         text = found.text
-        item.sample, item.profile = True, found.profile
-        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
+        item.sample, item.profile, item.key = True, found.profile, sample_key()
     if kept := row.get("finding", row.get("outline")):  # "outline" up to 0.3.0
         item.finding = Finding.from_json(kept)
         item.state = ItemState.DONE

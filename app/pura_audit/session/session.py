@@ -13,7 +13,7 @@ from shiboken6 import isValid
 
 from pura.usecases.cases import name_worker
 from pura_audit.jobs.context import Done, Failure, Outcome, Progress
-from pura_audit.jobs.queue import Job, Jobs, Work
+from pura_audit.jobs.queue import Job, JobQueue, Jobs, Work
 from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.audits import Audits
 from pura_audit.session.choices import AuditEngine, Chosen
@@ -133,12 +133,8 @@ class Session(QObject):
             if started is not None and isValid(owner):
                 started()
 
-        queues = {
-            "stores": self.jobs.stores,
-            "model": self.jobs.model,
-            "installs": self.jobs.installs,
-        }
-        return queues[at].do(work, ended, self, started=begun, progressed=told)
+        queue: JobQueue = getattr(self.jobs, at)
+        return queue.do(work, ended, self, started=begun, progressed=told)
 
     def close(self) -> bool:
         """Note the list, and end all threads."""

@@ -6,12 +6,14 @@ What comes in and goes out, how files are read, the row on screen, and undo.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final
 
-from PySide6.QtCore import QObject, Signal, SignalInstance
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from pura.base.errors import PuraError
@@ -31,12 +33,12 @@ from pura.documents.folders import Summary, WalkOptions, walk
 from pura.record.audit import Audit
 from pura.usecases.audits import UnreadFile, unread_file, unread_parts
 from pura.usecases.choices import candidates_text, read_candidates
-from pura_audit.jobs.context import Done, Failure, JobContext, Outcome
+from pura_audit.jobs.context import Done, Failure, JobContext, Outcome, by_outcome
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.i18n import filled, number, translate
-from pura_audit.platform.notices import LABEL, sample
+from pura_audit.platform.notices import sample
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.choices import KeyChoice
+from pura_audit.session.choices import sample_key
 from pura_audit.session.queue_model import Item, ItemState, QueueModel, listed
 
 BATCH: Final = 200  # rows that the window takes in at once
@@ -58,41 +60,24 @@ class FileTexts:
     unread: tuple[UnreadFile, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileLook:
-    """What a file is, for somebody who wants to choose how it is read.
-
-    Attributes:
-        extraction: What comes out of it, or why nothing does.
-        previews: What it looks like in each encoding; empty where its format leaves no choice.
-    """
-
-    extraction: Extraction | Failure
-    previews: tuple[Preview, ...]
-
-
 def walk_folder(
     folder: Path,
     options: WalkOptions,
-    take: Callable[[list[Path]], None],
+    take: Callable[[Sequence[Path]], None],
     context: JobContext,
 ) -> Summary:
     """Go through a folder; its files are handed over in batches, in the window's thread."""
-
-    def hand_over(paths: list[Path]) -> None:
-        context.post(lambda: take(paths))
-
     summary = Summary()
-    batch: list[Path] = []
-    for item in walk(folder, options, checkpoint=context.checkpoint):
-        summary.add(item)
-        if isinstance(item, Path):
-            batch.append(item)
-        if len(batch) >= BATCH:
-            hand_over(batch)
-            batch = []
-    if batch:
-        hand_over(batch)
+
+    def files() -> Iterator[Path]:
+        for item in walk(folder, options, checkpoint=context.checkpoint):
+            summary.add(item)
+            if isinstance(item, Path):
+                yield item
+
+    found = files()
+    while batch := list(itertools.islice(found, BATCH)):
+        context.post(partial(take, batch))
     return summary
 
 
@@ -126,8 +111,15 @@ def _is_report(path: Path) -> bool:
     return carries_record(path)
 
 
-def look_into(path: Path, options: ReadOptions, context: JobContext) -> FileLook:
-    """Read a file, and show what it looks like in other encodings."""
+def look_into(
+    path: Path, options: ReadOptions, context: JobContext
+) -> tuple[Extraction | Failure, tuple[Preview, ...]]:
+    """Read a file, and show what it looks like in each encoding.
+
+    Returns:
+        What comes out of it, or why nothing does; previews, empty where its format leaves no
+        choice.
+    """
     extraction: Extraction | Failure
     try:
         extraction = read_document(path, options=options, beat=context.checkpoint)
@@ -135,11 +127,9 @@ def look_into(path: Path, options: ReadOptions, context: JobContext) -> FileLook
         extraction = Failure.of(error)
     previews: tuple[Preview, ...] = ()
     if isinstance(extraction, Failure) or FORMATS[extraction.format].textual:
-        try:
+        with suppress(PuraError):
             previews = preview_encodings(path)
-        except PuraError:
-            previews = ()
-    return FileLook(extraction=extraction, previews=previews)
+    return extraction, previews
 
 
 def folder_words(summary: Summary) -> str:
@@ -196,27 +186,10 @@ def left_out_table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, .
     return headers, rows, counts
 
 
-class UndoableRows(Protocol):
-    """What undoing needs of the list."""
-
-    queue: QueueModel
-    current: Item | None
-
-    def show(self, item: Item | None) -> None:
-        """Put a row on screen."""
-
-    def load(self, item: Item) -> None:
-        """Read the file of a row."""
-
-    @property
-    def leaving(self) -> SignalInstance:
-        """Told which rows go out."""
-
-
 class AddRows(QUndoCommand):
     """Rows come in; the first of them goes on screen."""
 
-    def __init__(self, texts: UndoableRows, items: Sequence[Item], words: str) -> None:
+    def __init__(self, texts: TextList, items: Sequence[Item], words: str) -> None:
         super().__init__(words)
         self._texts, self._items = texts, tuple(items)
 
@@ -233,7 +206,7 @@ class AddRows(QUndoCommand):
 class RemoveRows(QUndoCommand):
     """Rows go out."""
 
-    def __init__(self, texts: UndoableRows, items: Sequence[Item], words: str) -> None:
+    def __init__(self, texts: TextList, items: Sequence[Item], words: str) -> None:
         super().__init__(words)
         queue = texts.queue
         self._texts = texts
@@ -255,7 +228,7 @@ class RemoveRows(QUndoCommand):
         self._texts.show(self._items[0])
 
 
-def _take_out(texts: UndoableRows, items: Sequence[Item]) -> None:
+def _take_out(texts: TextList, items: Sequence[Item]) -> None:
     queue = texts.queue
     row = min(queue.row(item) for item in items)
     texts.leaving.emit(items)
@@ -314,9 +287,9 @@ class TextList(QObject):
         self._numbers = itertools.count(1)
         self._pastes = itertools.count(1)
 
-    def new_row(self, name: str) -> Item:
-        """Return a row that is ready, and not yet in the list."""
-        return Item(number=next(self._numbers), name=name, state=ItemState.READY)
+    def new_row(self, name: str, *, state: ItemState = ItemState.READY, **values: Any) -> Item:
+        """Return a row that is not yet in the list."""
+        return Item(number=next(self._numbers), name=name, state=state, **values)
 
     # Texts come in
 
@@ -349,7 +322,8 @@ class TextList(QObject):
     def _add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         if not paths:
             return
-        items = [Item(number=next(self._numbers), name=p.name or str(p), path=p) for p in paths]
+        loading = ItemState.LOADING
+        items = [self.new_row(p.name or str(p), state=loading, path=p) for p in paths]
         self.dropped += items if dropped else ()
         self._add(items, translate("Session", "opening"))
         for item in items:
@@ -358,17 +332,16 @@ class TextList(QObject):
     def _walk(self, folder: Path, options: WalkOptions) -> None:
         self._files.do(
             lambda context: walk_folder(folder, options, self._add_batch, context),
-            self._walked,
+            by_outcome(self._walked, self._failed),
             self,
         )
 
-    def _walked(self, outcome: Outcome[Summary]) -> None:
-        match outcome:
-            case Done(summary):
-                self.left_out = summary
-                self.noticed.emit(folder_words(summary))
-            case Failure():
-                self.noticed.emit(outcome.words)
+    def _walked(self, summary: Summary) -> None:
+        self.left_out = summary
+        self.noticed.emit(folder_words(summary))
+
+    def _failed(self, failure: Failure) -> None:
+        self.noticed.emit(failure.words)
 
     def load(self, item: Item) -> None:
         """Read the file of a row; one that was cut off or cancelled stays so."""
@@ -414,14 +387,7 @@ class TextList(QObject):
         if not documents or self.queue.row(item) < 0:
             return
         rows = [
-            Item(
-                number=next(self._numbers),
-                name=d.title,
-                path=item.path,
-                part=d.part,
-                document=d,
-                state=ItemState.READY,
-            )
+            self.new_row(d.title, path=item.path, part=d.part, document=d)
             for d in documents[: MAX_PARTS - 1]
         ]
         self.dropped += rows if item in self.dropped else ()
@@ -437,9 +403,8 @@ class TextList(QObject):
         if not parts or self.queue.row(item) < 0:
             return
         rows = [
-            Item(
-                number=next(self._numbers),
-                name=f"{one.name} · {one.part}" if one.part else one.name,
+            self.new_row(
+                f"{one.name} · {one.part}" if one.part else one.name,
                 path=item.path,
                 part=one.part,
                 state=ItemState.FAILED,
@@ -465,10 +430,9 @@ class TextList(QObject):
     def add_text(self, text: str, name: str | None = None, *, dropped: bool = False) -> None:
         """Add a text that was pasted or dropped; see :meth:`add_paths`."""
         label = name or filled(translate("Session", "Pasted text {n:text}"), n=next(self._pastes))
-        item = Item(number=next(self._numbers), name=label)
+        item = self.new_row(label)
         try:
             item.document = from_text(text[: MAX_CHARACTERS + 1], name=label)
-            item.state = ItemState.READY
         except PuraError as error:
             item.state, item.failure = ItemState.FAILED, Failure.of(error)
         self.dropped += [item] if dropped else ()
@@ -478,22 +442,20 @@ class TextList(QObject):
         """Add the sample text, which brings its own key and profile, and let it be audited."""
         marked = sample()
         label = translate("Session", "Sample text")
-        item = Item(number=next(self._numbers), name=label, state=ItemState.READY, sample=True)
-        item.document = from_text(marked.text, name=label)
-        item.key = KeyChoice(label=LABEL, fingerprint=marked.key.fingerprint, session=True)
-        item.profile = marked.profile
+        document = from_text(marked.text, name=label)
+        item = self.new_row(label, sample=True, document=document, profile=marked.profile)
+        item.key = sample_key()
         self._add([item], translate("Session", "opening"))
         self.wanted.emit(item)
 
     def add_audit(self, audit: Audit) -> None:
         """Add an audit that was done elsewhere, and show it."""
-        item = Item(number=next(self._numbers), name=audit.input.name, audit=audit, elsewhere=True)
-        item.state, item.finding = ItemState.DONE, listed(audit)
+        name = audit.input.name
+        item = self.new_row(name, state=ItemState.DONE, audit=audit, elsewhere=True)
+        item.finding = listed(audit)
         if audit.text is not None:
-            try:
-                item.document = from_text(audit.text, name=audit.input.name)
-            except PuraError:
-                item.document = None
+            with suppress(PuraError):
+                item.document = from_text(audit.text, name=name)
         self._add([item], translate("Session", "opening"))
 
     def add_restored(self, items: Sequence[Item]) -> None:
@@ -528,19 +490,12 @@ class TextList(QObject):
 
     def load_prompts(self, item: Item, path: Path) -> None:
         """Read a file of candidate prompts for a text."""
-        self._files.do(
-            lambda _context: read_candidates(path),
-            lambda outcome: self._prompts_loaded(item, outcome),
-            self,
-        )
 
-    def _prompts_loaded(self, item: Item, outcome: Outcome[tuple[str, ...]]) -> None:
-        match outcome:
-            case Done(prompts):
-                self.set_prompt(item, candidates_text(prompts), several=True)
-                self.touch(item)
-            case Failure():
-                self.noticed.emit(outcome.words)
+        def loaded(prompts: tuple[str, ...]) -> None:
+            self.set_prompt(item, candidates_text(prompts), several=True)
+            self.touch(item)
+
+        self._files.do(lambda _: read_candidates(path), by_outcome(loaded, self._failed), self)
 
     def touch(self, item: Item) -> None:
         """Tell everybody that a row has changed."""

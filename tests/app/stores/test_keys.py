@@ -19,7 +19,7 @@ from pura.model.device import Device
 from pura.scheme import Profile, SecretKey
 from pura.usecases.keys import create_key, export_key, note_key
 from pura_audit import application
-from pura_audit.session.choices import Inventory, PuraEngine
+from pura_audit.session.choices import AuditEngine, Inventory
 from pura_audit.stores.key_forms import KeyAct, KeyForm, PassphraseDialog, strength_words
 from pura_audit.stores.keys import KeysDialog, state_words
 from pura_audit.workbench.frame import program_commands
@@ -27,7 +27,7 @@ from pura_audit.workbench.frame import program_commands
 WORDS = "four words in a row"
 
 
-class KeyEngine(PuraEngine):
+class KeyEngine(AuditEngine):
     """The real one, except that no device is looked for."""
 
     def device(self) -> Device:

@@ -31,10 +31,10 @@ from pura.verdict.power_file import PowerFile, read_power_file, seal
 from pura_audit.jobs.context import Done, Progress
 from pura_audit.platform.settings import imported_words, stored_words
 from pura_audit.session.choices import (
+    AuditEngine,
     Inventory,
     KeyChoice,
     ProfileChoice,
-    PuraEngine,
     pick_profiles,
 )
 from pura_audit.stores import models as models_module
@@ -542,7 +542,7 @@ def test_a_profile_of_an_older_version_says_so(
     qtbot.waitUntil(lambda: not dialog.busy)
     assert "version 1" in dialog.words.text()
     (paths.profiles / "by-hand.json").write_text(old.read_text())
-    found = {row.name: row for row in PuraEngine(paths).catalogue().profiles}
+    found = {row.name: row for row in AuditEngine(paths).catalogue().profiles}
     assert found["old"].notes == ()
     assert found["by-hand"].notes == ("version-1",)
     stocked.session.chosen._catalogued(Done(Inventory(profiles=tuple(found.values()))))
@@ -564,7 +564,7 @@ def test_the_real_engine_tells_whether_a_model_fits(
 ) -> None:
     paths.models.parent.mkdir(parents=True)
     paths.models.symlink_to(installed_models)
-    found = PuraEngine(paths).catalogue()
+    found = AuditEngine(paths).catalogue()
     (model,) = found.models
     assert found.rooms[model.name].fits in (True, False)
     assert model.tokenizer_fingerprint

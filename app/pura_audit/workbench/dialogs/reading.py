@@ -29,7 +29,7 @@ from pura_audit.jobs.queue import Job
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.queue_model import Item
 from pura_audit.session.session import Session
-from pura_audit.session.texts import FileLook, look_into
+from pura_audit.session.texts import look_into
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
@@ -111,15 +111,15 @@ class ReadingDialog(PlainDialog):
             lambda context: look_into(self._path, options, context), self._looked, self
         )
 
-    def _looked(self, outcome: Outcome[FileLook]) -> None:
+    def _looked(self, outcome: Outcome[tuple[Extraction | Failure, tuple[Preview, ...]]]) -> None:
         self._looking = None
         match outcome:
-            case Done(look):
-                self._offer(look.previews)
-                if isinstance(look.extraction, Failure):
-                    self._refuse(look.extraction)
+            case Done((extraction, previews)):
+                self._offer(previews)
+                if isinstance(extraction, Failure):
+                    self._refuse(extraction)
                 else:
-                    self._take_in(look.extraction)
+                    self._take_in(extraction)
             case Failure():
                 self._refuse(outcome)
 

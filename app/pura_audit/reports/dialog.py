@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import QStandardPaths, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QFrame,
     QHBoxLayout,
     QMessageBox,
@@ -58,65 +57,6 @@ from pura_audit.widgets.form_dialog import (
 from pura_audit.widgets.layouts import Fold
 
 
-@dataclass(frozen=True, kw_only=True)
-class SaveReport:
-    """A report to be made and written.
-
-    Attributes:
-        build: Makes the report.
-        path: The PDF; the other files stand beside it.
-        record: Also the embedded record.
-        tables: Also bits and tokens.
-        html: Also one HTML file.
-        annex: Also the sealed annex, if there is one.
-        passphrase: Encrypts the annex; None leaves it readable.
-        replace: The person has agreed that files are replaced.
-    """
-
-    build: Work[Built]
-    path: Path
-    record: bool = False
-    tables: bool = False
-    html: bool = False
-    annex: bool = True
-    passphrase: Secret | None = field(default=None, repr=False)
-    replace: bool = False
-
-    def write(self, built: Built, context: JobContext) -> WrittenReport:
-        """Write each file where it goes."""
-        path = self.path
-        return write_report(
-            built,
-            pdf=path,
-            record=path.with_name(f"{path.stem}.json") if self.record else None,
-            html=path.with_name(f"{path.stem}.html") if self.html else None,
-            tables=path.parent if self.tables else None,
-            tables_prefix=f"{path.stem}-",
-            annex=path.with_name(f"{path.stem}-sealed.pdf") if self.annex else None,
-            annex_passphrase=self.passphrase,
-            replace=self.replace,
-            progress=context.progress,
-            checkpoint=context.checkpoint,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Saved:
-    """A report that is written."""
-
-    path: Path
-    built: Built
-    written: WrittenReport
-
-
-@dataclass(frozen=True, kw_only=True)
-class InTheWay:
-    """Files that would be replaced; nothing was written."""
-
-    request: SaveReport
-    paths: tuple[Path, ...]
-
-
 class ReportMaker:
     """Makes the reports of one dialog, in the queue's thread; keeps the last one.
 
@@ -155,16 +95,43 @@ class ReportMaker:
         return self._last
 
 
-def save(request: SaveReport, context: JobContext) -> Saved | InTheWay:
-    """Make a report, and write it with what goes beside it."""
-    built = request.build(context)
-    try:
-        written = request.write(built, context)
-    except FilesTakenError as taken:
-        return InTheWay(request=request, paths=taken.paths)
-    if request.passphrase is not None:
-        request.passphrase.wipe()
-    return Saved(path=request.path, built=built, written=written)
+def saving(
+    build: Work[Built],
+    path: Path,
+    files: Mapping[str, Any],
+    secret: Secret | None,
+    *,
+    replace: bool,
+) -> Work[tuple[Built, WrittenReport] | FilesTakenError]:
+    """Return what makes a report and writes it, with what goes beside it.
+
+    Args:
+        build: Makes the report.
+        path: The PDF.
+        files: The other files, as :func:`write_report` takes them.
+        secret: Encrypts the annex; None leaves it readable. It is wiped once it was used.
+        replace: The person has agreed that files are replaced.
+    """
+
+    def work(context: JobContext) -> tuple[Built, WrittenReport] | FilesTakenError:
+        built = build(context)
+        try:
+            written = write_report(
+                built,
+                pdf=path,
+                **files,
+                annex_passphrase=secret,
+                replace=replace,
+                progress=context.progress,
+                checkpoint=context.checkpoint,
+            )
+        except FilesTakenError as taken:
+            return taken
+        if secret is not None:
+            secret.wipe()
+        return built, written
+
+    return work
 
 
 class FilesGroup(Fold):
@@ -215,19 +182,18 @@ class FilesGroup(Fold):
         """Whether there is an annex to be encrypted."""
         return self._there and self.annex.isChecked() and self.lock.isChecked()
 
-    def request(
-        self, build: Work[Built], path: Path, passphrase: Secret | None = None
-    ) -> SaveReport:
-        """Return what is to be written."""
-        return SaveReport(
-            build=build,
-            path=path,
-            record=self.record.isChecked(),
-            tables=self.tables.isChecked(),
-            html=self.html.isChecked(),
-            annex=self.annex.isChecked(),
-            passphrase=passphrase,
-        )
+    def beside(self, pdf: Path) -> dict[str, Any]:
+        """Return what is written beside a PDF, as :func:`write_report` takes it."""
+        names = {"record": ".json", "html": ".html", "annex": "-sealed.pdf"}
+        boxes = {"record": self.record, "html": self.html, "annex": self.annex}
+        files: dict[str, Any] = {
+            kind: pdf.with_name(f"{pdf.stem}{names[kind]}")
+            for kind, box in boxes.items()
+            if box.isChecked()
+        }
+        if self.tables.isChecked():
+            files |= {"tables": pdf.parent, "tables_prefix": f"{pdf.stem}-"}
+        return files
 
 
 class SaveLine(QWidget):
@@ -237,12 +203,12 @@ class SaveLine(QWidget):
         queue: Where it is done.
 
     Signals:
-        saved: The report is written.
+        saved: The report is written: what was built, and the path of the PDF.
         failed: It is not; a Failure.
         busy_changed: Saving began or ended.
     """
 
-    saved = Signal(object)
+    saved = Signal(object, object)
     failed = Signal(object)
     busy_changed = Signal()
 
@@ -277,15 +243,24 @@ class SaveLine(QWidget):
         """Whether a report is being saved."""
         return self._saving is not None
 
-    def save(self, request: SaveReport) -> None:
-        """Write the files of a report."""
+    def save(
+        self,
+        build: Work[Built],
+        path: Path,
+        files: Mapping[str, Any],
+        secret: Secret | None,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Write the files of a report; as :func:`saving`."""
         if self.busy:
             return
-        self.say(translate("Report", "Saving the report …"))
+        again = partial(self.save, build, path, files, secret, replace=True)
+        self.words.say(translate("Report", "Saving the report …"))
         self.bar.setRange(0, 0)
         self._saving = self._queue.do(
-            lambda context: save(request, context),
-            self._ended,
+            saving(build, path, files, secret, replace=replace),
+            lambda outcome: self._ended(outcome, path, again),
             self,
             progressed=self._progressed,
         )
@@ -295,10 +270,6 @@ class SaveLine(QWidget):
         """Stop; nothing is written if writing has not begun."""
         if self._saving is not None:
             self._saving.cancel()
-
-    def say(self, what: Failure | str, *, role: str = "muted") -> None:
-        """Say how it went."""
-        self.words.say(what, role=role)
 
     def _show(self) -> None:
         self.bar.setVisible(self.busy)
@@ -311,25 +282,30 @@ class SaveLine(QWidget):
             self.bar.setRange(0, progress.total)
             self.bar.setValue(progress.done)
 
-    def _ended(self, outcome: Outcome[Saved | InTheWay]) -> None:
+    def _ended(
+        self,
+        outcome: Outcome[tuple[Built, WrittenReport] | FilesTakenError],
+        path: Path,
+        again: Callable[[], None],
+    ) -> None:
         self._saving = None
         match outcome:
-            case Done(Saved() as saved):
-                self.say(saved_words(saved), role="done")
-                self.saved.emit(saved)
-            case Done(InTheWay() as taken):
-                self.say("")
-                self._ask(taken)
+            case Done(FilesTakenError() as taken):
+                self.words.say("")
+                self._ask(taken.paths, again)
+            case Done((built, written)):
+                self.words.say(saved_words(path, written), role="done")
+                self.saved.emit(built, path)
             case Failure():
-                self.say(outcome)
+                self.words.say(outcome)
                 self.failed.emit(outcome)
             case _:
-                self.say(translate("Report", "Stopped; nothing was written."))
+                self.words.say(translate("Report", "Stopped; nothing was written."))
         self._show()
 
-    def _ask(self, taken: InTheWay) -> None:
-        listed = ", ".join(quoted(path.name) for path in taken.paths[:4])
-        if len(taken.paths) > 4:
+    def _ask(self, paths: Sequence[Path], again: Callable[[], None]) -> None:
+        listed = ", ".join(quoted(path.name) for path in paths[:4])
+        if len(paths) > 4:
             listed += ", …"
         question = filled(
             translate(
@@ -337,7 +313,7 @@ class SaveLine(QWidget):
                 "There already {n:plural(is {names:text}. Replace it?|are {n:count} of these "
                 "files: {names:text}. Replace them?)}",
             ),
-            n=len(taken.paths),
+            n=len(paths),
             names=listed,
         )
         self.question = ask_first(
@@ -345,18 +321,15 @@ class SaveLine(QWidget):
             translate("Report", "Save the report"),
             question,
             translate("Report", "What stands in them now is lost."),
-            (
-                translate("Report", "Replace"),
-                lambda: self.save(replace(taken.request, replace=True)),
-            ),
+            (translate("Report", "Replace"), again),
         )
 
 
-def saved_words(saved: Saved) -> str:
+def saved_words(path: Path, written: WrittenReport) -> str:
     """Say what was written, and where."""
-    words = filled(translate("Report", "“{file:text}” is saved."), file=saved.path.name)
-    annex = saved.written.annex
-    beside = sum(file.path not in (saved.path, annex) for file in saved.written.files)
+    words = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
+    annex = written.annex
+    beside = sum(file.path not in (path, annex) for file in written.files)
     if beside:
         more = filled(
             translate("Report", "{n:count} more {n:plural(file stands|files stand)} beside it."),
@@ -373,28 +346,6 @@ def saved_words(saved: Saved) -> str:
         )
         words = f"{words} {apart}"
     return words
-
-
-def ask_where(
-    parent: QWidget, folder: Path | None, name: str, take: Callable[[Path], object]
-) -> QFileDialog:
-    """Ask for the PDF; files in the way are asked about afterwards, at once."""
-    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-    return ask_target(
-        parent,
-        translate("Report", "Save the report"),
-        take,
-        translate("Report", "Reports (*.pdf)"),
-        name=name,
-        suffix="pdf",
-        folder=folder or Path(documents),
-        confirm=False,
-    )
-
-
-def show_folder(path: Path) -> None:
-    """Open the folder of a file."""
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
 
 
 FORM: Final = 380
@@ -470,7 +421,7 @@ class ReportDialog(PlainDialog):
         self.form.changed.connect(self._changed)
         self.preview.made.connect(self._made)
         self.line.saved.connect(self._saved)
-        self.line.failed.connect(self._failed)
+        self.line.failed.connect(self.form.place_failure)
         self.line.busy_changed.connect(self._refresh)
         self._fit(parent)
         self._refresh()
@@ -478,7 +429,7 @@ class ReportDialog(PlainDialog):
         self.form.audits.list.setFocus()
         if draft is not None:
             self._dirty = True
-            self.line.say(translate("Report", "What was filled in last time is back."))
+            self.line.words.say(translate("Report", "What was filled in last time is back."))
 
     def _lay_out(self) -> None:
         self.left.setProperty("role", "card")
@@ -520,7 +471,7 @@ class ReportDialog(PlainDialog):
         self._dirty = True
         if self._path is not None:
             self._path = None  # what was saved is another report
-            self.line.say("")
+            self.line.words.say("")
         self._noting.start()
         self._renew()
         self._refresh()
@@ -558,11 +509,24 @@ class ReportDialog(PlainDialog):
         failure = self.preview.failure
         if not self.form.check() or (failure is not None and self.form.place_failure(failure)):
             self.form.point()
-            self.line.say(translate("Report", "Mend what the form says first."), role="attention")
+            self.line.words.say(
+                translate("Report", "Mend what the form says first."), role="attention"
+            )
             return
         built = self.preview.built
         number = self.form.report.number.text or (built.report.number if built else "")
-        ask_where(self, self._where, safe_name(number, ".pdf"), self.save_to)
+        places = QStandardPaths.StandardLocation
+        documents = Path(QStandardPaths.writableLocation(places.DocumentsLocation))
+        ask_target(
+            self,
+            translate("Report", "Save the report"),
+            self.save_to,
+            translate("Report", "Reports (*.pdf)"),
+            name=safe_name(number, ".pdf"),
+            suffix="pdf",
+            folder=self._where or documents,
+            confirm=False,  # files in the way are asked about afterwards, all at once
+        )
 
     def save_to(self, path: Path) -> None:
         """Write the report, and what goes beside it."""
@@ -585,17 +549,14 @@ class ReportDialog(PlainDialog):
 
     def _write(self, path: Path, secret: Secret | None) -> None:
         self._path, self._where = None, path.parent
-        self.line.save(self.files.request(self._work(), path, secret))
+        self.line.save(self._work(), path, self.files.beside(path), secret)
 
-    def _saved(self, saved: Saved) -> None:
+    def _saved(self, built: Built, path: Path) -> None:
         self._dirty = False
         self._forget()
-        self._path = saved.path
+        self._path = path
         self._session.settings.update(**self.form.remembered())
-        self.saved.emit(saved.built, saved.path)
-
-    def _failed(self, failure: Failure) -> None:
-        self.form.place_failure(failure)
+        self.saved.emit(built, path)
 
     def _sign(self) -> None:
         if self._path is not None:
@@ -603,7 +564,7 @@ class ReportDialog(PlainDialog):
 
     def _folder(self) -> None:
         if self._path is not None:
-            show_folder(self._path)
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path.parent)))
 
     # The end
 

@@ -24,6 +24,7 @@ from pura.report.figures import MAX_LOGO
 from pura.report.pages import page_count, typeset
 from pura.usecases.reports import Built
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.reports import dialog as report_dialog
 from pura_audit.reports import preview
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.workbench.frame import report_commands
@@ -157,13 +158,13 @@ def test_many_quick_changes_make_one_report(
 ) -> None:
     dialog = opened()
     made: list[str] = []
-    real = dialog.build_report
+    real = report_dialog.build_report
 
     def counted(*given: Any, request: ReportRequest, **told: Any) -> Built:
         made.append(request.case)
         return real(*given, request=request, **told)
 
-    monkeypatch.setattr(dialog, "build_report", counted)
+    monkeypatch.setattr(report_dialog, "build_report", counted)
     for end in range(1, 8):
         dialog.form.report.case.widget.setText("2026-117"[:end])
     qtbot.waitUntil(lambda: settled(dialog))
@@ -413,9 +414,9 @@ def test_saving_can_be_stopped_before_anything_is_written(
     opened: Any, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dialog = opened()
-    gate, write = threading.Event(), dialog.write_report
+    gate, write = threading.Event(), report_dialog.write_report
     monkeypatch.setattr(
-        dialog, "write_report", lambda files, **told: gate.wait(60) and write(files, **told)
+        report_dialog, "write_report", lambda files, **told: gate.wait(60) and write(files, **told)
     )
     dialog.save_to(tmp_path / "r.pdf")
     assert not dialog.left.isEnabled()

@@ -5,10 +5,10 @@ Audits, parties, item, remarks, layout, and what it shows of the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from PySide6.QtCore import QEvent, QLocale, Qt, Signal
@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QPushButton,
     QTextEdit,
     QVBoxLayout,
     QWidget,
@@ -113,28 +112,45 @@ class AuditsGroup(FormGroup):
         return not words
 
 
-class _WordsGroup(FormGroup):
-    """A group of words that says how many of its fields are filled."""
+class WordsGroup(FormGroup):
+    """A group of words that says how many of its fields are filled.
 
-    def __init__(self, title_: str) -> None:
-        super().__init__(title_)
+    Attributes:
+        fields: By the names that they have in what the report is told.
+    """
+
+    def __init__(self, heading: str, *, opened: bool = False) -> None:
+        super().__init__(heading, opened=opened)
         self.fields: dict[str, Words] = {}
 
-    def add(self, name: str, caption: str, text: str, *, lines: int = 1) -> Words:
-        """Add a field."""
-        words = Words(caption, lines=lines)
-        words.set_text(text)
-        words.edited.connect(self._edited)
-        self.fields[name] = words
-        self.body.addWidget(words)
-        return words
+    def add(
+        self,
+        captions: Mapping[str, str],
+        base: object,
+        settings: WindowSettings,
+        lines: Mapping[str, int],
+    ) -> None:
+        """Add fields.
+
+        Args:
+            captions: By the names of the fields.
+            base: Has what stands in them at first, by the same names.
+            settings: Have what each report says, where nothing else is known.
+            lines: Of fields with more than one.
+        """
+        for name, caption in captions.items():
+            words = Words(caption, lines=lines.get(name, 1))
+            words.set_text(getattr(base, name) or getattr(settings, f"report_{name}", ""))
+            words.edited.connect(self._edited)
+            self.fields[name] = words
+            self.body.addWidget(words)
+        self._count()
 
     def _edited(self) -> None:
-        self.count()
+        self._count()
         self.changed.emit()
 
-    def count(self) -> None:
-        """Say how many fields are filled."""
+    def _count(self) -> None:
         given = sum(bool(words.text) for words in self.fields.values())
         words = translate("Report", "{n:count} of {all:count} given")
         none = translate("Report", "not given")
@@ -142,19 +158,19 @@ class _WordsGroup(FormGroup):
 
     def check(self) -> bool:
         """Say what is wrong; return whether all is well."""
-        return not sum(not words.check() for words in self.fields.values())
+        return not sum(not words.check() for words in self.fields.values())  # each says it
 
-    def texts(self) -> dict[str, str]:
+    def texts(self) -> dict[str, Any]:
         """Return what stands in the fields, by their names."""
         return {name: words.text for name, words in self.fields.items()}
 
 
-class PartiesGroup(_WordsGroup):
+class PartiesGroup(WordsGroup):
     """Who asks, who examines, who answers for it."""
 
     def __init__(self, base: Parties, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Parties"))
-        names = {
+        captions = {
             "organisation": translate("Report", "Organisation"),
             "address": translate("Report", "Address"),
             "place": translate("Report", "Place of the work"),
@@ -165,88 +181,56 @@ class PartiesGroup(_WordsGroup):
             "reviewer": translate("Report", "Technical reviewer"),
             "authoriser": translate("Report", "Authoriser"),
         }
-        for field in fields(Parties):
-            text = getattr(base, field.name) or getattr(settings, f"report_{field.name}", "")
-            lines = 2 if field.name in ("address", "question") else 1
-            self.add(field.name, names[field.name], text, lines=lines)
-        self.count()
+        in_order = {field.name: captions[field.name] for field in fields(Parties)}
+        self.add(in_order, base, settings, {"address": 2, "question": 2})
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with these parties."""
         return replace(request, parties=Parties(**self.texts()))
 
 
-class ItemGroup(_WordsGroup):
+class ItemGroup(WordsGroup):
     """How the item came in."""
 
-    def __init__(self, base: ItemNotes) -> None:
+    def __init__(self, base: ItemNotes, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Item"))
-        self.add("source", translate("Report", "Source and how it was received"), base.source)
-        self.add("received", translate("Report", "Date and time of receipt"), base.received)
-        self.add("custody", translate("Report", "Custody since"), base.custody, lines=2)
-        self.add(
-            "supplied",
-            translate("Report", "What the customer said about it"),
-            base.supplied,
-            lines=2,
-        )
-        self.add(
-            "disclosed",
-            translate("Report", "Case information disclosed, and when"),
-            base.disclosed,
-            lines=2,
-        )
-        self.count()
+        captions = {
+            "source": translate("Report", "Source and how it was received"),
+            "received": translate("Report", "Date and time of receipt"),
+            "custody": translate("Report", "Custody since"),
+            "supplied": translate("Report", "What the customer said about it"),
+            "disclosed": translate("Report", "Case information disclosed, and when"),
+        }
+        self.add(captions, base, settings, {"custody": 2, "supplied": 2, "disclosed": 2})
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with these notes."""
         return replace(request, item=ItemNotes(**self.texts()))
 
 
-class RemarksGroup(_WordsGroup):
+class RemarksGroup(WordsGroup):
     """What the examiner and the reviewer add."""
 
     def __init__(self, base: ReportRequest, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Remarks"))
-        self.add(
-            "deviations",
-            translate("Report", "Deviations from the method"),
-            base.deviations,
-            lines=2,
-        )
-        self.add(
-            "external", translate("Report", "Parts that others provided"), base.external, lines=2
-        )
-        self.remark = self.add(
-            "remark", translate("Report", "Remark of the examiner"), base.remark, lines=4
-        )
+        captions = {
+            "deviations": translate("Report", "Deviations from the method"),
+            "external": translate("Report", "Parts that others provided"),
+            "remark": translate("Report", "Remark of the examiner"),
+            "review": translate("Report", "What the reviewer recomputed, and the result"),
+            "standing": translate("Report", "Standing remarks of the organisation"),
+        }
+        lines = {"deviations": 2, "external": 2, "remark": 4, "review": 2, "standing": 3}
+        self.add(captions, base, settings, lines)
+        self.remark = self.fields["remark"]
         self.remark.set_hint(translate("Report", "In a box of its own, apart from the findings"))
-        self.add(
-            "review",
-            translate("Report", "What the reviewer recomputed, and the result"),
-            base.review,
-            lines=2,
+        self.fields["standing"].set_hint(
+            translate("Report", "Stand in each report, with its integrity")
         )
-        standing = self.add(
-            "standing",
-            translate("Report", "Standing remarks of the organisation"),
-            base.standing or settings.report_standing,
-            lines=3,
-        )
-        standing.set_hint(translate("Report", "Stand in each report, with its integrity"))
-        self.count()
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with these remarks."""
-        found = self.texts()
-        return replace(
-            request,
-            deviations=found["deviations"],
-            external=found["external"],
-            remark=found["remark"],
-            review=found["review"],
-            standing=found["standing"],
-        )
+        return replace(request, **self.texts())
 
 
 class LayoutGroup(FormGroup):
@@ -278,18 +262,17 @@ class LayoutGroup(FormGroup):
             self.logo = Path(settings.report_logo)
         self._given = base.logo is not None
         self.logo_name = ElidedLabel()
-        self.choose = QPushButton(translate("Report", "Choose …"))
+        self.choose = plain_button(translate("Report", "Choose …"), self._ask_logo)
         self.choose.setAccessibleName(translate("Report", "Choose a logo"))
-        self.drop = QPushButton(translate("Report", "Leave out"))
+        words = translate("Report", "Leave out")
+        self.drop = plain_button(words, lambda: self.take_logo(None))
         self.drop.setAccessibleName(translate("Report", "Leave the logo out"))
         row = QWidget()
         inside = QHBoxLayout(row)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.setSpacing(GRID)
         inside.addWidget(self.logo_name, 1)
-        for button, act in ((self.choose, self._ask_logo), (self.drop, self._leave_out)):
-            button.setAutoDefault(False)
-            button.clicked.connect(act)
+        for button in (self.choose, self.drop):
             inside.addWidget(button)
         self.logo_field = LabelledField(translate("Report", "Logo (PNG or SVG)"), row)
         self.body.addLayout(pair(first, second))
@@ -301,9 +284,6 @@ class LayoutGroup(FormGroup):
         self.logo, self._given = path, False
         self.logo_field.complain("")
         self._changed()
-
-    def _leave_out(self) -> None:
-        self.take_logo(None)
 
     def _changed(self) -> None:
         given = translate("Report", "from the case")
@@ -566,7 +546,7 @@ class TextGroup(FormGroup):
             self._changed,
         )
         self.which_field, self.which = choice(
-            translate("Report", "Text to black out"), [], "", self._chosen
+            translate("Report", "Text to black out"), [], "", self._show
         )
         self.explain = label("", "muted", wrap=True)
         self.caution = label("", "attention", wrap=True)
@@ -592,8 +572,7 @@ class TextGroup(FormGroup):
         places = [i for i, one in enumerate(audits) if one is shown]
         self.which.setCurrentIndex(places[0] if places else 0)
         self.which.blockSignals(False)
-        self._load()
-        self._say()
+        self._show()
 
     @property
     def _audit(self) -> Audit | None:
@@ -607,19 +586,18 @@ class TextGroup(FormGroup):
             self._loaded = audit
             self.redaction.load(audit.text or "", self._ranges.get(audit.id, ()))
 
-    def _chosen(self) -> None:
-        self._load()
-        self._say()
-
     def _redacted(self) -> None:
         if self._loaded is not None:
             self._ranges[self._loaded.id] = self.redaction.ranges
         self._say()
         self.changed.emit()
 
-    def _changed(self) -> None:
+    def _show(self) -> None:
         self._load()
         self._say()
+
+    def _changed(self) -> None:
+        self._show()
         self.changed.emit()
 
     def _say(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSizeF, Qt, QTimer, Signal
@@ -20,11 +21,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QProgressBar,
-    QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -38,6 +37,8 @@ from pura_audit.platform.i18n import filled, translate
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import ElidedLabel, label
+from pura_audit.widgets.fields import combo
+from pura_audit.widgets.form_dialog import plain_button
 
 WIDTH: Final = "width"
 PAGE: Final = "page"
@@ -318,15 +319,15 @@ class ReportPreview(QWidget):
         self.state.setProperty("role", "muted")
         self.previous = self._tool(translate("Report", "Previous page"), -1)
         self.next = self._tool(translate("Report", "Next page"), 1)
-        self.zoom = QComboBox()
+        self.zoom = combo(
+            (
+                (PAGE, translate("Report", "Whole page")),
+                (WIDTH, translate("Report", "Page width")),
+                (ACTUAL, translate("Report", "Actual size")),
+            ),
+            WIDTH,
+        )
         self.zoom.setAccessibleName(translate("Report", "Size of the pages"))
-        for fit, words in (
-            (PAGE, translate("Report", "Whole page")),
-            (WIDTH, translate("Report", "Page width")),
-            (ACTUAL, translate("Report", "Actual size")),
-        ):
-            self.zoom.addItem(words, fit)
-        self.zoom.setCurrentIndex(1)
         self.zoom.activated.connect(lambda _: self.view.set_fit(self.zoom.currentData()))
         self.bar = QProgressBar()
         self.bar.setRange(0, 0)
@@ -336,12 +337,8 @@ class ReportPreview(QWidget):
         policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes and goes
         self.bar.setSizePolicy(policy)
         self.problem = label("", "attention", wrap=True)
-        self.again = QPushButton(translate("Report", "Try again"))
-        self.again.setAutoDefault(False)
-        self.again.clicked.connect(self.renew)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(WAIT_MS)
+        self.again = plain_button(translate("Report", "Try again"), self.renew)
+        self._timer = QTimer(self, singleShot=True, interval=WAIT_MS)
         self._timer.timeout.connect(self.renew)
         self._lay_out()
         self._say(None)
@@ -513,12 +510,5 @@ def draw_pages(
     """Draw pages (from 0), and show each of them as soon as it is there."""
     for page in pages:
         context.checkpoint()
-        _draw(pdf, page, dpi, show, context)
-
-
-def _draw(
-    pdf: bytes, page: int, dpi: int, show: Callable[[int, QImage], None], context: JobContext
-) -> None:
-    png = render_pages(pdf, dpi=dpi, pages=range(page, page + 1))[0]
-    picture = QImage.fromData(png)
-    context.post(lambda: show(page, picture))
+        png = render_pages(pdf, dpi=dpi, pages=range(page, page + 1))[0]
+        context.post(partial(show, page, QImage.fromData(png)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
 from pura.usecases.reports import SignedReport, is_draft, sign_report
 from pura_audit.jobs.context import Done, Failure, Outcome
+from pura_audit.jobs.queue import with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
@@ -182,27 +182,23 @@ class ReportSignDialog(WorkingDialog):
             auditor=self.session.settings.current.auditor,
             replace=True,  # the file dialog has asked about a file that is there
         )
-        self.begin(
-            lambda context: work(progress=context.progress, checkpoint=context.checkpoint),
-            words=_signed,
-        )
+        self.begin(with_progress(work), words=_signed)
 
     def _ask_report(self) -> None:
-        self._ask(
+        title, kinds = (
             translate("SignReport", "Choose a report"),
             translate("SignReport", "Reports (*.pdf)"),
-            lambda path: self.take(report=path),
         )
+        every = translate("SignReport", "All files (*)")
+        ask_file(self, title, lambda path: self.take(report=path), kinds, every)
 
     def _ask_certificate(self) -> None:
-        self._ask(
+        title, kinds = (
             translate("SignReport", "Choose a certificate"),
             translate("SignReport", "Certificates (*.p12 *.pfx)"),
-            lambda path: self.take(certificate=path),
         )
-
-    def _ask(self, title: str, kinds: str, take: Callable[[Path], object]) -> None:
-        ask_file(self, title, take, kinds, translate("SignReport", "All files (*)"))
+        every = translate("SignReport", "All files (*)")
+        ask_file(self, title, lambda path: self.take(certificate=path), kinds, every)
 
     def _ask_to(self) -> None:
         assert self.report is not None  # the button was not enabled before

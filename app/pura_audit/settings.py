@@ -23,10 +23,11 @@ from pura.base.numerals import SPOKEN
 from pura.caselog import KEEP, LEAVE_OUT, SEAL
 from pura.verdict.policy import Policy
 from pura_audit.platform import diagnostics
-from pura_audit.platform.i18n import decimal, filled, number, translate
+from pura_audit.platform.i18n import decimal, filled, number, short, translate
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID, PADDING, Mode
 from pura_audit.widgets.card import label
+from pura_audit.widgets.fields import combo, name_input, spin_box
 from pura_audit.widgets.form_dialog import (
     Host,
     PlainDialog,
@@ -123,17 +124,11 @@ class SettingsDialog(PlainDialog):
             now.language,
             self.language_wanted.emit,
         )
-        self.text_size = QSpinBox()
-        self.text_size.setRange(fonts.SMALLEST, fonts.LARGEST)
-        self.text_size.lineEdit().setTextMargins(GRID, 0, 0, 0)  # as far in as in the lists above
+        self.text_size = spin_box(fonts.SMALLEST, fonts.LARGEST, self._host.text_size)
         self.text_size.setSuffix(translate("Settings", " px"))
-        self.text_size.setValue(self._host.text_size)
-        for part_of_it in (self.text_size, self.text_size.lineEdit()):
-            part_of_it.setAccessibleName(translate("Settings", "Size of the examined text"))
+        name_input(self.text_size, translate("Settings", "Size of the examined text"))
         self.text_size.valueChanged.connect(self._host.set_text_size)
-        form.addRow(_name(translate("Settings", "Colours")), self.theme)
-        form.addRow(_name(translate("Settings", "Language")), self.language)
-        form.addRow(_name(translate("Settings", "Size of the examined text")), self.text_size)
+        _add_rows(form, self.theme, self.language, self.text_size)
         return part
 
     def _privacy(self) -> QWidget:
@@ -156,7 +151,6 @@ class SettingsDialog(PlainDialog):
         self.auditor.editingFinished.connect(
             lambda: self._file.update(auditor=" ".join(self.auditor.text().split()))
         )
-        form.addRow(_name(translate("Settings", "Your name in the case log")), self.auditor)
         self.texts = _combo(
             translate("Settings", "Examined texts"),
             [
@@ -167,7 +161,7 @@ class SettingsDialog(PlainDialog):
             self._file.current.case_text,
             lambda value: self._file.update(case_text=value),
         )
-        form.addRow(_name(translate("Settings", "Examined texts")), self.texts)
+        _add_rows(form, self.auditor, self.texts)
         kept = translate("Settings", "Every finished audit goes at once into the case “Unfiled”.")
         form.addRow(_name("", field=False), label(kept, "muted", wrap=True))
         self.log_level = _combo(
@@ -181,7 +175,7 @@ class SettingsDialog(PlainDialog):
             self._file.current.log_level,
             self._log,
         )
-        form.addRow(_name(translate("Settings", "What the log file notes")), self.log_level)
+        _add_rows(form, self.log_level)
         words = translate("Settings", "Texts and keys never stand in the log.")
         form.addRow(_name("", field=False), label(words, "muted", wrap=True))
         return part
@@ -219,8 +213,7 @@ class SettingsDialog(PlainDialog):
             now.dtype,
             lambda value: self._change(later=True, dtype=value),
         )
-        form.addRow(_name(translate("Settings", "The model runs on")), self.device)
-        form.addRow(_name(translate("Settings", "Numbers of the model")), self.dtype)
+        _add_rows(form, self.device, self.dtype)
         return part
 
     def _rule(self) -> QWidget:
@@ -297,17 +290,12 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
         words = translate("Settings", "share {weight:text} of the prior weight")
         weight = decimal(policy.register_prior, 2)
         rows.append((translate("Settings", "Issued payloads"), filled(words, weight=weight)))
-    rows.append(
-        (
-            translate("Settings", "Payloads outside the limits of a profile"),
-            filled(
-                translate("Settings", "share {weight:text} of the prior weight"),
-                weight=f"{policy.outside_limits:g}".replace(".", decimal(0.5, 1)[1]),
-            ),
-        )
+    outside = filled(
+        translate("Settings", "share {weight:text} of the prior weight"),
+        weight=short(policy.outside_limits),
     )
     alarms = policy.false_alarms
-    said = (
+    expected = (
         translate("Settings", "unknown: the policy states no number of texts a year")
         if alarms is None
         else filled(
@@ -316,7 +304,11 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
             n=policy.yearly_volume,
         )
     )
-    return [*rows, (translate("Settings", "False alarms expected"), said)]
+    return [
+        *rows,
+        (translate("Settings", "Payloads outside the limits of a profile"), outside),
+        (translate("Settings", "False alarms expected"), expected),
+    ]
 
 
 def _part(title: str) -> tuple[QWidget, QFormLayout]:
@@ -340,14 +332,17 @@ def _name(words: str, *, field: bool = True) -> QLabel:
     return made
 
 
+def _add_rows(form: QFormLayout, *fields: QWidget) -> None:
+    """Add fields, each with the name that screen readers say before it."""
+    for field in fields:
+        form.addRow(_name(field.accessibleName()), field)
+
+
 def _combo(
     name: str, choices: Sequence[tuple[str, str]], current: str, act: Callable[[str], object]
 ) -> QComboBox:
-    box = QComboBox()
+    box = combo(choices, current)
     box.setMinimumWidth(WIDE)
-    for value, words in choices:
-        box.addItem(words, value)
-    box.setCurrentIndex(max(0, box.findData(current)))
     box.setAccessibleName(name)
     box.activated.connect(lambda place: act(box.itemData(place)))
     return box

@@ -34,13 +34,14 @@ from pura.record.audit import Audit
 from pura.scheme import Payload, Profile
 from pura.usecases.stress import Try, list_attacks, stress_text
 from pura_audit.jobs.context import Progress
+from pura_audit.jobs.queue import with_progress
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.session.export import csv_text
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID, Theme
 from pura_audit.widgets.ask_file import ask_target
 from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.fields import combo, name_input, spin_box
 from pura_audit.widgets.form_dialog import (
     button_row,
     close_button,
@@ -138,7 +139,7 @@ class SweepCard(PlotCard):
     """How much of the payload comes out right, over how much of the text was changed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        self._tries: Sequence[Try] = ()
+        self.tries: Sequence[Try] = ()
         title = translate("Stress", "Payload bits right, over tokens changed")
         super().__init__(title, theme, parent)
         self.plot = Plot(theme)
@@ -159,16 +160,16 @@ class SweepCard(PlotCard):
 
     def show_tries(self, tries: Sequence[Try]) -> None:
         """Show other tries."""
-        self._tries = sorted(tries, key=_changed)
+        self.tries = sorted(tries, key=_changed)
         self._draw_lines()
         self.set_filled(len(tries) > 1, None)
         self.empty.setText(_nothing_yet())
         self.redescribe()
 
     def _draw_lines(self) -> None:
-        x = [100 * _changed(one) for one in self._tries]
-        exact = [100 * one.found.outcome.exact_bits for one in self._tries]
-        paper = [100 * one.found.outcome.paper_bits for one in self._tries]
+        x = [100 * _changed(one) for one in self.tries]
+        exact = [100 * one.found.outcome.exact_bits for one in self.tries]
+        paper = [100 * one.found.outcome.paper_bits for one in self.tries]
         styles = (
             (exact, "support", Qt.PenStyle.SolidLine, "o"),
             (paper, "muted", Qt.PenStyle.DashLine, "t"),
@@ -197,15 +198,15 @@ class SweepCard(PlotCard):
                 percent(one.found.outcome.exact_bits),
                 percent(one.found.outcome.paper_bits),
             )
-            for one in self._tries
+            for one in self.tries
         ]
         return headers, rows
 
     def summary(self) -> str:
         """Say the two ends."""
-        if len(self._tries) < 2:
+        if len(self.tries) < 2:
             return ""
-        last = self._tries[-1]
+        last = self.tries[-1]
         words = translate(
             "Stress",
             "With {changed:text} of the tokens changed, the exact decoder has {exact:text} of the "
@@ -265,6 +266,7 @@ def outcome_sentence(attack: str, tries: Sequence[Try], bits: int) -> str:
         tries: The text as it is, and after each attack.
         bits: Of the payload.
     """
+    at = translate("Stress", " at {share:text}")
     hit = sorted((one for one in tries if one.damage is not None), key=lambda o: o.strength or 0)
     kept = list(itertools.takewhile(lambda one: one.found.outcome.exact_match, hit))
     if not hit:
@@ -274,15 +276,14 @@ def outcome_sentence(attack: str, tries: Sequence[Try], bits: int) -> str:
             "Stress", "Unchanged already, the text gives only {right:count} of {all:count} bits."
         )
         return filled(words, right=_right(tries[0], bits), all=bits)
+    parts = []
     if kept:
         survives = translate(
             "Stress",
             "The payload survives “{attack:text}”{at:text}: {all:count} of {all:count} bits.",
         )
-        upto = translate("Stress", " up to {share:text}") if len(hit) > 1 else _at()
-        parts = [filled(survives, attack=attack, at=_strength(upto, kept[-1]), all=bits)]
-    else:
-        parts = []
+        upto = translate("Stress", " up to {share:text}") if len(hit) > 1 else at
+        parts.append(filled(survives, attack=attack, at=_strength(upto, kept[-1]), all=bits))
     if len(kept) < len(hit):
         lost = hit[len(kept)]
         words = translate(
@@ -291,12 +292,8 @@ def outcome_sentence(attack: str, tries: Sequence[Try], bits: int) -> str:
             "are right.",
         )
         right = _right(lost, bits)
-        parts.append(filled(words, attack=attack, at=_strength(_at(), lost), right=right, all=bits))
+        parts.append(filled(words, attack=attack, at=_strength(at, lost), right=right, all=bits))
     return " ".join(parts)
-
-
-def _at() -> str:
-    return translate("Stress", " at {share:text}")
 
 
 def _strength(words: str, one: Try) -> str:
@@ -400,16 +397,14 @@ class StressDialog(WorkingDialog):
     ) -> None:
         super().__init__(session, parent)
         self._stressed, self._theme = stressed, theme
-        self._tries: tuple[Try, ...] = ()
+        self.tries: tuple[Try, ...] = ()
         self.setWindowTitle(translate("Stress", "Stress a text"))
         self.resize(1180, 780)
-        self.attack = QComboBox()
+        self.attack = combo((line, attack_title(line.name)) for line in list_attacks())
         self.attack.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.attack.setMinimumContentsLength(14)
-        for line in list_attacks():
-            self.attack.addItem(attack_title(line.name), line)
         self.strength = QSlider(Qt.Orientation.Horizontal)
         self.strength.setRange(1, 100)
         self.strength.setPageStep(10)
@@ -418,7 +413,7 @@ class StressDialog(WorkingDialog):
         self.strength.setValue(10)
         self.seed = spin_box(1, 9999, 1)
         self.once = main_button(translate("Stress", "Attack"), self._once)
-        self.sweep = plain_button(translate("Stress", "At six strengths"), self._sweep)
+        self.sweep = plain_button(translate("Stress", "At six strengths"), lambda: self._try(SWEEP))
         self.sentence = label("", "reading", wrap=True)
         self.save = plain_button(translate("Stress", "Save the table …"), self.ask_file)
         self.text = QTextBrowser()
@@ -452,11 +447,8 @@ class StressDialog(WorkingDialog):
         )
         form = QHBoxLayout()
         form.setSpacing(GRID)
-        for words, field in (
-            (translate("Stress", "Attack"), self.attack),
-            (translate("Stress", "Strength"), self.strength),
-        ):
-            _add_named(form, words, field)
+        _add_named(form, translate("Stress", "Attack"), self.attack)
+        _add_named(form, translate("Stress", "Strength"), self.strength)
         form.addWidget(self.share)
         self.share.setMinimumWidth(self.share.fontMetrics().horizontalAdvance(percent(1)) + GRID)
         form.addWidget(self.sweep)
@@ -464,24 +456,11 @@ class StressDialog(WorkingDialog):
         layout.addLayout(form)
         layout.addLayout(self.progress_row())
         layout.addWidget(self.sentence)
-        self.split = QSplitter(Qt.Orientation.Horizontal)
-        self.split.setChildrenCollapsible(False)
         left = Card(self.text.accessibleName(), inner=20)
         left.body.addWidget(self.text, 1)
-        self.split.addWidget(left)
-        self.split.addWidget(self.course)
-        self.split.setSizes([560, 560])
-        # Plots would like to be larger than most screens.
-        self.split.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.split.setMinimumHeight(170)
+        self.split = _split((left, 560), (self.course, 560), height=170)
         self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        both = QSplitter(Qt.Orientation.Horizontal)
-        both.setChildrenCollapsible(False)
-        both.addWidget(self.table)
-        both.addWidget(self.positions)
-        both.setSizes([700, 420])
-        both.setMinimumHeight(200)
-        both.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        both = _split((self.table, 700), (self.positions, 420), height=200)
         self.numbers.body.addWidget(both, 1)
         row = QHBoxLayout()
         row.setSpacing(GRID)
@@ -502,18 +481,13 @@ class StressDialog(WorkingDialog):
         room = self.screen().availableGeometry().height() - FRAME
         self.resize(self.width(), max(self.height(), min(TALL, room)))
 
-    @property
-    def tries(self) -> tuple[Try, ...]:
-        """What was done, the text as it is first."""
-        return self._tries
-
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
         free, line = not self.busy, self.attack.currentData()
         self.once.setEnabled(free)
         self.sweep.setEnabled(free and bool(line.strength))
         self.strength.setEnabled(free and bool(line.strength))
-        self.save.setEnabled(free and bool(self._tries))
+        self.save.setEnabled(free and bool(self.tries))
         for widget in (self.attack, self.seed):
             widget.setEnabled(free)
 
@@ -533,9 +507,6 @@ class StressDialog(WorkingDialog):
         line = self.attack.currentData()
         self._try((self.strength.value() / 100 if line.strength else None,))
 
-    def _sweep(self) -> None:
-        self._try(SWEEP)
-
     def _try(self, strengths: tuple[float | None, ...]) -> None:
         of = self._stressed
         work = partial(
@@ -550,11 +521,7 @@ class StressDialog(WorkingDialog):
             seed=self.seed.value(),
             model=of.model,
         )
-        self.begin(
-            lambda context: work(progress=context.progress, checkpoint=context.checkpoint),
-            then=self.show_tries,
-            at="model",
-        )
+        self.begin(with_progress(work), then=self.show_tries, at="model")
 
     def _progressed(self, progress: Progress) -> None:
         super()._progressed(progress)
@@ -564,7 +531,7 @@ class StressDialog(WorkingDialog):
 
     def show_tries(self, tries: tuple[Try, ...]) -> None:
         """Show what came of it, the last try chosen."""
-        self._tries = tries
+        self.tries = tries
         self.course.show_tries(tries)
         title = self.attack.currentText()
         self.sentence.setText(outcome_sentence(title, tries, len(self._stressed.payload.text)))
@@ -573,16 +540,16 @@ class StressDialog(WorkingDialog):
         self.say("")
 
     def _fill(self) -> None:
-        fill_table(self.table, self.headers(), [row(one) for one in self._tries], widest=130)
+        fill_table(self.table, self.headers(), [row(one) for one in self.tries], widest=130)
         chosen = self.table.selectionModel()
         chosen.selectionChanged.connect(lambda *_: self._show_chosen())
-        if self._tries:
-            self.table.selectRow(len(self._tries) - 1)
+        if self.tries:
+            self.table.selectRow(len(self.tries) - 1)
         self._show_chosen()
 
     def _show_chosen(self) -> None:
         rows = self.table.selectionModel().selectedRows()
-        one = self._tries[rows[0].row()] if rows and self._tries else None
+        one = self.tries[rows[0].row()] if rows and self.tries else None
         text = self._stressed.text if one is None else one.text
         self.text.setHtml(marked_difference(self._stressed.text, text, self._theme))
         self.positions.show_try(one)
@@ -606,8 +573,7 @@ class StressDialog(WorkingDialog):
         )
 
     def _show_table(self, card: PositionsCard | SweepCard) -> None:
-        dialog = TableDialog(card.title.text(), *card.table(), card.summary(), self)
-        opened(dialog)
+        opened(TableDialog(card.title.text(), *card.table(), card.summary(), self))
 
     def ask_file(self) -> QDialog:
         """Ask where the table is to be written."""
@@ -621,13 +587,25 @@ class StressDialog(WorkingDialog):
 
     def write(self, path: Path) -> None:
         """Write the table; a file that cannot be written is said."""
-        data = csv_text(self.headers(), [row(one) for one in self._tries])
+        data = csv_text(self.headers(), [row(one) for one in self.tries])
         try:
             write_or_refuse(path, data.encode("utf-8-sig"))
         except InputError as error:
             self.say(error_words(error), bad=True)
             return
         self.say(filled(translate("Stress", "Saved: {file:text}"), file=path.name))
+
+
+def _split(*parts: tuple[QWidget, int], height: int) -> QSplitter:
+    """Put parts of these widths side by side; plots would like more room than most screens have."""
+    split = QSplitter(Qt.Orientation.Horizontal)
+    split.setChildrenCollapsible(False)
+    for part, _ in parts:
+        split.addWidget(part)
+    split.setSizes([width for _, width in parts])
+    split.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+    split.setMinimumHeight(height)
+    return split
 
 
 def _add_named(row: QHBoxLayout, words: str, field: QWidget) -> None:

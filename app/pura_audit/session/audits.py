@@ -18,7 +18,7 @@ from pura.base.errors import Cancelled, PuraError
 from pura.base.progress import Stage
 from pura.documents import Document, from_text
 from pura.model.device import Device
-from pura.model.installed import InstalledModel
+from pura.model.folder import InstalledModel
 from pura.record.audit import Audit
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.choices import candidates_of

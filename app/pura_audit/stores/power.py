@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.keys import Secret
-from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
+from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.usecases.power import (
     SHARES,
     PowerFound,
@@ -57,7 +57,7 @@ from pura_audit.widgets.table_dialog import fill_table, make_table
 from pura_audit.widgets.working_dialog import StoreDialog, WorkingDialog
 
 if TYPE_CHECKING:
-    from pura.measure.power.plan import PowerPlan
+    from pura.measure.power_plan import PowerPlan
 
 
 def own_profiles(session: Session) -> QComboBox:

@@ -232,16 +232,16 @@ def case_row(case: Case) -> dict[str, Any]:
 
 
 def _item_row(item: CaseItem) -> dict[str, Any]:
+    from pura.record.finding import COLUMNS
+
+    found = item.finding
+    said = ("name", "sha256", "log10_e", "payload", "marks")
     return {
         "id": item.id,
-        "name": item.name,
-        "sha256": item.sha256,
         "verdict": item.verdict,
-        "log10_e": item.log10_e,
-        "payload": item.payload,
+        **{name: None if found is None else COLUMNS[name].of(found) for name in said},
         "text": item.mode,
         "run": item.run,
-        "marks": item.marks,
         "examiner": item.examiner,
         "examined": item.examined,
         "auditor": item.auditor,
@@ -291,7 +291,7 @@ def _print_case(log: CaseLog, case: Case) -> None:
             item.id[:8],
             Text(item.name or gone),
             item.headline(language()),
-            "" if item.log10_e is None else f"{item.log10_e:.1f}",
+            "" if item.finding is None else f"{item.finding.log10_e:.1f}",
             str(item.run),
             say(f"mode.{_mode(item)}"),
             Text(item.examiner or gone),

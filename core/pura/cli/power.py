@@ -21,7 +21,7 @@ from pura.cli.common import (
 )
 from pura.cli.terminal import RowsInto, confirm, language, out, say, write_row
 from pura.cli.tree import App
-from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
+from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 
 if TYPE_CHECKING:
     from pura.usecases.power import PowerFound

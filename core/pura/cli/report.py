@@ -79,7 +79,9 @@ def build(
     pdf: Annotated[Path, typer.Option(metavar="OUT", help="PDF to write.")],
     request: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="JSON with parties, item, case … (docs/reports.md)."),
+        typer.Option(
+            metavar="FILE", help="JSON with parties, item, case … (docs/how-to/reports.md)."
+        ),
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Also the embedded record.")

@@ -229,7 +229,7 @@ class CaseFinding(TypedDict):
     payload: str | None
     text: Literal["keep", "seal", "leave-out"]
     run: int
-    marks: int
+    marks: int | None
     examiner: str | None
     examined: str
     auditor: str | None

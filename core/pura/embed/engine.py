@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import GenerationError
-from pura.model.truncation import distribution_torch, is_truncated
+from pura.model.reading import distribution_torch, is_truncated
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 

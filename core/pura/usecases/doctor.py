@@ -26,9 +26,9 @@ from pura.base.process import stays_out_of_swap
 from pura.caselog import list_cases
 from pura.documents import values as bounds
 from pura.keys import State, words
-from pura.model import offline
+from pura.model import libraries
 from pura.model.device import free_memory, gigabytes, instructions, room_for
-from pura.model.fetch import known_models
+from pura.model.store import known_models
 from pura.register.store import Register
 from pura.usecases.cases import open_log
 from pura.usecases.environment import Environment
@@ -158,8 +158,8 @@ def _processor() -> Iterator[Examined]:
 
 
 def _offline() -> Iterator[Examined]:
-    offline.prepare()
-    switches = offline.switches()
+    libraries.prepare()
+    switches = libraries.switches()
     off = [name for name, wanted in switches.items() if os.environ.get(name) != wanted]
     if off:
         yield _seen("offline", "offline.open", "fault", listed=", ".join(off))

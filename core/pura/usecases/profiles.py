@@ -13,7 +13,7 @@ from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
 from pura.keys import KeyRef
 from pura.keys.foreign import ForeignSettings, foreign_settings, seal_secret
-from pura.model.installed import InstalledModel
+from pura.model.folder import InstalledModel
 from pura.profiles.store import refuse_path
 from pura.scheme import Profile, parse_layout
 from pura.scheme.foreign import FOREIGN

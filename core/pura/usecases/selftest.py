@@ -24,8 +24,7 @@ from pura.base.errors import InputError, PuraError
 from pura.base.json_text import read_json
 from pura.base.process import NOT_SHUT_STATUS
 from pura.decode.exact import decide
-from pura.decode.likelihood import Intervals
-from pura.decode.model import default_model
+from pura.decode.likelihood import Intervals, default_model
 from pura.decode.paper import decode as decode_paper
 from pura.decode.trellis import make_trellis
 from pura.extract.local import local_evidence
@@ -156,7 +155,7 @@ def _same(what: str, got: Any, expected: Any) -> None:
 
 
 def _distribution(logits: list[float], profile: Profile) -> npt.NDArray[np.float64]:
-    from pura.model.truncation import distribution
+    from pura.model.reading import distribution
 
     return distribution(
         np.asarray(logits, dtype=np.float64),

@@ -96,7 +96,7 @@ def decompose_text(
         survived,
     )
     from pura.measure.evaluate import evaluate
-    from pura.measure.power.measure import read_as
+    from pura.measure.power import read_as
     from pura.model.tokenise import tokenise
     from pura.scheme import encode, schedule
 

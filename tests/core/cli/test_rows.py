@@ -19,8 +19,8 @@ from pura.batch.rows import Row
 from pura.cli.__main__ import app
 from pura.cli.rows import OPEN, ROWS, json_schema
 from pura.cli.terminal import exit_code, rows_into, use_language, write_row
-from pura.measure.fitness.measure import ProxyFitness, TextResult, share
-from pura.model.fetch import builtin_model
+from pura.measure.fitness import ProxyFitness, TextResult, share
+from pura.model.store import builtin_model
 from pura.scheme import Profile
 from pura.verdict.power_file import seal
 
@@ -232,7 +232,7 @@ def test_the_doctor_names_what_is_wrong_and_the_way_out(
     (paths.profiles / "torn.json").write_text("{")
     paths.policy.write_text('{"schema": "pura-policy/1", "power_tables": ["0123456789abcdef"]}')
     paths.register.write_bytes(b"no database")
-    monkeypatch.setattr("pura.model.offline._FORCED", {"DO_NOT_TRACK": "1"})
+    monkeypatch.setattr("pura.model.libraries._FORCED", {"DO_NOT_TRACK": "1"})
     found = rows(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
     assert any(f"pura model remove {other.name}" in row["hint"] for row in found)
     faults = {row["check"]: row for row in found if row["grade"] == "fault"}

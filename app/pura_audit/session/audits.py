@@ -77,7 +77,7 @@ class Pace:
         short = audit.input.characters < SHORTEST or audit.stopped is not None
         if not self._of or short or spent <= 0:
             return
-        rate, before = audit.input.characters * _readings_of(audit) / spent, self.rate
+        rate, before = audit.input.characters * max(1, len(audit.prompts)) / spent, self.rate
         self._settings.update(
             pace=rate if before is None else (before + rate) / 2, pace_of=self._of
         )
@@ -124,10 +124,6 @@ def length(item: Item) -> int:
 def _characters(item: Item) -> int:
     prompts = item.prompt.count("\n") + 1 if item.several and item.prompt.strip() else 0
     return length(item) * (1 + prompts)
-
-
-def _readings_of(audit: Audit) -> int:
-    return max(1, len(audit.prompts))
 
 
 _GLANCE_S: Final = 0.05

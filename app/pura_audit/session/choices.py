@@ -17,9 +17,9 @@ from pura.audit.prepare import mismatches
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyRef, KeyStore, Place, SessionKeys, State
-from pura.model.store import ModelCache
 from pura.model.device import Device, Room, free_on, room_for
 from pura.model.folder import InstalledModel
+from pura.model.store import ModelCache
 from pura.register.key_usage import Usage, find_usage
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Prepared, Setup, prepared

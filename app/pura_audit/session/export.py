@@ -110,6 +110,8 @@ def xlsx_bytes(sheets: Sequence[Sheet]) -> bytes:
     return out.getvalue()
 
 
+_DIGITS: Final = {"evidence": 2, "share": 4}
+
 Table = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
 
 
@@ -152,14 +154,8 @@ def exported_table(at: Environment, rows: Sequence[PileRow], context: JobContext
 
 def _number(row: PileRow, column: str) -> Cell:
     """Return a number as one, where the table shows it."""
-    if row.found is None or not row.cell(column):
-        return None
-    value = {
-        "evidence": round(row.found.log10_e, 2),
-        "share": None if row.found.share is None else round(row.found.share, 4),
-        "tokens": row.found.tokens,
-    }
-    return value[column]
+    value = row.number(column) if row.cell(column) else None
+    return value if value is None or column == "tokens" else round(value, _DIGITS[column])
 
 
 def _facts_headers() -> tuple[str, ...]:

@@ -173,13 +173,18 @@ def outcome_words(found: Finding) -> str:
         least = translate("Queue", "at least {n:count} marks")
         words = least if found.at_least else translate("Queue", "{n:count} marks")
         return filled(words, n=found.counted)
+    return verdict_names()[found.verdict]
+
+
+def verdict_names() -> dict[str, str]:
+    """Name the verdicts, as lists and tables do."""
     return {
         "mark": translate("Queue", "Mark found"),
         "indication": translate("Queue", "Indication only"),
         "no-mark": translate("Queue", "No mark found"),
         "insufficient": translate("Queue", "Too little evidence"),
         "not-examinable": translate("Queue", "Not examined"),
-    }[found.verdict]
+    }
 
 
 def saved_words(item: Item) -> str:

@@ -226,14 +226,10 @@ class Record(QObject):
         self._changed: dict[int, Item] = {}
         self._known: dict[int, Item] = {}
         self._loaded: list[Item] = []
-        self._noting, self._looking = QTimer(self), QTimer(self)
-        for timer, pause, act in (
-            (self._noting, PAUSE_MS, self.write),
-            (self._looking, LOOK_MS, self._look),
-        ):
-            timer.setSingleShot(True)
-            timer.setInterval(pause)
-            timer.timeout.connect(act)
+        self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._noting.timeout.connect(self.write)
+        self._looking = QTimer(self, singleShot=True, interval=LOOK_MS)
+        self._looking.timeout.connect(self._look)
         texts.queue.dataChanged.connect(self._note)
         texts.queue.rowsInserted.connect(self._note_inserted)
         texts.queue.rowsRemoved.connect(lambda *_: self._noting.start())
@@ -291,10 +287,8 @@ class Record(QObject):
         self._note_inserted(QModelIndex(), first.row(), last.row())
 
     def _note_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
-        for row in range(first, last + 1):
-            item = self._texts.queue.item(row)
-            if item is not None:
-                self.note(item)
+        for item in self._texts.queue.items[first : last + 1]:
+            self.note(item)
 
     def note(self, item: Item) -> None:
         """Note a row soon."""
@@ -352,14 +346,10 @@ class Record(QObject):
     def _looked(self, outcome: Outcome[dict[str, CaseStanding]]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was known before stays
-        for item in self._changed_rows(outcome.result):
-            self._texts.touch(item)
-
-    def _changed_rows(self, found: dict[str, CaseStanding]) -> Iterable[Item]:
         for item in self._texts.queue.items:
             if item.finding is None:
                 continue
-            standing = found.get(item.finding.id)
+            standing = outcome.result.get(item.finding.id)
             if standing != item.standing:
                 item.standing = standing
-                yield item
+                self._texts.touch(item)

@@ -7,7 +7,7 @@ again before anybody sees it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -37,6 +37,7 @@ from pura_audit.session.queue_model import (
     review_words,
     saved_words,
     state_words,
+    verdict_names,
     verdict_words,
 )
 
@@ -58,7 +59,8 @@ COLUMNS: Final = (
     "saved",
     "review",
 )
-NUMBERS: Final = ("evidence", "share", "tokens")
+NUMBERS: Final = {"evidence": "log10_e", "share": "share", "tokens": "tokens"}
+"""Columns of numbers, and what they are called in a finding."""
 KINDS: Final = (
     "mark",
     "indication",
@@ -133,19 +135,20 @@ class PileRow:
 
     def cell(self, column: str) -> str:
         """Return what stands in a column."""
-        return str(_CELLS[column](self))
+        if column in _FOUND:
+            return "" if self.found is None else _FOUND[column](self.found)
+        return _CELLS[column](self)
+
+    def number(self, column: str) -> float | None:
+        """Return what one of the :data:`NUMBERS` is; None without a finding."""
+        return None if self.found is None else getattr(self.found, NUMBERS[column])
 
     def order(self, column: str) -> tuple[bool, Any]:
         """Return what the row is sorted by; rows without a value come last."""
-        found = self.found
-        values = {
-            "evidence": found.log10_e if found is not None else None,
-            "share": found.share if found is not None else None,
-            "tokens": found.tokens if found is not None else None,
-            "outcome": KINDS.index(self.kind),
-        }
-        if column in values:
-            value = values[column]
+        if column == "outcome":
+            return False, KINDS.index(self.kind)
+        if column in NUMBERS:
+            value = self.number(column)
             return value is None, value if value is not None else 0
         words = self.cell(column).casefold()
         return not words, words
@@ -158,11 +161,8 @@ def _outcome(row: PileRow) -> str:
     return outcome_words(row.found) if row.found is not None else failed
 
 
-def _payload(row: PileRow) -> str:
-    found = row.found
-    if found is None or found.verdict != "mark":
-        return ""
-    return "; ".join(_named(one) for one in (mark.payload for mark in found.marks))
+def _payload(found: Finding) -> str:
+    return "; ".join(_named(m.payload) for m in found.marks) if found.verdict == "mark" else ""
 
 
 def _named(payload: NamedPayload) -> str:
@@ -179,32 +179,35 @@ def _error(row: PileRow) -> str:
     return row.error
 
 
-_CELLS: Final = {
+def _saved(row: PileRow) -> str:
+    if row.item is None:
+        return ""
+    standing = row.item.standing
+    name = "" if standing is None else case_words(standing.name or "")
+    return name or saved_words(row.item)
+
+
+def _share(found: Finding) -> str:
+    return "" if found.share is None else f"{100 * found.share:.0f}\N{NO-BREAK SPACE}%"
+
+
+def _evidence(found: Finding) -> str:
+    return "" if found.verdict == "not-examinable" else decimal(found.log10_e, 1)
+
+
+_FOUND: Final[dict[str, Callable[[Finding], str]]] = {
+    "payload": _payload,
+    "evidence": _evidence,
+    "share": _share,
+    "tokens": lambda found: number(found.tokens) if found.tokens else "",
+    "language": lambda found: found.language,
+}
+"""Cells that only a finding has."""
+_CELLS: Final[dict[str, Callable[[PileRow], str]]] = {
     "name": lambda row: row.name,
     "part": lambda row: row.part,
     "outcome": _outcome,
-    "payload": _payload,
-    "evidence": lambda row: (
-        decimal(row.found.log10_e, 1)
-        if row.found is not None and row.found.verdict != "not-examinable"
-        else ""
-    ),
-    "share": lambda row: (
-        f"{100 * row.found.share:.0f}\N{NO-BREAK SPACE}%"
-        if row.found is not None and row.found.share is not None
-        else ""
-    ),
-    "tokens": lambda row: (
-        number(row.found.tokens) if row.found is not None and row.found.tokens else ""
-    ),
-    "language": lambda row: row.found.language if row.found is not None else "",
-    "saved": lambda row: (
-        (case_words(row.item.standing.name) or saved_words(row.item))
-        if row.item is not None and row.item.standing is not None
-        else saved_words(row.item)
-        if row.item is not None
-        else ""
-    ),
+    "saved": _saved,
     "review": lambda row: review_words(row.item) if row.item is not None else "",
     "error": _error,
 }
@@ -229,15 +232,11 @@ def headers() -> dict[str, str]:
 
 def kind_words(kind: str) -> str:
     """Name a group of rows."""
-    return {
-        "mark": translate("Queue", "Mark found"),
-        "indication": translate("Queue", "Indication only"),
-        "no-mark": translate("Queue", "No mark found"),
-        "insufficient": translate("Queue", "Too little evidence"),
-        "not-examinable": translate("Queue", "Not examined"),
+    others = {
         "failed": state_words(ItemState.FAILED),
         "waiting": translate("Pile", "Still to audit"),
-    }[kind]
+    }
+    return others.get(kind) or verdict_names()[kind]
 
 
 def _by_outcome(rows: Iterable[PileRow]) -> dict[str, tuple[str, list[PileRow]]]:
@@ -322,8 +321,7 @@ class PileModel(QAbstractTableModel):
         queue.rowsRemoved.connect(self._removed)
         queue.dataChanged.connect(self._changed)
         queue.modelReset.connect(self._renewed)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
+        self._later = QTimer(self, singleShot=True)
         self._later.timeout.connect(self._arrange)
         self._arrange()
 
@@ -491,12 +489,11 @@ class PileModel(QAbstractTableModel):
             return False
         if not self._words:
             return True
-        whole = f"{row.name}\n{row.part}\n{_payload(row)}\n{_error(row)}".casefold()
+        whole = f"{row.name}\n{row.part}\n{row.cell('payload')}\n{_error(row)}".casefold()
         return all(word in whole for word in self._words.split())
 
     def _inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
-        items = [self._queue.item(place) for place in range(first, last + 1)]
-        self._rows[first:first] = [_row(item) for item in items if item is not None]
+        self._rows[first:first] = map(_row, self._queue.items[first : last + 1])
         self._later.start()
 
     def _renewed(self) -> None:
@@ -536,18 +533,18 @@ def opened_result(path: Path, context: JobContext) -> list[PileRow]:
         PuraError: It cannot be read, or is something else.
     """
     from pura.batch.results import read_rows
+    from pura.batch.rows import finding_in
 
     rows = []
     for row in read_rows(str(path)):
         context.checkpoint()
-        rows.append(_opened(row, path.name))
+        rows.append(
+            PileRow(
+                name=row["id"] or Path(row["path"]).name,
+                part=" · ".join(filter(None, (row["part"], path.name))),
+                finding=finding_in(row),
+                error=row["message"] or "",
+                row=row,
+            )
+        )
     return rows
-
-
-def _opened(row: Row, source: str) -> PileRow:
-    from pura.batch.rows import finding_in
-
-    name = row["id"] or Path(row["path"]).name
-    part = " · ".join(filter(None, (row["part"], source)))
-    error = row["message"] or ""
-    return PileRow(name=name, part=part, finding=finding_in(row), error=error, row=row)

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base.catalogue import catalogue
-from pura.measure.fitness import LEAST, Estimate, ProxyFitness
 from pura.measure import PROXY_TEXTS, TOKENS
+from pura.measure.fitness import LEAST, Estimate, ProxyFitness
 from pura.model.device import Room
-from pura.model.store import builtin_model
 from pura.model.folder import InstalledModel
+from pura.model.store import builtin_model
 from pura.usecases.models import (
     add_model,
     install_model,

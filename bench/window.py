@@ -188,7 +188,7 @@ def use_table(found: Drive, audit: Audit) -> None:
             name=f"text {n}",
             state=ItemState.DONE,
             outline=replace(made, log10_e=float(n * 7919 % 10_007), audit=str(n)),
-            elsewhere=True,
+            imported=True,
         )
         for n in range(ROWS)
     ]

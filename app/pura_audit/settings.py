@@ -186,7 +186,7 @@ class SettingsDialog(PlainDialog):
         self.begin = QCheckBox(
             translate("Settings", "Begin by itself when a text is dropped and all is there")
         )
-        self.begin.setChecked(self._host.session.audits.begins_alone)
+        self.begin.setChecked(self._host.session.audits.starts_by_itself)
         self.begin.toggled.connect(lambda on: self._change(later=False, begin_audits=on))
         form.addRow(self.begin)
         self.device = _combo(
@@ -328,7 +328,7 @@ def _name(words: str, *, field: bool = True) -> QLabel:
     made = label(words)
     made.setMinimumWidth(NAMES)
     if field:
-        made.setMinimumHeight(32)  # as high as the field beside it
+        made.setMinimumHeight(32)  # as high as the field next to it
     return made
 
 

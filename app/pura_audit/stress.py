@@ -476,10 +476,10 @@ class StressDialog(WorkingDialog):
         layout.addLayout(button_row(close_button(self)))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Give the text and the picture room where the screen has it."""
+        """Give the text and the picture more height where the screen has it."""
         super().showEvent(event)
-        room = self.screen().availableGeometry().height() - FRAME
-        self.resize(self.width(), max(self.height(), min(TALL, room)))
+        height = self.screen().availableGeometry().height() - FRAME
+        self.resize(self.width(), max(self.height(), min(TALL, height)))
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
@@ -586,7 +586,7 @@ class StressDialog(WorkingDialog):
         )
 
     def write(self, path: Path) -> None:
-        """Write the table; a file that cannot be written is said."""
+        """Write the table; a file that cannot be written is reported."""
         data = csv_text(self.headers(), [row(one) for one in self.tries])
         try:
             write_or_refuse(path, data.encode("utf-8-sig"))
@@ -597,7 +597,7 @@ class StressDialog(WorkingDialog):
 
 
 def _split(*parts: tuple[QWidget, int], height: int) -> QSplitter:
-    """Put parts of these widths side by side; plots would like more room than most screens have."""
+    """Put parts of these widths side by side; plots would fill more than most screens."""
     split = QSplitter(Qt.Orientation.Horizontal)
     split.setChildrenCollapsible(False)
     for part, _ in parts:

@@ -35,7 +35,7 @@ from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.export import exported_table
 from pura_audit.session.queue_model import listed
-from pura_audit.session.results import PileRow
+from pura_audit.session.results import ResultRow
 from pura_audit.session.selection import Selection
 from pura_audit.stress import StressedText
 from pura_audit.theme.theme import Theme
@@ -252,7 +252,7 @@ def test_the_window(window: Any, audit: Audit, language: str) -> None:
     named = [(f.name, f.text) for f in said.marks[0].payload.fields if f.identified]
     assert named == [("customer", "417"), ("release", "1.4")]
     assert Finding.from_json(json.loads(json.dumps(said.to_json()))) == said
-    rows = [PileRow(name=item.name, item=item) for item in window.session.texts.queue.items]
+    rows = [ResultRow(name=item.name, item=item) for item in window.session.texts.queue.items]
     nothing = JobContext(lambda _: None, lambda _: None)
     _, (row,) = exported_table(window.session.cases.environment, rows, nothing)
     assert states("\n".join(map(str, row)), audit, language) == []

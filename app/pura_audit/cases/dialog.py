@@ -384,8 +384,10 @@ class CasesDialog(PlainDialog):
         self._make()
         self._lay_out()
         self._wire()
-        room = parent.window().size() if parent is not None else self.size()
-        self.resize(max(980, min(1280, room.width() - 60)), max(600, min(860, room.height() - 60)))
+        window = parent.window().size() if parent is not None else self.size()
+        self.resize(
+            max(980, min(1280, window.width() - 60)), max(600, min(860, window.height() - 60))
+        )
         self.refresh()
         self.search.setFocus()
 
@@ -557,7 +559,7 @@ class CasesDialog(PlainDialog):
         self.refresh(case)
 
     def ask_import(self) -> QFileDialog:
-        """Ask for a case that was exported elsewhere."""
+        """Ask for a case that was exported by another log."""
         kinds = translate("Cases", "Exported cases (*.puracase)")
         every = translate("Register", "All files (*)")
         return ask_file(self, translate("Cases", "Import a case"), self.import_file, kinds, every)

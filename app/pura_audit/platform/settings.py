@@ -1,4 +1,4 @@
-"""What the window remembers: typed, checked, written in one step; a bad file is set aside."""
+"""What the window remembers: typed, checked, written in one step; a bad file is backed up."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ _CHOICES: Final = {
 class SettingsFile:
     """The settings on disk.
 
-    A file that is no settings file is set aside whole; in one that is, only the values that do
+    A file that is no settings file is moved to a backup; in one that is, only the values that do
     not fit go back to what is usual.
 
     Args:
@@ -147,14 +147,14 @@ class SettingsFile:
                 "The settings could not be read, so the usual ones are in use. The old file is "
                 "kept beside them as “{file:text}”.",
             )
-            return (filled(words, file=self._aside.name),)
+            return (filled(words, file=self._backup.name),)
         if self._bad:
             words = translate(
                 "Settings",
                 "These settings did not fit and are back to what is usual: {names:text}. The old "
                 "file is kept beside them as “{file:text}”.",
             )
-            return (filled(words, names=", ".join(self._bad), file=self._aside.name),)
+            return (filled(words, names=", ".join(self._bad), file=self._backup.name),)
         return ()
 
     def update(self, **changes: Any) -> None:
@@ -185,27 +185,27 @@ class SettingsFile:
             if not isinstance(found, dict):
                 raise TypeError
         except (ValueError, TypeError, RecursionError):
-            self._set_aside(keep=False)
+            self._back_up(keep=False)
             self._unreadable = True
             return WindowSettings()
         settings, self._bad = _parse(found)
         if self._bad:
-            self._set_aside(keep=True)
+            self._back_up(keep=True)
         return settings
 
     @property
-    def _aside(self) -> Path:
+    def _backup(self) -> Path:
         return self.path.with_suffix(".json.bak")
 
-    def _set_aside(self, *, keep: bool) -> None:
+    def _back_up(self, *, keep: bool) -> None:
         """Keep the file as it was found, for somebody who wants to look what was wrong."""
         _log.warning("the settings file is damaged; it is kept as %s.bak", FILE)
         with contextlib.suppress(OSError):
             if keep:
-                shutil.copyfile(self.path, self._aside)
-                self._aside.chmod(0o600)
+                shutil.copyfile(self.path, self._backup)
+                self._backup.chmod(0o600)
             else:
-                self.path.replace(self._aside)
+                self.path.replace(self._backup)
 
 
 def _parse(data: dict[str, Any]) -> tuple[WindowSettings, tuple[str, ...]]:

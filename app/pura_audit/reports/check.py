@@ -104,7 +104,7 @@ class CheckingDialog(PlainDialog, Generic[C]):
         raise NotImplementedError
 
     def lines(self) -> list[str]:
-        """Return what is said of the file before the single checks."""
+        """Return what is shown of the file before the single checks."""
         return []
 
     def copy(self) -> None:
@@ -310,7 +310,7 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         self.on_screen = plain_button(words, self._take_current)
         self.on_screen.setVisible(self._current() is not None)
         self.text = label("", "muted", wrap=True)
-        self.said = label("", "", wrap=True)
+        self.statement = label("", "", wrap=True)
         self._lay_out()
         self._refresh()
         self.choose.setFocus()
@@ -340,7 +340,7 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         form.addWidget(self.on_screen, 2, 2)
         layout.addLayout(form)
         layout.addWidget(self.summary)
-        layout.addWidget(self.said)
+        layout.addWidget(self.statement)
         layout.addWidget(self.list, 1)
         layout.addLayout(button_row(close_button(self), left=(self.copy_button,)))
 
@@ -378,7 +378,7 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         self.checked = None
         self.list.clear()
         self.summary.clear()
-        self.said.clear()
+        self.statement.clear()
         if (path := self._path) is not None:
             trust, text, sha256 = self._trust, self._text, self._sha256
             self._session.do(
@@ -390,12 +390,14 @@ class StatementDialog(CheckingDialog[StatementCheck]):
 
     def lines(self) -> list[str]:
         """Return what the statement says."""
-        said = None if self.checked is None else self.checked.statement
-        return [] if said is None else [f"{name}: {text}" for name, text in said.lines(language())]
+        found = None if self.checked is None else self.checked.statement
+        return (
+            [] if found is None else [f"{name}: {text}" for name, text in found.lines(language())]
+        )
 
     def _show(self, checked: StatementCheck) -> None:
         super()._show(checked)
-        self.said.setText("\n".join(self.lines()))
+        self.statement.setText("\n".join(self.lines()))
 
     def _ask_file(self) -> None:
         kinds = translate("Statement", "Statements (*.json *.jws *.txt)")

@@ -103,7 +103,7 @@ def saving(
     *,
     replace: bool,
 ) -> Work[tuple[Built, WrittenReport] | FilesTakenError]:
-    """Return what makes a report and writes it, with what goes beside it.
+    """Return what makes a report and writes it, with the files next to it.
 
     Args:
         build: Makes the report.
@@ -135,7 +135,7 @@ def saving(
 
 
 class FilesGroup(Fold):
-    """What is saved beside the PDF."""
+    """Which files are saved next to the PDF."""
 
     changed = Signal()
 
@@ -182,8 +182,8 @@ class FilesGroup(Fold):
         """Whether there is an annex to be encrypted."""
         return self._there and self.annex.isChecked() and self.lock.isChecked()
 
-    def beside(self, pdf: Path) -> dict[str, Any]:
-        """Return what is written beside a PDF, as :func:`write_report` takes it."""
+    def further(self, pdf: Path) -> dict[str, Any]:
+        """Return what is written next to a PDF, as :func:`write_report` takes it."""
         names = {"record": ".json", "html": ".html", "annex": "-sealed.pdf"}
         boxes = {"record": self.record, "html": self.html, "annex": self.annex}
         files: dict[str, Any] = {
@@ -329,11 +329,11 @@ def saved_words(path: Path, written: WrittenReport) -> str:
     """Say what was written, and where."""
     words = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
     annex = written.annex
-    beside = sum(file.path not in (path, annex) for file in written.files)
-    if beside:
+    more_files = sum(file.path not in (path, annex) for file in written.files)
+    if more_files:
         more = filled(
             translate("Report", "{n:count} more {n:plural(file stands|files stand)} beside it."),
-            n=beside,
+            n=more_files,
         )
         words = f"{words} {more}"
     if annex is not None:
@@ -455,8 +455,10 @@ class ReportDialog(PlainDialog):
 
     def _fit(self, parent: QWidget | None) -> None:
         """Be nearly as large as the window behind."""
-        room = parent.window().size() if parent is not None else self.size()
-        self.resize(max(980, min(1400, room.width() - 40)), max(600, min(980, room.height() - 32)))
+        window = parent.window().size() if parent is not None else self.size()
+        self.resize(
+            max(980, min(1400, window.width() - 40)), max(600, min(980, window.height() - 32))
+        )
 
     def _refresh(self) -> None:
         busy = self.line.busy
@@ -529,7 +531,7 @@ class ReportDialog(PlainDialog):
         )
 
     def save_to(self, path: Path) -> None:
-        """Write the report, and what goes beside it."""
+        """Write the report, and the files next to it."""
         if path.suffix.lower() != ".pdf":
             path = path.with_name(f"{path.name}.pdf")
         if not self.form.check():
@@ -549,7 +551,7 @@ class ReportDialog(PlainDialog):
 
     def _write(self, path: Path, secret: Secret | None) -> None:
         self._path, self._where = None, path.parent
-        self.line.save(self._work(), path, self.files.beside(path), secret)
+        self.line.save(self._work(), path, self.files.further(path), secret)
 
     def _saved(self, built: Built, path: Path) -> None:
         self._dirty = False

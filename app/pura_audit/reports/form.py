@@ -159,7 +159,7 @@ class ReportForm(QScrollArea):
                 return
 
     def clear_failures(self) -> None:
-        """Take back what was said about fields that only the report's maker can judge."""
+        """Take back the failures of fields that only building the report finds."""
         for field in self.remarks.fields.values():
             field.check()
         self.layout_.logo_field.complain("")
@@ -192,7 +192,7 @@ class ReportGroup(WordsGroup):
         )
         self.issued = Words(translate("Report", "Date of issue"))
         self.version = spin_box(1, 999, base.version)
-        self.version.setFixedHeight(LINE)  # as high as the line beside it
+        self.version.setFixedHeight(LINE)  # as high as the line next to it
         version = LabelledField(translate("Report", "Version"), self.version)
         name_input(self.version, translate("Report", "Version"))
         relation = SUPPLEMENTS if base.supplements else REPLACES if base.replaces else FIRST

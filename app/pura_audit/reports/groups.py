@@ -503,7 +503,7 @@ class _Text(QPlainTextEdit):
         self.setAccessibleName(translate("Report", "Text to black out"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Del blacks out; what undoes elsewhere undoes here."""
+        """Del blacks out; the keys of undo take the last step back."""
         if event.key() == Qt.Key.Key_Delete:
             self._owner.hide_chosen()
         elif event.matches(QKeySequence.StandardKey.Undo):

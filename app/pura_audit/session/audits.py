@@ -118,7 +118,7 @@ def excerpt_of(text: str, characters: int) -> str:
 
 def length(item: Item) -> int:
     """Return the characters of a row's text; 0 while it was never read."""
-    return len(item.document.text) if item.document is not None else item.noted
+    return len(item.document.text) if item.document is not None else item.known_length
 
 
 def _characters(item: Item) -> int:
@@ -198,7 +198,7 @@ class AuditStream(QObject):
             QTimer.singleShot(0, self, self._together.set)
 
     def stop(self, items: Iterable[Item]) -> None:
-        """Stop these rows, waiting or read; what is read beside them goes on."""
+        """Stop these rows, waiting or read; those in the same batch go on."""
         for item in items:
             asked = self._asked.get(item)
             if asked is not None:
@@ -394,7 +394,7 @@ class Audits(QObject):
         return (current,) if current is not None and current.runnable else ()
 
     @property
-    def begins_alone(self) -> bool:
+    def starts_by_itself(self) -> bool:
         """Whether an audit begins by itself when a text is dropped."""
         wanted = self._settings.current.begin_audits
         return not self._policy.exists() if wanted is None else wanted
@@ -405,7 +405,7 @@ class Audits(QObject):
             not self._texts.dropped
             or not self._chosen.ready
             or self._chosen.mismatches()
-            or not self.begins_alone
+            or not self.starts_by_itself
         ):
             return ()
         if any(item.state is ItemState.LOADING for item in self._texts.dropped):
@@ -515,7 +515,7 @@ class Audits(QObject):
             case Done(kept):
                 audited = kept.audited
                 item.state, item.audit = ItemState.DONE, audited.audit
-                item.finding, item.standing = kept.finding, kept.standing
+                item.finding, item.status = kept.finding, kept.status
                 item.failure = Failure.of(audited.error) if audited.error is not None else None
                 self.pace.note(audited.audit)
                 if kept.failure is not None:

@@ -19,7 +19,7 @@ from pura.usecases.environment import Environment
 from pura.version import __version__
 from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import translate
-from pura_audit.session.results import COLUMNS, NUMBERS, PileRow, headers
+from pura_audit.session.results import COLUMNS, NUMBERS, ResultRow, headers
 
 if TYPE_CHECKING:
     from pura.batch.rows import Row
@@ -115,7 +115,7 @@ _DIGITS: Final = {"evidence": 2, "share": 4}
 Table = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
 
 
-def export_pile(at: Environment, rows: Sequence[PileRow], path: Path, context: JobContext) -> int:
+def export_rows(at: Environment, rows: Sequence[ResultRow], path: Path, context: JobContext) -> int:
     """Write rows; the ending of the name decides how. In the thread of the cases.
 
     Returns:
@@ -138,12 +138,12 @@ def export_pile(at: Environment, rows: Sequence[PileRow], path: Path, context: J
     return write_rows(str(path), _findings(at, rows, context), format_of(str(path)))
 
 
-def exported_table(at: Environment, rows: Sequence[PileRow], context: JobContext) -> Table:
+def exported_table(at: Environment, rows: Sequence[ResultRow], context: JobContext) -> Table:
     """Return the words above the columns, and the cells: what is shown, then what it rests on."""
     words = headers()
     head = (*(words[column] for column in COLUMNS), *_facts_headers())
     cells = []
-    first: dict[str, PileRow] = {}
+    first: dict[str, ResultRow] = {}
     for row in rows:
         context.checkpoint()
         shown = (_number(row, c) if c in NUMBERS else row.cell(c) for c in COLUMNS)
@@ -152,7 +152,7 @@ def exported_table(at: Environment, rows: Sequence[PileRow], context: JobContext
     return head, cells
 
 
-def _number(row: PileRow, column: str) -> Cell:
+def _number(row: ResultRow, column: str) -> Cell:
     """Return a number as one, where the table shows it."""
     value = row.number(column) if row.cell(column) else None
     return value if value is None or column == "tokens" else round(value, _DIGITS[column])
@@ -172,7 +172,7 @@ def _facts_headers() -> tuple[str, ...]:
     )
 
 
-def _facts(at: Environment, row: PileRow, same: str) -> tuple[str, ...]:
+def _facts(at: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
     """Return what the finding of a row rests on; of a row of a result, what it says of it."""
     if row.row is not None:
         found = row.row
@@ -245,7 +245,7 @@ def _about(cells: Sequence[tuple[Cell, ...]]) -> Sheet:
     )
 
 
-def _findings(at: Environment, rows: Sequence[PileRow], context: JobContext) -> Iterator[Row]:
+def _findings(at: Environment, rows: Sequence[ResultRow], context: JobContext) -> Iterator[Row]:
     from pura.batch.rows import finding_of, row_of
 
     for place, row in enumerate(rows, start=1):

@@ -43,9 +43,9 @@ PAUSE_MS: Final = 300
 """What is typed within it is noted together."""
 _log = logging.getLogger(__name__)
 
-About = tuple[str, ...]
+DraftKey = tuple[str, ...]
 """What a form is about: the kind of form, then identifiers."""
-Told = Mapping[str, str]
+Fields = Mapping[str, str]
 
 
 class Drafts:
@@ -60,12 +60,12 @@ class Drafts:
     def __init__(self, folder: Path, settings: SettingsFile, files: JobQueue) -> None:
         self.path = folder / FILE
         self._settings, self._files = settings, files
-        self._read: dict[About, Told] | None = None
-        self._open: set[About] = set()
+        self._read: dict[DraftKey, Fields] | None = None
+        self._open: set[DraftKey] = set()
         settings.watchers.append(self._settings_changed)
 
     @property
-    def _kept(self) -> dict[About, Told]:
+    def _kept(self) -> dict[DraftKey, Fields]:
         if self._read is None:
             self._read = {}
             with suppress(OSError, ValueError, KeyError, TypeError):
@@ -83,12 +83,12 @@ class Drafts:
     def _wanted(self) -> bool:
         return self._settings.current.case_text == KEEP
 
-    def note(self, about: About, told: Told, *, before: About | None = None) -> None:
+    def note(self, about: DraftKey, fields: Fields, *, before: DraftKey | None = None) -> None:
         """Keep what a form is told so far.
 
         Args:
             about: What it is about.
-            told: What was filled in, by the names of the fields.
+            fields: What was filled in, by the names of the fields.
             before: What it was about when it was last noted; that goes.
         """
         if before is not None:
@@ -96,12 +96,12 @@ class Drafts:
             self._kept.pop(before, None)
         self._open.add(about)
         self._kept.pop(about, None)
-        self._kept[about] = told
+        self._kept[about] = fields
         while len(self._kept) > MOST:
             del self._kept[next(iter(self._kept))]
         self._write()
 
-    def forget(self, about: About | None) -> None:
+    def forget(self, about: DraftKey | None) -> None:
         """Take it away: it was finished, or given up."""
         if about is None:
             return
@@ -109,14 +109,14 @@ class Drafts:
         if self._kept.pop(about, None) is not None:
             self._write()
 
-    def take(self, about: About) -> Told | None:
+    def take(self, about: DraftKey) -> Fields | None:
         """Return what the form was told when the program ended; it belongs to that form now."""
         if not self._wanted or about in self._open or about not in self._kept:
             return None
         self._open.add(about)
         return self._kept[about]
 
-    def like(self, about: About) -> About | None:
+    def like(self, about: DraftKey) -> DraftKey | None:
         """Return what the newest form of the same kind was about whose first identifier is this.
 
         Forms that are open keep theirs.
@@ -129,7 +129,7 @@ class Drafts:
             self._write()
 
     def _write(self) -> None:
-        rows = [{"about": about, "told": told} for about, told in self._kept.items()]
+        rows = [{"about": about, "told": fields} for about, fields in self._kept.items()]
         data = json.dumps({"drafts": rows}).encode()
 
         def work(_: object) -> None:
@@ -159,15 +159,15 @@ class ReportDraft:
     def __init__(self, drafts: Drafts, audits: Sequence[str]) -> None:
         self._drafts = drafts
         about = ("report", *audits)
-        self._about: About | None = None
+        self._about: DraftKey | None = None
         self.found: ReportRequest | None = None
         for noted in (about, drafts.like(about)):
-            told = None if noted is None else drafts.take(noted)
-            if told is None:
+            fields = None if noted is None else drafts.take(noted)
+            if fields is None:
                 continue
             self._about = noted
             with suppress(ValueError, KeyError, TypeError):
-                request = request_file.read(told["request"].encode()).request
+                request = request_file.read(fields["request"].encode()).request
                 same = noted == about
                 self.found = (
                     request if same else replace(request, text=OMITTED, redactions=(), further=())
@@ -176,9 +176,9 @@ class ReportDraft:
 
     def note(self, audits: Sequence[str], request: ReportRequest) -> None:
         """Keep what a report of these audits is told so far; without its logo."""
-        told = request_file.write(replace(request, logo=None), "").decode()
+        text = request_file.write(replace(request, logo=None), "").decode()
         about = ("report", *audits)
-        self._drafts.note(about, {"request": told}, before=self._about)
+        self._drafts.note(about, {"request": text}, before=self._about)
         self._about = about
 
     def forget(self) -> None:
@@ -240,12 +240,12 @@ class Cases(QObject):
     def change(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
         """Queue a use case that opens the log by itself, and changes it."""
 
-        def told(context: JobContext) -> T:
+        def changing(context: JobContext) -> T:
             result = work(context)
             self.changed.emit()  # from this thread: whoever listens lives in the window's
             return result
 
-        return self._queue.do(told, then, owner)
+        return self._queue.do(changing, then, owner)
 
     def _opened(self, act: Act[T], context: JobContext) -> T:
         with open_log(self.environment, create=True) as log:
@@ -259,13 +259,13 @@ class Kept:
     Attributes:
         audited: What came of the examination.
         finding: The same as the list keeps it.
-        standing: Where it is kept; None when it could not be.
+        status: Where it is kept; None when it could not be.
         failure: Why not.
     """
 
     audited: Audited
     finding: Finding
-    standing: CaseStanding | None
+    status: CaseStanding | None
     failure: Failure | None = None
 
 
@@ -314,9 +314,9 @@ class Keeper:
             item = run.save(audited.audit)
         except (CaseLogError, KeyFormatError) as error:
             self.close()
-            return Kept(audited=audited, finding=found, standing=None, failure=Failure.of(error))
-        standing = CaseStanding(case=item.case, name=UNFILED, mode=item.mode)
-        return Kept(audited=audited, finding=found, standing=standing)
+            return Kept(audited=audited, finding=found, status=None, failure=Failure.of(error))
+        status = CaseStanding(case=item.case, name=UNFILED, mode=item.mode)
+        return Kept(audited=audited, finding=found, status=status)
 
     def fail(self, name: str, error: PuraError) -> None:
         """Say in the log that an examination failed."""

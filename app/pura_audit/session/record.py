@@ -129,7 +129,7 @@ def _line(item: Item, *, readable: bool) -> dict[str, Any]:
             line["text"] = item.document.text
         if item.prompt:
             line["prompt"], line["several"] = item.prompt, item.several
-    if item.finding is not None and item.standing is not None:
+    if item.finding is not None and item.status is not None:
         line["finding"] = item.finding.to_json()
     if item.failure is not None:
         failure = item.failure
@@ -141,8 +141,8 @@ def _item(number: int, row: dict[str, Any]) -> Item:
     item = Item(number=number, name=str(row["name"]), state=_state(row["state"]))
     if "path" in row:
         item.path, item.part = Path(row["path"]), str(row.get("part", ""))
-    item.noted = int(row.get("characters", 0))
-    item.noted_digest = str(row.get("digest", ""))
+    item.known_length = int(row.get("characters", 0))
+    item.known_digest = str(row.get("digest", ""))
     item.prompt, item.several = str(row.get("prompt", "")), bool(row.get("several"))
     if "failure" in row:
         code, message, hint = map(str, row["failure"])
@@ -181,7 +181,7 @@ def _state(name: str) -> ItemState:
 PAUSE_MS: Final = 150  # changes within it are noted together
 LOOK_MS: Final = 400
 _UNREAD: Final = (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
-IN_MEMORY: Final = 40  # records that stay beside the one on screen
+IN_MEMORY: Final = 40  # records that stay besides the one on screen
 
 
 def restored_words(items: Sequence[Item]) -> str:
@@ -292,7 +292,7 @@ class Record(QObject):
 
     def note(self, item: Item) -> None:
         """Note a row soon."""
-        if not (item.elsewhere and item.standing is None):
+        if not (item.imported and item.status is None):
             self._changed[item.number] = item
         if not self._noting.isActive():
             self._noting.start()
@@ -321,16 +321,16 @@ class Record(QObject):
         match outcome:
             case Done(audit):
                 item.audit = audit
-                self.let_go(item)
+                self.count_loaded(item)
             case Failure():
                 item.state, item.failure = ItemState.FAILED, outcome
         self._texts.touch(item)
 
-    def let_go(self, item: Item) -> None:
+    def count_loaded(self, item: Item) -> None:
         """Count a record that came into memory; the oldest that can be read again goes."""
         self._loaded.append(item)
         for old in self._loaded[:-IN_MEMORY]:
-            safe = old.standing is not None and old.standing.mode == KEEP
+            safe = old.status is not None and old.status.mode == KEEP
             if safe and old is not self._texts.current:
                 old.audit = None
                 self._loaded.remove(old)
@@ -349,7 +349,7 @@ class Record(QObject):
         for item in self._texts.queue.items:
             if item.finding is None:
                 continue
-            standing = outcome.result.get(item.finding.id)
-            if standing != item.standing:
-                item.standing = standing
+            status = outcome.result.get(item.finding.id)
+            if status != item.status:
+                item.status = status
                 self._texts.touch(item)

@@ -1,4 +1,4 @@
-"""The pile: every text of the list, and opened results of a batch, as one table.
+"""Results: every text of the list, and opened results of a batch, as one table.
 
 Sorting and filtering work on plain values, not through a proxy: ten thousand rows are in order
 again before anybody sees it.
@@ -94,7 +94,7 @@ class Heading:
 
 
 @dataclass(kw_only=True, eq=False)
-class PileRow:
+class ResultRow:
     """A row: a text of the list, or a row of an opened result.
 
     Attributes:
@@ -154,7 +154,7 @@ class PileRow:
         return not words, words
 
 
-def _outcome(row: PileRow) -> str:
+def _outcome(row: ResultRow) -> str:
     failed = state_words(ItemState.FAILED)  # why it has stands in a column of its own
     if row.item is not None and row.item.state is not ItemState.DONE:
         return failed if row.item.state is ItemState.FAILED else verdict_words(row.item)
@@ -173,17 +173,17 @@ def _named(payload: NamedPayload) -> str:
     return ", ".join(parts) or payload.best
 
 
-def _error(row: PileRow) -> str:
+def _error(row: ResultRow) -> str:
     if row.item is not None and row.item.failure is not None:
         return row.item.failure.message
     return row.error
 
 
-def _saved(row: PileRow) -> str:
+def _saved(row: ResultRow) -> str:
     if row.item is None:
         return ""
-    standing = row.item.standing
-    name = "" if standing is None else case_words(standing.name or "")
+    status = row.item.status
+    name = "" if status is None else case_words(status.name or "")
     return name or saved_words(row.item)
 
 
@@ -203,7 +203,7 @@ _FOUND: Final[dict[str, Callable[[Finding], str]]] = {
     "language": lambda found: found.language,
 }
 """Cells that only a finding has."""
-_CELLS: Final[dict[str, Callable[[PileRow], str]]] = {
+_CELLS: Final[dict[str, Callable[[ResultRow], str]]] = {
     "name": lambda row: row.name,
     "part": lambda row: row.part,
     "outcome": _outcome,
@@ -239,8 +239,8 @@ def kind_words(kind: str) -> str:
     return others.get(kind) or verdict_names()[kind]
 
 
-def _by_outcome(rows: Iterable[PileRow]) -> dict[str, tuple[str, list[PileRow]]]:
-    groups: dict[str, list[PileRow]] = {kind: [] for kind in KINDS}
+def _by_outcome(rows: Iterable[ResultRow]) -> dict[str, tuple[str, list[ResultRow]]]:
+    groups: dict[str, list[ResultRow]] = {kind: [] for kind in KINDS}
     for row in rows:
         groups[row.kind].append(row)
     return {
@@ -250,16 +250,18 @@ def _by_outcome(rows: Iterable[PileRow]) -> dict[str, tuple[str, list[PileRow]]]
     }
 
 
-def _by_text(rows: Iterable[PileRow], times: Counter[str]) -> dict[str, tuple[str, list[PileRow]]]:
+def _by_text(
+    rows: Iterable[ResultRow], times: Counter[str]
+) -> dict[str, tuple[str, list[ResultRow]]]:
     """Put equal texts together; then those that stand once, then those that nobody has read.
 
     Args:
         rows: Those that are shown.
-        times: How often each text stands in the pile, shown or not.
+        times: How often each text stands in the table, shown or not.
     """
-    several: dict[str, list[PileRow]] = {}
-    once: list[PileRow] = []
-    unknown: list[PileRow] = []
+    several: dict[str, list[ResultRow]] = {}
+    once: list[ResultRow] = []
+    unknown: list[ResultRow] = []
     for row in rows:
         if not row.digest:
             unknown.append(row)
@@ -277,8 +279,8 @@ def _by_text(rows: Iterable[PileRow], times: Counter[str]) -> dict[str, tuple[st
     return groups
 
 
-def _times_words(rows: Sequence[PileRow], times: int) -> str:
-    """Say how often a text stands in the pile, and its outcome where all rows have the same."""
+def _times_words(rows: Sequence[ResultRow], times: int) -> str:
+    """Say how often a text stands in the table, and its outcome where all rows have the same."""
     words = translate("Pile", "{n:count} times the same text: {name:text}")
     parts = [filled(words, n=times, name=rows[0].name)]
     if len(rows) < times:
@@ -288,12 +290,12 @@ def _times_words(rows: Sequence[PileRow], times: int) -> str:
     return " · ".join(parts)
 
 
-def _row(item: Item) -> PileRow:
+def _row(item: Item) -> ResultRow:
     document = item.document
-    return PileRow(name=item.name, part=document.part if document else "", item=item)
+    return ResultRow(name=item.name, part=document.part if document else "", item=item)
 
 
-class PileModel(QAbstractTableModel):
+class ResultsModel(QAbstractTableModel):
     """All rows, as they are filtered and sorted.
 
     Args:
@@ -309,8 +311,8 @@ class PileModel(QAbstractTableModel):
         super().__init__(parent)
         self._queue = queue
         self._rows = [_row(item) for item in queue.items]
-        self._opened: list[PileRow] = []
-        self._shown: list[PileRow | Heading] = []
+        self._opened: list[ResultRow] = []
+        self._shown: list[ResultRow | Heading] = []
         self._folded: set[str] = set()
         self._places: dict[int, int] = {}
         self._at: dict[int, int] = {}
@@ -369,12 +371,12 @@ class PileModel(QAbstractTableModel):
     # As the view asks
 
     @property
-    def rows(self) -> Sequence[PileRow]:
+    def rows(self) -> Sequence[ResultRow]:
         """The rows that are shown, in order."""
-        return [row for row in self._shown if isinstance(row, PileRow)]
+        return [row for row in self._shown if isinstance(row, ResultRow)]
 
     @property
-    def opened(self) -> Sequence[PileRow]:
+    def opened(self) -> Sequence[ResultRow]:
         """The rows of results that were opened."""
         return tuple(self._opened)
 
@@ -387,7 +389,7 @@ class PileModel(QAbstractTableModel):
         """Say whether no row has anything in a column."""
         return not any(row.cell(column) for row in (*self._rows, *self._opened))
 
-    def place(self, row: PileRow | Heading | None) -> int:
+    def place(self, row: ResultRow | Heading | None) -> int:
         """Return where a row is shown, -1 where it is not; a heading is the one of its group."""
         if isinstance(row, Heading):
             return next((n for n, one in self.headings.items() if one.group == row.group), -1)
@@ -423,7 +425,7 @@ class PileModel(QAbstractTableModel):
         (self._folded.add if folded else self._folded.discard)(group)
         self._arrange()
 
-    def open_rows(self, rows: Sequence[PileRow]) -> None:
+    def open_rows(self, rows: Sequence[ResultRow]) -> None:
         """Add the rows of a result."""
         self._opened += rows
         self._arrange()
@@ -445,23 +447,23 @@ class PileModel(QAbstractTableModel):
         self._places = {
             id(row.item): place
             for place, row in enumerate(self._shown)
-            if isinstance(row, PileRow) and row.item
+            if isinstance(row, ResultRow) and row.item
         }
         self._at = {id(row): place for place, row in enumerate(self._shown)}
         self._marks = {id(row): self._mark(row) for row in rows}
         self.endResetModel()
         self.counted.emit()
 
-    def _mark(self, row: PileRow) -> tuple[str, str]:
+    def _mark(self, row: ResultRow) -> tuple[str, str]:
         """Return what the place of a row under a heading, and the heading, depend on."""
         return row.kind, row.digest if self._grouping == BY_TEXT else ""
 
-    def _under_headings(self, rows: Sequence[PileRow]) -> list[PileRow | Heading]:
+    def _under_headings(self, rows: Sequence[ResultRow]) -> list[ResultRow | Heading]:
         if self._grouping == BY_TEXT:
             groups = _by_text(rows, Counter(r.digest for r in (*self._rows, *self._opened)))
         else:
             groups = _by_outcome(rows)
-        shown: list[PileRow | Heading] = []
+        shown: list[ResultRow | Heading] = []
         for group, (words, each) in groups.items():
             folded = group in self._folded
             shown.append(Heading(group=group, words=words, folded=folded))
@@ -484,7 +486,7 @@ class PileModel(QAbstractTableModel):
         arrow = arrow if row.folded else "\N{BLACK DOWN-POINTING SMALL TRIANGLE}"
         return f"{arrow}  {row.words}" if role == Qt.ItemDataRole.DisplayRole else None
 
-    def _wanted(self, row: PileRow) -> bool:
+    def _wanted(self, row: ResultRow) -> bool:
         if self._kind and row.kind != self._kind:
             return False
         if not self._words:
@@ -526,7 +528,7 @@ class PileModel(QAbstractTableModel):
         self.counted.emit()
 
 
-def opened_result(path: Path, context: JobContext) -> list[PileRow]:
+def opened_result(path: Path, context: JobContext) -> list[ResultRow]:
     """Read the result of ``pura batch``.
 
     Raises:
@@ -539,7 +541,7 @@ def opened_result(path: Path, context: JobContext) -> list[PileRow]:
     for row in read_rows(str(path)):
         context.checkpoint()
         rows.append(
-            PileRow(
+            ResultRow(
                 name=row["id"] or Path(row["path"]).name,
                 part=" · ".join(filter(None, (row["part"], path.name))),
                 finding=finding_in(row),

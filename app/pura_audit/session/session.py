@@ -74,7 +74,7 @@ class Session(QObject):
         )
         self.record = Record(self.texts, self.cases, settings, self.jobs.files, self)
         self.audits.kept.connect(lambda _: self.cases.changed.emit())
-        self.audits.kept.connect(self.record.let_go)
+        self.audits.kept.connect(self.record.count_loaded)
         for part in (self.texts, self.audits, self.record):
             part.noticed.connect(self.noticed)
 

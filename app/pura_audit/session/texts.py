@@ -241,7 +241,7 @@ _CUT = (ItemState.CANCELLED, ItemState.INTERRUPTED)
 
 
 class TextList(QObject):
-    """The rows, in the window's thread; files are read beside it.
+    """The rows, in the window's thread; files are read in a worker thread.
 
     Args:
         files: The queue that reads files.
@@ -423,7 +423,7 @@ class TextList(QObject):
         first, *others = documents
         item.document, item.state, item.name = first, ItemState.READY, first.title
         item.audit, item.failure, item.progress = None, None, None
-        item.finding, item.standing = None, None
+        item.finding, item.status = None, None
         self.touch(item)
         self._add_parts(item, others)
 
@@ -449,9 +449,9 @@ class TextList(QObject):
         self.wanted.emit(item)
 
     def add_audit(self, audit: Audit) -> None:
-        """Add an audit that was done elsewhere, and show it."""
+        """Add an audit that was made by somebody else, and show it."""
         name = audit.input.name
-        item = self.new_row(name, state=ItemState.DONE, audit=audit, elsewhere=True)
+        item = self.new_row(name, state=ItemState.DONE, audit=audit, imported=True)
         item.finding = listed(audit)
         if audit.text is not None:
             with suppress(PuraError):

@@ -131,30 +131,30 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
         choice: The key.
         audits: How many texts on the list were audited with it.
     """
-    said = [
+    lines = [
         translate("Keys", "Texts marked with it can no longer be examined on this computer."),
     ]
     entry, usage = choice.entry, choice.usage
     if entry is not None and entry.deployment:
-        said.append(_derived(entry))
+        lines.append(_derived(entry))
     if usage is not None and usage.profiles:
         words = translate("Keys", "Profiles that belong to it: {names:text}.")
-        said.append(filled(words, names=_names(usage.profiles)))
+        lines.append(filled(words, names=_names(usage.profiles)))
     if usage is not None and usage.entries:
         words = translate("Keys", "Payloads in the register that fit these profiles: {n:count}.")
-        said.append(filled(words, n=usage.entries))
+        lines.append(filled(words, n=usage.entries))
     if usage is not None and usage.derived:
         words = translate(
             "Keys", "Derived from it: {names:text}. They stay, but cannot be derived again."
         )
-        said.append(filled(words, names=_names(tuple(e.name for e in usage.derived))))
+        lines.append(filled(words, names=_names(tuple(e.name for e in usage.derived))))
     if audits:
         words = translate("Keys", "Texts on the list that were audited with it: {n:count}.")
-        said.append(filled(words, n=audits))
-    said.append(translate("Keys", "Recorded audits stay readable; they cannot be repeated."))
+        lines.append(filled(words, n=audits))
+    lines.append(translate("Keys", "Recorded audits stay readable; they cannot be repeated."))
     if entry is None or not entry.deployment:
-        said.append(translate("Keys", "Without an exported copy this cannot be undone."))
-    return "\n\n".join(said)
+        lines.append(translate("Keys", "Without an exported copy this cannot be undone."))
+    return "\n\n".join(lines)
 
 
 def _derived(entry: KeyEntry) -> str:
@@ -202,7 +202,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
             f"-{KeyAct.DELETE}": translate("Keys", "Delete …"),
         }
         acts = {
-            act: (said, partial(self.ask, KeyAct(act.strip("-")))) for act, said in words.items()
+            act: (label, partial(self.ask, KeyAct(act.strip("-")))) for act, label in words.items()
         }
         self.lay_out(translate("Keys", "Keys"), {"unlock": ("", self._unlock), **acts})
         self.unlock = self.buttons["unlock"]
@@ -214,10 +214,10 @@ class KeysDialog(StoreDialog[KeyChoice]):
     def refresh(self) -> None:
         """Show the store's state and the keys."""
         found = self.session.chosen.found
-        title, said, way_out = state_words(found)
+        title, sentence, hint = state_words(found)
         self.title.setText(title)
         self.title.setToolTip(found.backend if found.place is Place.KEYRING else "")
-        self.state.setText(f"{said} {way_out}".strip())
+        self.state.setText(f"{sentence} {hint}".strip())
         self.unlock.setText(
             translate("Keys", "Set up encrypted files …")
             if found.place is None

@@ -61,7 +61,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self._rooms: Mapping[str, Room] = {}
+        self._fits: Mapping[str, Room] = {}
         self.copy = QCheckBox(translate("Models", "Copy folders into the store"))
         self.copy.setToolTip(
             translate(
@@ -111,7 +111,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
     def refresh(self) -> None:
         """Show what is installed."""
         found = self.session.chosen.found
-        self._rooms = found.rooms
+        self._fits = found.rooms
         headers = (
             translate("Models", "Name"),
             translate("Models", "Architecture"),
@@ -129,9 +129,9 @@ class ModelsDialog(StoreDialog[InstalledModel]):
 
     def cells(self, row: InstalledModel) -> Sequence[str]:
         """Return a row of the table."""
-        room = self._rooms.get(row.name)
+        fit = self._fits.get(row.name)
         unknown = translate("Models", "unknown")
-        fits = room.fits if room is not None else None
+        fits = fit.fits if fit is not None else None
         words = {True: translate("Models", "yes"), False: translate("Models", "no"), None: unknown}
         return (
             row.name,
@@ -146,9 +146,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and tell more of the chosen model."""
         model = self.selected
-        self.detail.setText(
-            _detail(model, self._rooms.get(model.name)) if model is not None else ""
-        )
+        self.detail.setText(_detail(model, self._fits.get(model.name)) if model is not None else "")
         builtin = any(row.name == builtin_model().name for row in self.rows)
         for kind, button in self.buttons.items():
             needs_one = kind in ("verify", "fitness", "power", "remove")
@@ -158,7 +156,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         self.licence.setEnabled(not self.busy)
 
     def _options(self) -> QHBoxLayout:
-        """Return the row of what is said beforehand of a model that is added."""
+        """Return the row of what is entered beforehand for a model that is added."""
         words = QLabel(translate("Models", "&Licence of a model to add:"))
         words.setBuddy(self.licence)
         row = QHBoxLayout()
@@ -199,7 +197,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
             with_progress(work),
             words=_installed,
             at="installs",
-            # What was said of one model must not stand unseen in the record of the next.
+            # What was entered for one model must not end up in the record of the next.
             then=lambda _: self.licence.clear(),
         )
 
@@ -259,7 +257,7 @@ def _removed(model: InstalledModel) -> str:
     return filled(translate("Models", "The model “{model:text}” was removed."), model=model.name)
 
 
-def _detail(model: InstalledModel, room: Room | None) -> str:
+def _detail(model: InstalledModel, fit: Room | None) -> str:
     place = str(model.path) if model.referenced else translate("Models", "in the store")
     lines = [
         filled(
@@ -283,8 +281,8 @@ def _detail(model: InstalledModel, room: Room | None) -> str:
             "Models", "Its file packs the weights to a few bits; they are read unpacked, in full."
         )
         lines.append(words)
-    if room is not None:
-        lines.append(room.words(language()))
+    if fit is not None:
+        lines.append(fit.words(language()))
     return "\n".join(lines)
 
 

@@ -233,11 +233,11 @@ class PowerDialog(WorkingDialog):
             if of_tokens
             else translate("Power", "{step:text}: {n:count} of {all:count} texts")
         )
-        said = filled(counted, step=words, n=progress.done, all=progress.total)
+        words = filled(counted, step=words, n=progress.done, all=progress.total)
         if progress.seconds_left is not None:
             left = translate("Power", "{said:text}, {time:text} left")
-            said = filled(left, said=said, time=duration(progress.seconds_left))
-        self.say(said)
+            words = filled(left, said=words, time=duration(progress.seconds_left))
+        self.say(words)
 
 
 def _parts(text: str) -> list[str]:
@@ -381,7 +381,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         )
 
     def ask_file(self) -> QDialog:
-        """Ask for a table that was measured elsewhere."""
+        """Ask for a table that was measured on another computer."""
         environment = self.session.environment
         return ask_file(
             self,

@@ -42,7 +42,7 @@ def save_to_case(host: Host) -> SaveDialog | None:
         for item in host.session.texts.queue.items
         if item is not current
         and item.finding is not None
-        and (item.audit or (item.standing is not None and item.standing.name == UNFILED))
+        and (item.audit or (item.status is not None and item.status.name == UNFILED))
     ]
     session = host.session
     dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)
@@ -63,7 +63,7 @@ def review_current(host: Host) -> None:
     from pura_audit.cases.forms import ReviewDialog
 
     item = host.session.texts.current
-    if item is None or item.finding is None or item.standing is None:
+    if item is None or item.finding is None or item.status is None:
         host.say(translate("Cases", "Save the finding to a case first (Ctrl+S)."))
         return
     cases, audit = host.session.cases, item.finding.id

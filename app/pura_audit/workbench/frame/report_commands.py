@@ -33,7 +33,7 @@ def report_current(host: Host) -> None:
     from pura.usecases.reports import filled_request
 
     item = host.session.texts.current
-    if item is None or item.audit is None or item.standing is None:
+    if item is None or item.audit is None or item.status is None:
         make_report(host)
         return
     cases, audit = host.session.cases, item.audit

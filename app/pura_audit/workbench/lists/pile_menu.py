@@ -15,7 +15,7 @@ from pura_audit.session.results import (
     BY_TEXT,
     COLUMNS,
     KINDS,
-    PileModel,
+    ResultsModel,
     headers,
     kind_words,
 )
@@ -39,7 +39,7 @@ class PileMenu(QMenu):
 
     def __init__(
         self,
-        model: PileModel,
+        model: ResultsModel,
         settings: SettingsFile,
         *,
         current: Callable[[], Filter],

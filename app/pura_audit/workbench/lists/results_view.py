@@ -32,15 +32,15 @@ from PySide6.QtWidgets import (
 
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, number, translate
-from pura_audit.session.export import export_pile
+from pura_audit.session.export import export_rows
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.results import (
     COLUMNS,
     KINDS,
     ROW_ROLE,
     Heading,
-    PileModel,
-    PileRow,
+    ResultRow,
+    ResultsModel,
     kind_words,
     opened_result,
 )
@@ -86,7 +86,7 @@ class _Bars(QStyledItemDelegate):
         """Draw the number as ever, and the bar at the left of it."""
         super().paint(painter, option, index)
         row = index.data(ROW_ROLE)
-        found = row.found if isinstance(row, PileRow) else None
+        found = row.found if isinstance(row, ResultRow) else None
         if found is None or found.verdict == "not-examinable":
             return
         box: QRect = option.rect
@@ -127,7 +127,7 @@ class PileView(QWidget):
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.model = PileModel(session.texts.queue, self)
+        self.model = ResultsModel(session.texts.queue, self)
         self.heading = label("", "reading")
         self.search = QLineEdit()
         self.search.setPlaceholderText(translate("Pile", "Search"))
@@ -238,10 +238,10 @@ class PileView(QWidget):
 
     # What is chosen
 
-    def chosen(self) -> list[PileRow]:
+    def chosen(self) -> list[ResultRow]:
         """Return the chosen rows, or all that are shown where at most one is chosen."""
         picked = self.table.selectionModel().selectedRows()
-        rows = [row for index in picked if isinstance(row := index.data(ROW_ROLE), PileRow)]
+        rows = [row for index in picked if isinstance(row := index.data(ROW_ROLE), ResultRow)]
         return rows if len(rows) > 1 else list(self.model.rows)
 
     def choose_all(self) -> None:
@@ -311,9 +311,9 @@ class PileView(QWidget):
 
     def _activated(self, index: QModelIndex) -> None:
         row = index.data(ROW_ROLE) if index.isValid() else None
-        if isinstance(row, PileRow) and row.item is not None:
+        if isinstance(row, ResultRow) and row.item is not None:
             self.item_wanted.emit(row.item)
-        elif isinstance(row, PileRow):
+        elif isinstance(row, ResultRow):
             self.noticed.emit(
                 translate("Pile", "This row comes from a result; its text is not in the list.")
             )
@@ -353,7 +353,7 @@ class PileView(QWidget):
         """Write the chosen rows; the ending of the name decides how."""
         rows, at = self.chosen(), self._session.cases.environment
         self._session.cases.ask(
-            lambda context: export_pile(at, rows, path, context), self._exported, self
+            lambda context: export_rows(at, rows, path, context), self._exported, self
         )
 
     def _exported(self, outcome: Outcome[int]) -> None:
@@ -379,7 +379,7 @@ class PileView(QWidget):
             lambda context: opened_result(path, context), self._opened, self
         )
 
-    def _opened(self, outcome: Outcome[list[PileRow]]) -> None:
+    def _opened(self, outcome: Outcome[list[ResultRow]]) -> None:
         match outcome:
             case Done(rows):
                 self.model.open_rows(rows)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox, QRadioButton
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QRadioButton
 
 from pura.base.paths import Paths
 from pura.keys import KeyFile, KeyStore, Place, Secret, State, passphrase_bytes, write_key_file
@@ -46,9 +46,7 @@ def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
 
 @pytest.fixture
 def keys(bench: Any) -> KeysDialog:
-    dialog = program_commands.show_keys(bench)
-    assert isinstance(dialog, KeysDialog)
-    return dialog
+    return program_commands.show_keys(bench)
 
 
 def child(dialog: QDialog, kind: type) -> Any:
@@ -74,11 +72,9 @@ def labels(dialog: KeysDialog) -> list[str]:
 def make(qtbot: Any, dialog: KeysDialog, name: str) -> None:
     """Create a key in an encrypted file; asks for the passphrase the first time."""
     form = dialog.ask(KeyAct.NEW)
-    assert isinstance(form, KeyForm)
     form.line.setText(name)
     form.ok.click()
     catalogue = dialog.session.chosen.catalogue
-    assert catalogue is not None
     if catalogue.files is not State.READY:
         give(dialog)
     qtbot.waitUntil(lambda: name in labels(dialog))
@@ -113,7 +109,6 @@ def test_a_key_through_its_whole_life(
     make(qtbot, keys, "House")
     assert bench.session.chosen.key.label == "House"
     first = keys.selected
-    assert first is not None
     assert not keys.detail.isVisible()
     (paths.config / "keys").chmod(0o755)  # others may look into the folder
     keys.carry_out(partial(note_key, name="House", note="kept in the safe"))
@@ -122,13 +117,11 @@ def test_a_key_through_its_whole_life(
     assert "chmod 700" in keys.detail.text()
     assert keys.detail.isVisible()
     form = keys.ask(KeyAct.RENAME)
-    assert isinstance(form, KeyForm)
     form.line.setText("Haus")
     form.ok.click()
     qtbot.waitUntil(lambda: labels(keys) == ["Haus"])
     settle(qtbot, keys)
     form = keys.ask(KeyAct.DERIVE)
-    assert isinstance(form, KeyForm)
     form.epoch.setChecked(True)
     assert form.ok.isEnabled()  # today
     form.line.setText("2026-13")
@@ -156,7 +149,6 @@ def test_a_key_through_its_whole_life(
     qtbot.waitUntil(lambda: bool(keys.rows[0].usage and keys.rows[0].usage.profiles))
     keys.table.selectRow(0)
     box = keys.ask(KeyAct.DELETE)
-    assert isinstance(box, QMessageBox)
     words = box.text() + box.informativeText()
     for part in ("Haus", first.fingerprint, "Internal", "Haus/desk", "cannot be undone"):
         assert part in words, part
@@ -165,7 +157,6 @@ def test_a_key_through_its_whole_life(
     settle(qtbot, keys)
     # The exported copy brings it back; its passphrase is asked for when it turns out to be one.
     form = keys.ask(KeyAct.IMPORT)
-    assert isinstance(form, KeyForm)
     form.take(target)
     form.line.setText("Again")
     form.ok.click()
@@ -202,7 +193,6 @@ def test_a_key_for_this_session_leaves_no_trace(
 ) -> None:
     key = SecretKey.generate()
     form = keys.ask(KeyAct.IMPORT)
-    assert isinstance(form, KeyForm)
     form.line.setText("Passing")
     form.typed.setText(key.to_hex())
     form.places[None].setChecked(True)
@@ -220,7 +210,6 @@ def test_a_wrong_key_keeps_the_form_the_name_and_the_cursor(
     keys: KeysDialog, qtbot: Any, tmp_path: Path
 ) -> None:
     form = keys.ask(KeyAct.IMPORT)
-    assert isinstance(form, KeyForm)
     form.line.setText("Reading room")
     form.places[None].setChecked(True)
     before = form.height()
@@ -355,7 +344,6 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     bench.session.chosen.look_around()
     qtbot.waitUntil(lambda: bench.session.chosen.catalogue.files is State.LOCKED)
     dialog = unlocked(bench.session, bench, lambda: went.append("asked"))
-    assert dialog is not None
     assert went == ["open"]
     dialog.first.setText("not the passphrase")
     dialog.ok.click()

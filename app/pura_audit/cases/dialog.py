@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QHeaderView,
     QLineEdit,
     QSplitter,
@@ -46,7 +45,7 @@ from pura_audit.jobs.queue import Job, Work
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
-from pura_audit.theme.theme import GAP, GRID
+from pura_audit.theme.theme import GAP
 from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import combo
@@ -57,6 +56,7 @@ from pura_audit.widgets.form_dialog import (
     dialog_column,
     opened,
     plain_button,
+    row_of,
 )
 from pura_audit.widgets.table_dialog import fill_table, make_table
 
@@ -410,9 +410,7 @@ class CasesDialog(PlainDialog):
         self.none = label("", "muted", wrap=True)
         self.pane = CasePane()
         self.words = Remark(stays=True)
-        self.timer = QTimer(self)
-        self.timer.setSingleShot(True)
-        self.timer.setInterval(_PAUSE)
+        self.timer = QTimer(self, singleShot=True, interval=_PAUSE)
         self.new = plain_button(translate("Cases", "New case …"), self.ask_new)
         self.take = plain_button(translate("Cases", "Import …"), self.ask_import)
         self.acts = CaseActs(self)
@@ -424,12 +422,7 @@ class CasesDialog(PlainDialog):
         for widget in (self.search, self.state, self.none):
             side.body.addWidget(widget)
         side.body.addWidget(self.table, 1)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(self.new)
-        row.addWidget(self.take)
-        row.addStretch(1)
-        side.body.addLayout(row)
+        side.body.addLayout(row_of(self.new, self.take, None))
         parts = QSplitter()
         parts.setHandleWidth(GAP)
         parts.setChildrenCollapsible(False)
@@ -438,14 +431,10 @@ class CasesDialog(PlainDialog):
         parts.setStretchFactor(1, 1)
         parts.setSizes([390, 10_000])
         side.setMinimumWidth(250)
-        foot = QHBoxLayout()
-        foot.setSpacing(GRID)
-        foot.addWidget(self.words, 1)
-        foot.addWidget(self.check)
-        foot.addWidget(self.close_button)
         layout = dialog_column(self, translate("Cases", "Cases"))
         layout.addWidget(parts, 1)
-        layout.addLayout(foot)
+        foot = (self.words, self.check, self.close_button)
+        layout.addLayout(row_of(*foot, wide=self.words))
 
     def _wire(self) -> None:
         self.search.textChanged.connect(lambda _: self.timer.start())

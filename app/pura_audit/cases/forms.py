@@ -11,8 +11,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
-    QProgressBar,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -57,6 +55,8 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     opened,
     plain_button,
+    progress_bar,
+    row_of,
 )
 from pura_audit.widgets.layouts import Scrolled
 
@@ -495,17 +495,12 @@ class CheckDialog(PlainDialog):
             hint=translate("Cases", "number:hash"),
         )
         self.again = main_button(translate("Cases", "Check"), self.check, enter=False)
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 0)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(translate("Cases", "Checking"))
+        self.bar = progress_bar(translate("Cases", "Checking"), endless=True)
         self.words = label("", "reading", wrap=True)
         half = GRID // 2
         self.list = CheckList(translate("Cases", "Single checks"), (half, half, half, half))
         layout = dialog_column(self, title)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(self.head, 1)
+        row = row_of(self.head, wide=self.head)
         bottom = QVBoxLayout()
         bottom.addStretch(1)
         bottom.addWidget(self.again)

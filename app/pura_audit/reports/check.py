@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
 from pura.report.statement_check import StatementCheck
@@ -31,6 +31,8 @@ from pura_audit.widgets.form_dialog import (
     dialog_column,
     main_button,
     plain_button,
+    progress_bar,
+    row_of,
 )
 from pura_audit.widgets.layouts import Fold
 
@@ -193,10 +195,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
             translate("ReportCheck", "Needs the key and the model of the report on this computer.")
         )
         self.start = main_button(translate("ReportCheck", "Check"), self.check, enter=False)
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 0)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(translate("ReportCheck", "Checking"))
+        self.bar = progress_bar(translate("ReportCheck", "Checking"), endless=True)
         words = translate("ReportCheck", "Show the audits")
         self.show_audits = plain_button(words, self._show_audits)
         self.stop = plain_button(translate("ReportCheck", "Stop"), self._stop)
@@ -217,11 +216,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
             ),
         )
         for button, name in ((self.choose, self.file), (self.add_trust, self.trusted)):
-            row = QHBoxLayout()
-            row.setSpacing(GAP)
-            row.addWidget(button)
-            row.addWidget(name, 1)
-            layout.addLayout(row)
+            layout.addLayout(row_of(button, name, spacing=GAP, wide=name))
         layout.addLayout(button_row(self.stop, self.start, left=(self.again,)))
         layout.addWidget(self.bar)
         layout.addWidget(self.summary)

@@ -13,10 +13,7 @@ from PySide6.QtGui import QDesktopServices, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
-    QHBoxLayout,
     QMessageBox,
-    QProgressBar,
-    QPushButton,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -53,6 +50,8 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     opened,
     plain_button,
+    progress_bar,
+    row_of,
 )
 from pura_audit.widgets.layouts import Fold
 
@@ -219,23 +218,14 @@ class SaveLine(QWidget):
         self.question: QMessageBox | None = None
         self.words = Remark()
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
+        self.bar = progress_bar(translate("Report", "Progress of saving"))
         self.bar.setMaximumWidth(240)
-        self.bar.setAccessibleName(translate("Report", "Progress of saving"))
-        self.stop = QPushButton(translate("Report", "Cancel"))
-        self.stop.setAutoDefault(False)
-        self.stop.clicked.connect(self.cancel)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(self.bar, 1)
-        row.addWidget(self.stop)
-        row.addStretch(1)
+        self.stop = plain_button(translate("Report", "Cancel"), self.cancel)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID // 2)
         layout.addWidget(self.words)
-        layout.addLayout(row)
+        layout.addLayout(row_of(self.bar, self.stop, None, wide=self.bar))
         self._show()
 
     @property
@@ -441,17 +431,13 @@ class ReportDialog(PlainDialog):
         self.parts.setChildrenCollapsible(False)
         self.parts.setStretchFactor(1, 1)
         self.parts.setSizes([FORM, 10_000])
-        foot = QHBoxLayout()
-        foot.setSpacing(GRID)
-        foot.addWidget(self.line, 1)
-        for button in (self.folder_button, self.sign_button, self.close_button, self.save_button):
-            foot.addWidget(button)
+        buttons = (self.folder_button, self.sign_button, self.close_button, self.save_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(PADDING, PADDING - GRID, PADDING, PADDING - GRID)
         layout.setSpacing(GAP)
         layout.addWidget(label(translate("Report", "Report"), "answer"))
         layout.addWidget(self.parts, 1)
-        layout.addLayout(foot)
+        layout.addLayout(row_of(self.line, *buttons, wide=self.line))
 
     def _fit(self, parent: QWidget | None) -> None:
         """Be nearly as large as the window behind."""

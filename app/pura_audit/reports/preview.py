@@ -22,8 +22,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QFrame,
-    QHBoxLayout,
-    QProgressBar,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -38,7 +36,7 @@ from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import ElidedLabel, label
 from pura_audit.widgets.fields import combo
-from pura_audit.widgets.form_dialog import plain_button
+from pura_audit.widgets.form_dialog import plain_button, progress_bar, row_of
 
 WIDTH: Final = "width"
 PAGE: Final = "page"
@@ -329,10 +327,7 @@ class ReportPreview(QWidget):
         )
         self.zoom.setAccessibleName(translate("Report", "Size of the pages"))
         self.zoom.activated.connect(lambda _: self.view.set_fit(self.zoom.currentData()))
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 0)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(translate("Report", "Making the preview"))
+        self.bar = progress_bar(translate("Report", "Making the preview"), endless=True)
         policy = self.bar.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes and goes
         self.bar.setSizePolicy(policy)
@@ -345,16 +340,10 @@ class ReportPreview(QWidget):
         self._tell()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(label(translate("Report", "Preview"), "title"))
-        head.addWidget(self.state)
-        head.addStretch(1)
-        for widget in (self.where, self.previous, self.next, self.zoom):
-            head.addWidget(widget)
-        wrong = QHBoxLayout()
-        wrong.setSpacing(GRID)
-        wrong.addWidget(self.problem, 1)
+        title = label(translate("Report", "Preview"), "title")
+        right = (self.where, self.previous, self.next, self.zoom)
+        head = row_of(title, self.state, None, *right)
+        wrong = row_of(self.problem, wide=self.problem)
         wrong.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

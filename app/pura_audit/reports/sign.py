@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtWidgets import (
     QCheckBox,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QWidget,
 )
@@ -30,6 +29,7 @@ from pura_audit.widgets.form_dialog import (
     dialog_column,
     main_button,
     plain_button,
+    row_of,
 )
 from pura_audit.widgets.working_dialog import WorkingDialog
 
@@ -96,11 +96,7 @@ class ReportSignDialog(WorkingDialog):
             (self.choose, self.report_name),
             (self.choose_certificate, self.certificate_name),
         ):
-            row = QHBoxLayout()
-            row.setSpacing(GAP)
-            row.addWidget(button)
-            row.addWidget(name, 1)
-            layout.addLayout(row)
+            layout.addLayout(row_of(button, name, spacing=GAP, wide=name))
         self.draft = label(
             translate(
                 "SignReport",

@@ -10,7 +10,6 @@ from typing import TypeAlias
 from PySide6.QtCore import QDate, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QRadioButton,
@@ -42,6 +41,7 @@ from pura_audit.widgets.form_dialog import (
     cancel_button,
     dialog_column,
     main_button,
+    row_of,
 )
 
 
@@ -163,10 +163,7 @@ class KeyForm(TriedDialog):
         title = translate("Keys", "File of the key")
         self.choose = QPushButton(translate("Keys", "Choose a file …"))
         self.choose.clicked.connect(lambda: ask_file(self, title, self.take))
-        row = QHBoxLayout()
-        row.setSpacing(GAP)
-        row.addWidget(self.choose)
-        row.addWidget(self.file, 1)
+        row = row_of(self.choose, self.file, spacing=GAP, wide=self.file)
         self._form.addRow(translate("Keys", "or file"), row)
 
     def _add_places(self, found: Inventory) -> None:

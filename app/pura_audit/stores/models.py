@@ -47,6 +47,7 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     opened,
     plain_button,
+    row_of,
 )
 from pura_audit.widgets.table_dialog import fill_table, make_table
 from pura_audit.widgets.working_dialog import StoreDialog, WorkingDialog
@@ -159,14 +160,8 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         """Return the row of what is entered beforehand for a model that is added."""
         words = QLabel(translate("Models", "&Licence of a model to add:"))
         words.setBuddy(self.licence)
-        row = QHBoxLayout()
-        row.setSpacing(GAP)
-        row.addWidget(self.copy)
-        row.addStretch(1)
-        row.addWidget(words)
-        row.addWidget(self.licence)
         self.licence.setMinimumWidth(LICENCE_WIDTH)
-        return row
+        return row_of(self.copy, None, words, self.licence, spacing=GAP)
 
     def _install(self) -> None:
         work = with_progress(partial(install_model, self.session.environment))
@@ -337,10 +332,7 @@ class FitnessDialog(WorkingDialog):
                 (translate("Fitness", "Tokens of each"), self.tokens),
             )
         )
-        row = QHBoxLayout()
-        row.addWidget(self.samples)
-        row.addStretch(1)
-        form.addRow("", row)
+        form.addRow("", button_row(left=(self.samples,)))
         layout.addLayout(form)
         layout.addLayout(self.progress_row())
         layout.addWidget(self.sentence)

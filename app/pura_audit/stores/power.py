@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QHBoxLayout,
     QLineEdit,
     QWidget,
 )
@@ -132,11 +131,8 @@ class PowerDialog(WorkingDialog):
             (translate("Power", "Edits, measured too"), self.edits),
         )
         form = named_rows(fields)
-        row = QHBoxLayout()
-        row.addWidget(self.prompts)
-        row.addStretch(1)
         form.addRow("", self.chat)
-        form.addRow("", row)
+        form.addRow("", button_row(left=(self.prompts,)))
         layout.addWidget(Scrolled(form), 1)
         layout.addLayout(self.progress_row())
         layout.addLayout(button_row(close_button(self), self.measure, left=(self.estimate,)))

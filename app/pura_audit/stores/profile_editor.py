@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
     QSpinBox,
     QTableWidget,
     QTableWidgetItem,
@@ -42,6 +41,8 @@ from pura_audit.widgets.form_dialog import (
     cancel_button,
     dialog_column,
     main_button,
+    plain_button,
+    row_of,
 )
 from pura_audit.widgets.layouts import Scrolled
 
@@ -257,23 +258,15 @@ class FieldsTable(QWidget):
             header.resizeSection(column, width)
         header.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
-        self.add = QPushButton(translate("ProfileEditor", "Add a field"))
-        self.drop = QPushButton(translate("ProfileEditor", "Remove the last field"))
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        for button in (self.add, self.drop):
-            button.setAutoDefault(False)
-            row.addWidget(button)
-        row.addStretch(1)
+        self.add = plain_button(translate("ProfileEditor", "Add a field"), self._add)
+        self.drop = plain_button(translate("ProfileEditor", "Remove the last field"), self._drop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
         layout.addWidget(self.table, 1)
-        layout.addLayout(row)
+        layout.addLayout(row_of(self.add, self.drop, None))
         for field in fields:
             self.append(field.to_dict())
-        self.add.clicked.connect(self._add)
-        self.drop.clicked.connect(self._drop)
         self.table.itemChanged.connect(lambda _item: self.changed.emit())
 
     def append(self, entry: dict[str, Any]) -> None:

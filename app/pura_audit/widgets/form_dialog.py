@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMessageBox,
+    QProgressBar,
     QPushButton,
     QToolButton,
     QVBoxLayout,
@@ -23,7 +24,7 @@ from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
-from pura_audit.theme.theme import GAP, PADDING, Mode, Theme
+from pura_audit.theme.theme import GAP, GRID, PADDING, Mode, Theme
 from pura_audit.widgets.card import label, restyle
 
 
@@ -287,6 +288,30 @@ def button_row(*right: QWidget, left: Sequence[QWidget] = ()) -> QHBoxLayout:
     for widget in right:
         row.addWidget(widget)
     return row
+
+
+def row_of(
+    *widgets: QWidget | None, spacing: int = GRID, wide: QWidget | None = None
+) -> QHBoxLayout:
+    """Return a row of widgets; None is room that is left over, ``wide`` takes it instead."""
+    row = QHBoxLayout()
+    row.setSpacing(spacing)
+    for widget in widgets:
+        if widget is None:
+            row.addStretch(1)
+        else:
+            row.addWidget(widget, int(widget is wide))
+    return row
+
+
+def progress_bar(name: str, *, endless: bool = False) -> QProgressBar:
+    """Return a bar without numbers; an endless one only says that something is going on."""
+    bar = QProgressBar()
+    bar.setTextVisible(False)
+    bar.setAccessibleName(name)
+    if endless:
+        bar.setRange(0, 0)
+    return bar
 
 
 def opened(dialog: Shown) -> Shown:

@@ -7,7 +7,6 @@ from typing import Generic, Literal, TypeVar
 
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QProgressBar,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -25,6 +24,8 @@ from pura_audit.widgets.form_dialog import (
     button_row,
     close_button,
     dialog_column,
+    plain_button,
+    progress_bar,
 )
 from pura_audit.widgets.layouts import Scrolled
 from pura_audit.widgets.table_dialog import fill_table, make_table
@@ -43,12 +44,8 @@ class WorkingDialog(FittedDialog):
         self.words = Remark()
         # A widget: Qt takes the width of a layout with nothing in sight for a limit of its column.
         self._moving = QWidget()
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(translate("Stores", "Progress"))
-        self.stop = QPushButton(translate("Stores", "Stop"))
-        self.stop.setAutoDefault(False)
-        self.stop.clicked.connect(self._stop)
+        self.bar = progress_bar(translate("Stores", "Progress"))
+        self.stop = plain_button(translate("Stores", "Stop"), self._stop)
         session.noticed.connect(self._noticed)
         self._show_progress(None)
 

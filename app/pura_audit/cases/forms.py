@@ -508,7 +508,7 @@ class CheckDialog(PlainDialog):
         layout.addLayout(row)
         layout.addWidget(self.bar)
         layout.addWidget(self.words)
-        layout.addWidget(self.list, 1)
+        layout.addWidget(self.list.area, 1)
         layout.addLayout(button_row(close_button(self)))
         self.check()
 

@@ -220,7 +220,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         layout.addLayout(button_row(self.stop, self.start, left=(self.again,)))
         layout.addWidget(self.bar)
         layout.addWidget(self.summary)
-        layout.addWidget(self.list, 1)
+        layout.addWidget(self.list.area, 1)
         left = (self.copy_button, self.show_audits)
         layout.addLayout(button_row(close_button(self), left=left))
 
@@ -336,7 +336,7 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         layout.addLayout(form)
         layout.addWidget(self.summary)
         layout.addWidget(self.statement)
-        layout.addWidget(self.list, 1)
+        layout.addWidget(self.list.area, 1)
         layout.addLayout(button_row(close_button(self), left=(self.copy_button,)))
 
     def _refresh(self) -> None:

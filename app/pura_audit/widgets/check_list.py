@@ -42,21 +42,22 @@ def check_card(state: str, title: str, text: str, result: str = "") -> Card:
     return card
 
 
-class CheckList(QScrollArea):
-    """Rows that scroll.
+class CheckList:
+    """Rows that scroll; the style sheet knows no subclass of their area.
 
     Args:
         name: For screen readers.
         margins: Around the rows.
 
     Attributes:
+        area: What is put into the dialog.
         rows: What is shown, one below the other.
     """
 
     def __init__(self, name: str, margins: tuple[int, int, int, int]) -> None:
-        super().__init__()
-        self.setWidgetResizable(True)
-        self.setAccessibleName(name)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setAccessibleName(name)
         self.rows = QVBoxLayout()
         self.rows.setSpacing(GRID)
         inside = QWidget()
@@ -64,7 +65,7 @@ class CheckList(QScrollArea):
         column.setContentsMargins(*margins)
         column.addLayout(self.rows)
         column.addStretch(1)
-        self.setWidget(inside)
+        self.area.setWidget(inside)
 
     def clear(self) -> None:
         """Show nothing."""

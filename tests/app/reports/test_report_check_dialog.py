@@ -52,7 +52,7 @@ def report(audit: Audit, tmp_path: Path) -> Path:
 
 
 def words_of(dialog: Any) -> str:
-    return "\n".join(one.text() for one in dialog.list.findChildren(QLabel))
+    return "\n".join(one.text() for one in dialog.list.area.findChildren(QLabel))
 
 
 def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbot: Any) -> None:
@@ -90,7 +90,7 @@ def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, q
     assert dialog.summary.property("role") == "banner"
     first = dialog.list.rows.itemAt(0).widget()
     assert "4 bytes were appended" in " ".join(x.text() for x in first.findChildren(QLabel))
-    [fold] = dialog.list.findChildren(Fold)
+    [fold] = dialog.list.area.findChildren(Fold)
     assert not fold.head.isChecked()  # what is well stands folded below
 
 

@@ -22,7 +22,6 @@ from pura.caselog import (
     CaseItem,
     CaseLog,
     Person,
-    Query,
     erase,
     list_cases,
     open_case,
@@ -196,7 +195,9 @@ class CaseActs(QObject):
         """Ask what happened to the item."""
         dialog = EventDialog(self._browser)
         dialog.given.connect(
-            lambda event: self._write(lambda log, who: record_event(log, case.id, event, who))
+            lambda event: self._write(
+                lambda log, who: record_event(log, who, case=case.id, **event)
+            )
         )
         dialog.open()
         return dialog
@@ -456,8 +457,8 @@ class CasesDialog(PlainDialog):
             self._wanted = wanted
         if self._asked is not None:
             self._asked.drop()
-        query = Query(search=self.search.text(), state=self.state.currentData())
-        self._asked = self.log.read(lambda log, _: list_cases(log, query), self._listed, self)
+        asked = {"search": self.search.text(), "state": self.state.currentData()}
+        self._asked = self.log.read(lambda log, _: list_cases(log, **asked), self._listed, self)
 
     def _listed(self, outcome: Outcome[tuple[Case, ...]]) -> None:
         self._asked = None

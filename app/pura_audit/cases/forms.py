@@ -23,8 +23,6 @@ from pura.caselog import (
     SEAL,
     Case,
     CaseItem,
-    Event,
-    Query,
     action_words,
     list_cases,
 )
@@ -134,7 +132,7 @@ class EventDialog(AskDialog):
     """What happened, who handed the item over, who took it, its hash.
 
     Signals:
-        given: The Event.
+        given: What :func:`~pura.caselog.record_event` takes, by name.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -171,16 +169,11 @@ class EventDialog(AskDialog):
         layout.addLayout(pair(self.handed, self.taken))
         layout.addWidget(self.digest)
 
-    def answer(self) -> Event:
+    def answer(self) -> dict[str, str]:
         """Return what happened."""
-        details, handed, taken, digest = (field.text for field in self.fields)
-        return Event(
-            action=self.kind.currentData(),
-            details=details,
-            handed=handed,
-            taken=taken,
-            digest=digest,
-        )
+        names = ("details", "handed", "taken", "digest")
+        texts = {name: field.text for name, field in zip(names, self.fields, strict=True)}
+        return {"action": self.kind.currentData(), **texts}
 
 
 class ReviewDialog(TriedDialog):
@@ -360,7 +353,7 @@ class SaveDialog(TriedDialog):
         self.who.edited.connect(self.check)
         self.check()
         listed = by_outcome(self._offer, self.words.say)
-        cases.read(lambda log, _: list_cases(log, Query(state="open")), listed, self)
+        cases.read(lambda log, _: list_cases(log, state="open"), listed, self)
         self.case.setFocus()
 
     def _lay_out(self, title: str) -> None:

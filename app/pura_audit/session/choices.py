@@ -20,7 +20,7 @@ from pura.keys import KeyEntry, KeyRef, KeyStore, Place, SessionKeys, State
 from pura.model.device import Device, Room, free_on, room_for
 from pura.model.folder import InstalledModel
 from pura.model.store import ModelCache
-from pura.register.key_usage import Usage, find_usage
+from pura.register.issue_log import Usage, find_usage
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Prepared, Setup, prepared
 from pura.usecases.environment import Environment

@@ -22,7 +22,7 @@ from pura_audit.platform.i18n import translate
 from pura_audit.session.results import COLUMNS, NUMBERS, ResultRow, headers
 
 if TYPE_CHECKING:
-    from pura.batch.rows import Row
+    from pura.batch.results import Row
 
 Cell = str | int | float | None
 """A number is one for the spreadsheet too; a text stays a text, whatever it looks like."""
@@ -246,7 +246,7 @@ def _about(cells: Sequence[tuple[Cell, ...]]) -> Sheet:
 
 
 def _findings(at: Environment, rows: Sequence[ResultRow], context: JobContext) -> Iterator[Row]:
-    from pura.batch.rows import finding_of, row_of
+    from pura.batch.results import finding_of, row_of
 
     for place, row in enumerate(rows, start=1):
         context.checkpoint()

@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, Signal
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
 from pura.base.files import write_atomic
 from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseLog, CaseStanding
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.keys import Secret
 from pura.record.finding import Finding
 from pura.report import ReportRequest

@@ -42,7 +42,7 @@ from pura_audit.session.queue_model import (
 )
 
 if TYPE_CHECKING:
-    from pura.batch.rows import Row
+    from pura.batch.results import Row
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_ROLE: Final = Qt.ItemDataRole.UserRole + 1
@@ -534,8 +534,7 @@ def opened_result(path: Path, context: JobContext) -> list[ResultRow]:
     Raises:
         PuraError: It cannot be read, or is something else.
     """
-    from pura.batch.results import read_rows
-    from pura.batch.rows import finding_in
+    from pura.batch.results import finding_in, read_rows
 
     rows = []
     for row in read_rows(str(path)):

@@ -18,7 +18,7 @@ from pura.cli.terminal import Language, RowsInto, err, language, out, say, write
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
-    from pura.batch.run import BatchStanding
+    from pura.batch.journal import BatchStanding
     from pura.usecases.batch import BatchDone
 
 MARKED: Final = 3
@@ -97,8 +97,7 @@ def run(
     new. What cannot be examined is a row with an error. Exit codes: 0 every text was examined, 1
     some could not be, 2 usage.
     """
-    from pura.batch.inputs import Inputs
-    from pura.batch.tables import Columns
+    from pura.batch.inputs import Columns, Inputs
     from pura.documents import ReadOptions
     from pura.usecases.batch import ENGINES, run_batch
 

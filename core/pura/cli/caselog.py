@@ -39,21 +39,14 @@ def list_(
     from rich.table import Table
     from rich.text import Text
 
-    from pura.caselog import Query, list_cases
+    from pura.caselog import list_cases
     from pura.usecases.cases import open_log
 
     if state not in _STATES:
         raise typer.BadParameter(say("choose", known=", ".join(_STATES[1:])), param_hint="--state")
-    query = Query(
-        search=search,
-        tag=tag,
-        verdict=verdict,
-        since=_day(since, "--since"),
-        until=_day(until, "--until"),
-        state=state,
-    )
+    days = {"since": _day(since, "--since"), "until": _day(until, "--until")}
     with open_log(environment(), read_only=True) as log:
-        cases = list_cases(log, query)
+        cases = list_cases(log, search=search, tag=tag, verdict=verdict, state=state, **days)
     if as_json:
         for case in cases:
             write_row(case_row(case), "case")
@@ -212,7 +205,7 @@ def import_(
 
 def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
-    from pura.caselog.case import rows_of
+    from pura.caselog.cases import rows_of
 
     return {
         "id": case.id,

@@ -226,22 +226,24 @@ def record(
     auditor: Auditor = None,
 ) -> None:
     """Put on record what happened to an item, a key or the rules (chain of custody)."""
-    from pura.caselog import Event, record_event
+    from pura.caselog import record_event
     from pura.usecases.cases import acting, case_named, open_log
 
     with open_log(environment(), create=case is None) as log:
         found = None if case is None else case_named(log, case)
         audit = "" if found is None or item is None else found.item(item).id
-        event = Event(
-            action=action,
-            details=details,
+        entry = record_event(
+            log,
+            acting(log, auditor),
+            action,
+            details,
+            case=found.id if found else "",
+            item=audit,
+            key=key.lower(),
+            digest=digest,
             handed=handed,
             taken=taken,
-            digest=digest,
-            key=key.lower(),
-            item=audit,
         )
-        entry = record_event(log, found.id if found else "", event, acting(log, auditor))
     out.print(say("entry", number=entry.seq))
     if entry.action == "key-leaked":
         reports = entry.facts["reports"]

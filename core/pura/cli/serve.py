@@ -29,7 +29,7 @@ from pura.cli.tree import App
 
 if TYPE_CHECKING:
     from pura.report.statement import StatementKey
-    from pura.serve.tokens import TokenFile
+    from pura.serve.settings import TokenFile
     from pura.usecases.environment import Environment
 
 
@@ -204,10 +204,9 @@ def run(
 
     if engine not in ENGINES:
         raise typer.BadParameter(say("choose", known=", ".join(ENGINES)), param_hint="--engine")
-    from pura.serve.app import create_app
-    from pura.serve.log import Log
+    from pura.serve.app import Listen, create_app, logged, server
     from pura.serve.reader import Reader
-    from pura.serve.server import Listen, logged, server
+    from pura.serve.service import Log
     from pura.serve.settings import Protection, Settings
     from pura.serve.softbinding import Manifests
     from pura.usecases.audits import Setup
@@ -276,7 +275,7 @@ def new(
     from datetime import date
 
     from pura.record.answers import Role
-    from pura.serve.tokens import PER_DAY
+    from pura.serve.settings import PER_DAY
 
     if role not in {one.value for one in Role}:
         known = ", ".join(one.value for one in Role)
@@ -360,7 +359,6 @@ def refuse_missing() -> None:
 
 
 def _tokens() -> TokenFile:
-    from pura.serve.settings import Places
-    from pura.serve.tokens import TokenFile
+    from pura.serve.settings import Places, TokenFile
 
     return TokenFile(Places.of(environment().paths).tokens)

@@ -23,8 +23,7 @@ from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
 from pura.keys import Place, Secret, parse_key
 from pura.keys.sealed import check_passphrase, seal, unseal
-from pura.register.register_csv import export_csv
-from pura.register.store import Register
+from pura.register.store import Register, export_csv
 from pura.scheme import Profile
 from pura.scheme.keys import wipe_buffer
 from pura.usecases.environment import Environment

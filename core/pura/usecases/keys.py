@@ -12,7 +12,7 @@ from pura.base.files import refuse_taken, write_or_refuse
 from pura.keys import KeyEntry, KeyFile, KeyRef, Place, Secret, load_key, parse_key
 from pura.keys.entries import check_name
 from pura.keys.epochs import epoch_key, epoch_of, epochs, kind_of, today
-from pura.register.key_usage import Usage, find_usage
+from pura.register.issue_log import Usage, find_usage
 from pura.scheme import Profile, SecretKey
 from pura.scheme.keys import wipe_buffer
 from pura.usecases.environment import Environment

@@ -10,9 +10,8 @@ from pathlib import Path
 from pura.base.errors import RegisterError, naming
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.register.issue_log import import_log, is_log
-from pura.register.register_csv import export_csv, import_csv
 from pura.register.rows import Issue, RegisterEntry
-from pura.register.store import Register
+from pura.register.store import Register, export_csv, import_csv
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from pura.base.errors import PuraError
 from pura.base.paths import resource, user_paths
-from pura.batch.rows import Row
+from pura.batch.results import Row
 from pura.cli.__main__ import app
 from pura.cli.rows import OPEN, ROWS, json_schema
 from pura.cli.terminal import exit_code, rows_into, use_language, write_row

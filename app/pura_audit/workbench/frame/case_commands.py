@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QDialog
 
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.scheme import Profile
 from pura.usecases.register import RegisterDone
 from pura.usecases.register import import_register as add_register

@@ -6,7 +6,7 @@ import contextlib
 import json
 import logging
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -93,16 +93,12 @@ class WindowSettings:
     report_paper: str = ""
     report_logo: str = ""
 
-    def with_(self, **changes: Any) -> WindowSettings:
-        """Return a copy with some settings changed."""
-        return replace(self, **changes)
-
     def with_recent(self, path: Path) -> WindowSettings:
         """Return a copy with a file on top of the recent ones."""
         if not self.keep_recent:
             return self
         others = tuple(p for p in self.recent if p != str(path))
-        return self.with_(recent=(str(path), *others)[:MAX_RECENT])
+        return replace(self, recent=(str(path), *others)[:MAX_RECENT])
 
 
 _CHOICES: Final = {
@@ -159,7 +155,7 @@ class SettingsFile:
 
     def update(self, **changes: Any) -> None:
         """Change settings and write them; a disk that refuses is logged, never in the way."""
-        self.replace(self.current.with_(**changes))
+        self.replace(replace(self.current, **changes))
 
     def replace(self, settings: WindowSettings) -> None:
         """Put other settings in place and write them."""
@@ -240,27 +236,3 @@ def _fits(name: str, value: object, default: object) -> bool:
     if name.startswith("report_"):
         return isinstance(value, str) and len(value) <= MAX_FIELD
     return type(value) is type(default)
-
-
-def stored_words(notes: Sequence[str]) -> list[str]:
-    """Say of a stored file what was done to read it, and how it gets its present form."""
-    words = {
-        "version-1": translate(
-            "Profiles",
-            "Its file is of the first form (version 1): what it leaves out has the usual value. "
-            "Edit and save it to bring it to the present form; its fingerprint stays.",
-        ),
-    }
-    return [words[note] for note in notes]
-
-
-def imported_words(notes: Sequence[str]) -> list[str]:
-    """Say of a file that was imported in what form it came."""
-    words = {
-        "version-1": translate(
-            "Profiles",
-            "Its file was of the first form (version 1) and is stored in the present one; what "
-            "it left out has the usual value.",
-        ),
-    }
-    return [words[note] for note in notes]

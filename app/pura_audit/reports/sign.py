@@ -181,19 +181,14 @@ class ReportSignDialog(WorkingDialog):
         self.begin(with_progress(work), words=_signed)
 
     def _ask_report(self) -> None:
-        title, kinds = (
-            translate("SignReport", "Choose a report"),
-            translate("SignReport", "Reports (*.pdf)"),
-        )
-        every = translate("SignReport", "All files (*)")
-        ask_file(self, title, lambda path: self.take(report=path), kinds, every)
+        kinds = translate("SignReport", "Reports (*.pdf)"), translate("SignReport", "All files (*)")
+        title = translate("SignReport", "Choose a report")
+        ask_file(self, title, lambda path: self.take(report=path), *kinds)
 
     def _ask_certificate(self) -> None:
-        title, kinds = (
-            translate("SignReport", "Choose a certificate"),
-            translate("SignReport", "Certificates (*.p12 *.pfx)"),
-        )
+        kinds = translate("SignReport", "Certificates (*.p12 *.pfx)")
         every = translate("SignReport", "All files (*)")
+        title = translate("SignReport", "Choose a certificate")
         ask_file(self, title, lambda path: self.take(certificate=path), kinds, every)
 
     def _ask_to(self) -> None:

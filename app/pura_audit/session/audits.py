@@ -20,6 +20,7 @@ from pura.documents import Document, from_text
 from pura.model.device import Device
 from pura.model.folder import InstalledModel
 from pura.record.audit import Audit
+from pura.scheme import Profile
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.choices import candidates_of
 from pura.verdict.expect import Expectation, expect
@@ -131,7 +132,7 @@ SHORT_S: Final = 20.0  # what is over sooner needs no word
 
 
 @dataclass(kw_only=True, eq=False)
-class _Asked:
+class _Request:
     """An audit that somebody asked for; ``item`` belongs to the window's thread."""
 
     item: Item
@@ -156,12 +157,12 @@ class AuditStream(QObject):
 
     Signals:
         begun: A row's turn has come: the row.
-        told: How far a row is: the row, and a Progress.
+        progressed: How far a row is: the row, and a Progress.
         ended: What came of a row: the row, and Done with what was kept, Failure or Stopped.
     """
 
     begun = Signal(object)
-    told = Signal(object, object)
+    progressed = Signal(object, object)
     ended = Signal(object, object)
 
     def __init__(
@@ -170,12 +171,12 @@ class AuditStream(QObject):
         super().__init__(parent)
         self._jobs, self._engine, self._keeper = jobs, engine, keeper
         self._lock = threading.Lock()
-        self._waiting: list[_Asked] = []
-        self._asked: dict[Item, _Asked] = {}  # in the window's thread, as the next one
-        self._reading: list[_Asked] = []
+        self._waiting: list[_Request] = []
+        self._asked: dict[Item, _Request] = {}  # in the window's thread, as the next one
+        self._reading: list[_Request] = []
         self._job: Job | None = None
         self._together = threading.Event()  # what is asked for in one go is there as a whole
-        self._taken: list[_Asked] = []  # in the thread of the model, as the next one
+        self._taken: list[_Request] = []  # in the thread of the model, as the next one
         self._step = -1
 
     # In the window's thread
@@ -185,7 +186,7 @@ class AuditStream(QObject):
 
         Files are read one by one, so the texts of one order come here in any order.
         """
-        asked = _Asked(item=item, size=length(item), setup=setup, text=text)
+        asked = _Request(item=item, size=length(item), setup=setup, text=text)
         self._asked[item] = asked
         with self._lock:
             place = len(self._waiting)
@@ -225,17 +226,17 @@ class AuditStream(QObject):
                 place = self._waiting.index(asked)
                 self._waiting.insert(max(0, place + by), self._waiting.pop(place))
 
-    def _begin(self, asked: _Asked) -> None:
+    def _begin(self, asked: _Request) -> None:
         if not asked.stopped:
             self._reading.append(asked)
             self.begun.emit(asked.item)
 
-    def _progressed(self, progress: Progress) -> None:
+    def _spread(self, progress: Progress) -> None:
         progress = replace(progress, texts=len(self._reading))
         for asked in self._reading:
-            self.told.emit(asked.item, progress)
+            self.progressed.emit(asked.item, progress)
 
-    def _end(self, asked: _Asked, outcome: Outcome[Kept]) -> None:
+    def _end(self, asked: _Request, outcome: Outcome[Kept]) -> None:
         if self._asked.get(asked.item) is asked:
             del self._asked[asked.item]
             if asked in self._reading:
@@ -252,7 +253,7 @@ class AuditStream(QObject):
             self._start()
 
     def _start(self) -> None:
-        self._job = self._jobs.do(self._read_all, self._over, self, progressed=self._progressed)
+        self._job = self._jobs.do(self._read_all, self._over, self, progressed=self._spread)
 
     # In the thread of the model
 
@@ -275,7 +276,7 @@ class AuditStream(QObject):
         with self._lock:
             return self._waiting[0].setup if self._waiting else None
 
-    def _take(self, setup: Setup, context: JobContext) -> Iterator[_Asked]:
+    def _take(self, setup: Setup, context: JobContext) -> Iterator[_Request]:
         """Take rows from those that wait, as long as they are read with the same."""
         while True:
             context.checkpoint()
@@ -288,7 +289,7 @@ class AuditStream(QObject):
             context.post(lambda one=asked: self._begin(one))  # type: ignore[misc]
             yield asked
 
-    def _read(self, setup: Setup, rows: Iterable[_Asked], context: JobContext) -> None:
+    def _read(self, setup: Setup, rows: Iterable[_Request], context: JobContext) -> None:
         def progress(stage: Stage) -> None:
             # Steps are walked by one text after the other: what is shown never goes back. The
             # evidence is looked at for each text by itself.
@@ -315,7 +316,7 @@ class AuditStream(QObject):
                 self._found(asked, error, context)
 
     def _found(
-        self, asked: _Asked, found: Audited | PuraError | Failure, context: JobContext
+        self, asked: _Request, found: Audited | PuraError | Failure, context: JobContext
     ) -> None:
         outcome: Outcome[Kept] = Stopped()
         if asked.stopped:
@@ -377,7 +378,7 @@ class Audits(QObject):
         self.stream = AuditStream(model, engine, keeper, self)
         self.read_alone = 0  # since the window was opened
         self.stream.begun.connect(self._started)
-        self.stream.told.connect(self._progressed)
+        self.stream.progressed.connect(self._progressed)
         self.stream.ended.connect(self._audited)
         texts.wanted.connect(lambda item: self.audit([item]))
         texts.unreadable.connect(self._ask_unreadable)
@@ -467,7 +468,7 @@ class Audits(QObject):
 
     def expectation_words(self, item: Item) -> str:
         """Say what may be expected of a text that was not audited yet; "" for nothing."""
-        profile = item.profile or (self._chosen.profile.profile if self._chosen.profile else None)
+        profile = self._profile(item)
         if item.document is None or profile is None or item.state is not ItemState.READY:
             return ""
         if profile.foreign is not None:  # nothing was measured of it
@@ -534,10 +535,14 @@ class Audits(QObject):
             item.state = ItemState.DONE
         self._texts.touch(item)
 
+    def _profile(self, item: Item) -> Profile | None:
+        """Return what a row is read with: its own profile, else the one that is chosen."""
+        return item.profile or (self._chosen.profile.profile if self._chosen.profile else None)
+
     def _setup(self, item: Item) -> Setup | None:
         chosen = self._chosen
         keys = (item.key,) if item.key is not None else chosen.keys
-        profile = item.profile or (chosen.profile.profile if chosen.profile else None)
+        profile = self._profile(item)
         if not keys or profile is None or chosen.model is None:
             missing = translate("Session", "Choose a key, a model and a profile first.")
             self.noticed.emit(missing)

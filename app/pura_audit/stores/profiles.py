@@ -26,7 +26,6 @@ from pura.usecases.profiles import (
 )
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import decimal, error_words, filled, short, translate
-from pura_audit.platform.settings import imported_words, stored_words
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.stores.profile_editor import code_names
@@ -109,7 +108,7 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and say whether the chosen profile fits what is in use."""
         one = self.selected
-        lines = [self._fitness(one.profile), *stored_words(one.notes)] if one is not None else []
+        lines = [self._fitness(one.profile), *note_words(one.notes)] if one is not None else []
         self.detail.setText("\n".join(line for line in lines if line))
         foreign = one is not None and one.profile.foreign is not None
         for kind, button in self.buttons.items():
@@ -243,11 +242,27 @@ def _saved(done: ProfileDone) -> str:
     )
 
 
+def note_words(notes: Sequence[str], *, imported: bool = False) -> list[str]:
+    """Say what was done to read a file, and in what form it is stored."""
+    stored = translate(
+        "Profiles",
+        "Its file is of the first form (version 1): what it leaves out has the usual value. "
+        "Edit and save it to bring it to the present form; its fingerprint stays.",
+    )
+    taken_in = translate(
+        "Profiles",
+        "Its file was of the first form (version 1) and is stored in the present one; what "
+        "it left out has the usual value.",
+    )
+    words = {"version-1": taken_in if imported else stored}
+    return [words[note] for note in notes]
+
+
 def _imported(done: ProfileDone) -> str:
     words = filled(
         translate("Profiles", "The profile “{profile:text}” was imported."), profile=done.name or ""
     )
-    return " ".join((words, *imported_words(done.notes)))
+    return " ".join((words, *note_words(done.notes, imported=True)))
 
 
 _PROGRAMS: Final = {"gumbel-max": "vLLM", "synthid-text": "transformers", "kgw": "transformers"}

@@ -29,7 +29,6 @@ from pura.usecases.profiles import (
 )
 from pura.verdict.power_file import PowerFile, read_power_file, seal
 from pura_audit.jobs.context import Done, Progress
-from pura_audit.platform.settings import imported_words, stored_words
 from pura_audit.session.choices import (
     AuditEngine,
     Inventory,
@@ -43,6 +42,7 @@ from pura_audit.stores import profiles as profiles_module
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.stores.power import PowerDialog, PowerTablesDialog
 from pura_audit.stores.profile_editor import ProfileEditor
+from pura_audit.stores.profiles import note_words
 from pura_audit.workbench.frame import program_commands
 
 
@@ -546,9 +546,9 @@ def test_a_profile_of_an_older_version_says_so(
     dialog.close()
 
 
-@pytest.mark.parametrize("words", [stored_words, imported_words])
-def test_every_note_has_words_in_the_window(words: Any) -> None:
-    assert all(words([note]) for note in NOTES)
+def test_every_note_has_words_in_the_window() -> None:
+    for note in NOTES:
+        assert note_words([note]) != note_words([note], imported=True)
 
 
 def test_the_real_engine_tells_whether_a_model_fits(

@@ -27,14 +27,16 @@ from pura_audit.platform.i18n import decimal, filled, number, short, translate
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID, PADDING, Mode
 from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import combo, name_input, spin_box
 from pura_audit.widgets.form_dialog import (
     Host,
     PlainDialog,
     button_row,
     close_button,
+    combo,
     dialog_column,
+    name_input,
     plain_button,
+    spin_box,
 )
 
 WIDE: Final = 260

@@ -39,25 +39,24 @@ from pura.usecases.cases import export_to_file, import_from_file, open_audits
 from pura.usecases.reports import filled_request
 from pura_audit.cases.forms import AskDialog, CheckDialog, EventDialog, ReviewDialog
 from pura_audit.cases.pane import CasePane, Shown, case_name, case_row, shown
-from pura_audit.jobs.context import Done, Failure, Outcome, by_outcome
-from pura_audit.jobs.queue import Job, Work
+from pura_audit.jobs.queue import Done, Failure, Job, Outcome, Work, by_outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.fields import combo
+from pura_audit.widgets.card import Card, label, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
+    ask_file,
+    ask_target,
     close_button,
+    combo,
     dialog_column,
     opened,
     plain_button,
-    row_of,
 )
-from pura_audit.widgets.table_dialog import fill_table, make_table
+from pura_audit.widgets.working_dialog import fill_table, make_table
 
 T = TypeVar("T")
 
@@ -434,8 +433,7 @@ class CasesDialog(PlainDialog):
         side.setMinimumWidth(250)
         layout = dialog_column(self, translate("Cases", "Cases"))
         layout.addWidget(parts, 1)
-        foot = (self.words, self.check, self.close_button)
-        layout.addLayout(row_of(*foot, wide=self.words))
+        layout.addLayout(row_of((self.words, 1), self.check, self.close_button))
 
     def _wire(self) -> None:
         self.search.textChanged.connect(lambda _: self.timer.start())

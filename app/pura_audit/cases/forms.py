@@ -32,31 +32,30 @@ from pura.record.audit import Audit
 from pura.report.check import BAD
 from pura.usecases.cases import SavedAudits, SaveTo, check_log, review_finding, save_audits
 from pura_audit.cases.pane import ERASED, case_name, moment
-from pura_audit.jobs.context import Done, Outcome, by_outcome
-from pura_audit.jobs.queue import Job, with_progress
+from pura_audit.jobs.queue import Done, Job, Outcome, by_outcome, with_progress
 from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.keeper import PAUSE_MS, Cases
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.card import Card, Scrolled, label, progress_bar, row_of
 from pura_audit.widgets.check_list import CheckList, check_card
-from pura_audit.widgets.fields import LabelledField, Words, choice, pair
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
+    LabelledField,
     PlainDialog,
     TriedDialog,
+    Words,
     button_row,
     cancel_button,
+    choice,
     close_button,
     dialog_column,
     main_button,
     opened,
+    pair,
     plain_button,
-    progress_bar,
-    row_of,
 )
-from pura_audit.widgets.layouts import Scrolled
 
 
 class AskDialog(FittedDialog):
@@ -493,7 +492,7 @@ class CheckDialog(PlainDialog):
         half = GRID // 2
         self.list = CheckList(translate("Cases", "Single checks"), (half, half, half, half))
         layout = dialog_column(self, title)
-        row = row_of(self.head, wide=self.head)
+        row = row_of((self.head, 1))
         bottom = QVBoxLayout()
         bottom.addStretch(1)
         bottom.addWidget(self.again)

@@ -16,25 +16,22 @@ from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
 from pura.report.statement_check import StatementCheck
 from pura.usecases.reports import check_report
 from pura.usecases.statements import check_statement
-from pura_audit.jobs.context import Done, Failure, Outcome
-from pura_audit.jobs.queue import Job, with_progress
+from pura_audit.jobs.queue import Done, Failure, Job, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.ask_file import Take, ask_file
-from pura_audit.widgets.card import Card, dropped_paths, label, restyle
+from pura_audit.widgets.card import Card, Fold, dropped_paths, label, progress_bar, restyle, row_of
 from pura_audit.widgets.check_list import CheckList, check_card
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
+    Take,
+    ask_file,
     button_row,
     close_button,
     dialog_column,
     main_button,
     plain_button,
-    progress_bar,
-    row_of,
 )
-from pura_audit.widgets.layouts import Fold
 
 C = TypeVar("C", ReportCheck, StatementCheck)
 _RANK: Final = {BAD: 0, NOTICE: 1, OPEN: 2}
@@ -216,7 +213,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
             ),
         )
         for button, name in ((self.choose, self.file), (self.add_trust, self.trusted)):
-            layout.addLayout(row_of(button, name, spacing=GAP, wide=name))
+            layout.addLayout(row_of(button, (name, 1), spacing=GAP))
         layout.addLayout(button_row(self.stop, self.start, left=(self.again,)))
         layout.addWidget(self.bar)
         layout.addWidget(self.summary)

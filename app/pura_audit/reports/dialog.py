@@ -32,8 +32,7 @@ from pura.usecases.reports import (
     with_logo,
     write_report,
 )
-from pura_audit.jobs.context import Done, Failure, JobContext, Outcome, Progress
-from pura_audit.jobs.queue import Job, JobQueue, Work
+from pura_audit.jobs.queue import Done, Failure, Job, JobContext, JobQueue, Outcome, Progress, Work
 from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.reports.form import ReportForm
 from pura_audit.reports.preview import ReportPreview
@@ -41,19 +40,16 @@ from pura_audit.session.keeper import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID, PADDING
-from pura_audit.widgets.ask_file import ask_target
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import Fold, label, progress_bar, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
     ask_first,
+    ask_target,
     main_button,
     opened,
     plain_button,
-    progress_bar,
-    row_of,
 )
-from pura_audit.widgets.layouts import Fold
 
 
 class ReportMaker:
@@ -225,7 +221,7 @@ class SaveLine(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID // 2)
         layout.addWidget(self.words)
-        layout.addLayout(row_of(self.bar, self.stop, None, wide=self.bar))
+        layout.addLayout(row_of((self.bar, 1), self.stop, None))
         self._show()
 
     @property
@@ -437,7 +433,7 @@ class ReportDialog(PlainDialog):
         layout.setSpacing(GAP)
         layout.addWidget(label(translate("Report", "Report"), "answer"))
         layout.addWidget(self.parts, 1)
-        layout.addLayout(row_of(self.line, *buttons, wide=self.line))
+        layout.addLayout(row_of((self.line, 1), *buttons))
 
     def _fit(self, parent: QWidget | None) -> None:
         """Be nearly as large as the window behind."""

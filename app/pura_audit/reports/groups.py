@@ -32,11 +32,15 @@ from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.ask_file import ask_file
-from pura_audit.widgets.card import ElidedLabel, label
-from pura_audit.widgets.fields import LabelledField, Words, choice, pair
-from pura_audit.widgets.form_dialog import plain_button
-from pura_audit.widgets.layouts import FlowLayout, Fold
+from pura_audit.widgets.card import ElidedLabel, FlowLayout, Fold, label
+from pura_audit.widgets.form_dialog import (
+    LabelledField,
+    Words,
+    ask_file,
+    choice,
+    pair,
+    plain_button,
+)
 from pura_audit.widgets.text_layout import safe_text
 
 _ROW: Final = 27

@@ -29,14 +29,12 @@ from PySide6.QtWidgets import (
 
 from pura.report import render_pages
 from pura.usecases.reports import Built
-from pura_audit.jobs.context import Done, Failure, JobContext, Outcome, Stopped
-from pura_audit.jobs.queue import Job, JobQueue, Work
+from pura_audit.jobs.queue import Done, Failure, Job, JobContext, JobQueue, Outcome, Stopped, Work
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import ElidedLabel, label
-from pura_audit.widgets.fields import combo
-from pura_audit.widgets.form_dialog import plain_button, progress_bar, row_of
+from pura_audit.widgets.card import ElidedLabel, label, progress_bar, row_of
+from pura_audit.widgets.form_dialog import combo, plain_button
 
 WIDTH: Final = "width"
 PAGE: Final = "page"
@@ -343,7 +341,7 @@ class ReportPreview(QWidget):
         title = label(translate("Report", "Preview"), "title")
         right = (self.where, self.previous, self.next, self.zoom)
         head = row_of(title, self.state, None, *right)
-        wrong = row_of(self.problem, wide=self.problem)
+        wrong = row_of((self.problem, 1))
         wrong.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -16,20 +16,19 @@ from pura.base import numerals
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
 from pura.usecases.reports import SignedReport, is_draft, sign_report
-from pura_audit.jobs.context import Done, Failure, Outcome
-from pura_audit.jobs.queue import with_progress
+from pura_audit.jobs.queue import Done, Failure, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import label, row_of
 from pura_audit.widgets.form_dialog import (
+    ask_file,
+    ask_target,
     button_row,
     close_button,
     dialog_column,
     main_button,
     plain_button,
-    row_of,
 )
 from pura_audit.widgets.working_dialog import WorkingDialog
 
@@ -96,7 +95,7 @@ class ReportSignDialog(WorkingDialog):
             (self.choose, self.report_name),
             (self.choose_certificate, self.certificate_name),
         ):
-            layout.addLayout(row_of(button, name, spacing=GAP, wide=name))
+            layout.addLayout(row_of(button, (name, 1), spacing=GAP))
         self.draft = label(
             translate(
                 "SignReport",

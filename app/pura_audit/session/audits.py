@@ -24,16 +24,17 @@ from pura.scheme import Profile
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.choices import candidates_of
 from pura.verdict.expect import Expectation, expect
-from pura_audit.jobs.context import (
+from pura_audit.jobs.queue import (
     Done,
     Failure,
+    Job,
     JobContext,
+    JobQueue,
     Outcome,
     Progress,
     Stopped,
     unexpected,
 )
-from pura_audit.jobs.queue import Job, JobQueue
 from pura_audit.platform.i18n import duration, error_words, filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.choices import AuditEngine, Chosen

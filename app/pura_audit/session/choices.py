@@ -25,8 +25,7 @@ from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Prepared, Setup, prepared
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
-from pura_audit.jobs.context import Done, Failure, Outcome, Stopped
-from pura_audit.jobs.queue import Jobs
+from pura_audit.jobs.queue import Done, Failure, Jobs, Outcome, Stopped
 from pura_audit.platform.i18n import language
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.platform.settings import SettingsFile

@@ -33,8 +33,7 @@ from pura.documents.folders import Summary, WalkOptions, walk
 from pura.record.audit import Audit
 from pura.usecases.audits import UnreadFile, unread_file, unread_parts
 from pura.usecases.choices import candidates_text, read_candidates
-from pura_audit.jobs.context import Done, Failure, JobContext, Outcome, by_outcome
-from pura_audit.jobs.queue import JobQueue
+from pura_audit.jobs.queue import Done, Failure, JobContext, JobQueue, Outcome, by_outcome
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.platform.notices import sample
 from pura_audit.platform.settings import SettingsFile

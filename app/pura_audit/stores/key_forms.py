@@ -28,20 +28,19 @@ from pura.usecases.keys import (
     note_key,
     rename_key,
 )
-from pura_audit.jobs.context import Failure
+from pura_audit.jobs.queue import Failure
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.ask_file import ask_file
-from pura_audit.widgets.card import ElidedLabel, label
-from pura_audit.widgets.fields import named_rows
+from pura_audit.widgets.card import ElidedLabel, label, row_of
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
+    ask_file,
     button_row,
     cancel_button,
     dialog_column,
     main_button,
-    row_of,
+    named_rows,
 )
 
 
@@ -163,7 +162,7 @@ class KeyForm(TriedDialog):
         title = translate("Keys", "File of the key")
         self.choose = QPushButton(translate("Keys", "Choose a file …"))
         self.choose.clicked.connect(lambda: ask_file(self, title, self.take))
-        row = row_of(self.choose, self.file, spacing=GAP, wide=self.file)
+        row = row_of(self.choose, (self.file, 1), spacing=GAP)
         self._form.addRow(translate("Keys", "or file"), row)
 
     def _add_places(self, found: Inventory) -> None:

@@ -36,21 +36,23 @@ from pura_audit.platform.i18n import decimal, filled, language, size, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.power import PowerTablesDialog, own_profiles
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.ask_file import ask_file, ask_folder
-from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import combo, name_input, named_rows, spin_box
+from pura_audit.widgets.card import label, row_of
 from pura_audit.widgets.form_dialog import (
+    ask_file,
     ask_first,
+    ask_folder,
     button_row,
     close_button,
+    combo,
     dialog_column,
     main_button,
+    name_input,
+    named_rows,
     opened,
     plain_button,
-    row_of,
+    spin_box,
 )
-from pura_audit.widgets.table_dialog import fill_table, make_table
-from pura_audit.widgets.working_dialog import StoreDialog, WorkingDialog
+from pura_audit.widgets.working_dialog import StoreDialog, WorkingDialog, fill_table, make_table
 
 MAX_LICENCE = 80
 EXPANDED = " expanded to float32"  # as a model's source says it

@@ -35,25 +35,26 @@ from pura.usecases.power import (
 )
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power_file import MAX_NAME, SHORT, PowerFile
-from pura_audit.jobs.context import Done, Outcome, Progress
-from pura_audit.jobs.queue import with_progress
+from pura_audit.jobs.queue import Done, Outcome, Progress, with_progress
 from pura_audit.platform.i18n import duration, filled, number, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
-from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.fields import combo, named_rows, spin_box
+from pura_audit.widgets.card import Scrolled
 from pura_audit.widgets.form_dialog import (
+    ask_file,
     ask_first,
+    ask_target,
     button_row,
     close_button,
+    combo,
     dialog_column,
     main_button,
+    named_rows,
     opened,
     plain_button,
+    spin_box,
 )
-from pura_audit.widgets.layouts import Scrolled
-from pura_audit.widgets.table_dialog import fill_table, make_table
-from pura_audit.widgets.working_dialog import StoreDialog, WorkingDialog
+from pura_audit.widgets.working_dialog import StoreDialog, WorkingDialog, fill_table, make_table
 
 if TYPE_CHECKING:
     from pura.measure.power_plan import PowerPlan

@@ -33,18 +33,19 @@ from pura_audit.platform.i18n import error_words, filled, short, translate
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import combo, named_rows, spin_box, value_of
+from pura_audit.widgets.card import Scrolled, label, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     button_row,
     cancel_button,
+    combo,
     dialog_column,
     main_button,
+    named_rows,
     plain_button,
-    row_of,
+    spin_box,
+    value_of,
 )
-from pura_audit.widgets.layouts import Scrolled
 
 
 def code_names() -> dict[str | None, str]:

@@ -24,23 +24,27 @@ from pura.usecases.profiles import (
     remove_profile,
     save_profile,
 )
-from pura_audit.jobs.context import Done, Failure, Outcome
+from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform.i18n import decimal, error_words, filled, short, translate
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.stores.profile_editor import code_names
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.fields import combo, named_rows, spin_box, value_of
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
+    ask_file,
     ask_first,
+    ask_target,
     button_row,
     cancel_button,
+    combo,
     dialog_column,
     main_button,
+    named_rows,
     opened,
     plain_button,
+    spin_box,
+    value_of,
 )
 from pura_audit.widgets.working_dialog import StoreDialog
 

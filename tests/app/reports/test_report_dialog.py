@@ -28,7 +28,7 @@ from pura_audit.reports import dialog as report_dialog
 from pura_audit.reports import preview
 from pura_audit.reports.sign import ReportSignDialog
 from pura_audit.stores.key_forms import PassphraseDialog
-from pura_audit.workbench.frame import report_commands
+from pura_audit.workbench import opening
 
 
 def words_of(pdf: Path | bytes) -> str:
@@ -60,7 +60,7 @@ def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 def opened(window: Any, audit: Audit, qtbot: Any) -> Callable[..., Any]:
     def make(*audits: Audit, base: ReportRequest | None = None, every: bool = False) -> Any:
         rows = [(one.input.name, one) for one in audits or (audit,)]
-        dialog: Any = report_commands.make_report(window, rows, base, every=every)
+        dialog: Any = opening.make_report(window, rows, base, every=every)
         qtbot.waitUntil(lambda: settled(dialog))
         return dialog
 
@@ -240,7 +240,7 @@ def test_the_command_takes_the_audits_of_the_list(window: Any, audit: Audit, sec
     assert "needs a finished audit" in window.status.words.text()
     window.session.texts.add_audit(second)
     window.session.texts.add_audit(audit)
-    dialog: Any = report_commands.make_report(window)
+    dialog: Any = opening.make_report(window)
     rows = dialog.form.audits.list
     assert [rows.item(i).text().partition(" · ")[0] for i in range(2)] == ["memo.txt", "letter.txt"]
     assert dialog.form.audits.chosen() == (audit,)

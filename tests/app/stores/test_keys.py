@@ -22,7 +22,7 @@ from pura_audit import application
 from pura_audit.session.choices import AuditEngine, Inventory
 from pura_audit.stores.key_forms import KeyAct, KeyForm, PassphraseDialog, strength_words
 from pura_audit.stores.keys import KeysDialog, state_words
-from pura_audit.workbench.frame import program_commands
+from pura_audit.workbench import opening
 
 WORDS = "four words in a row"
 
@@ -46,7 +46,7 @@ def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
 
 @pytest.fixture
 def keys(bench: Any) -> KeysDialog:
-    return program_commands.show_keys(bench)
+    return opening.show_keys(bench)
 
 
 def child(dialog: QDialog, kind: type) -> Any:
@@ -334,7 +334,7 @@ def test_all_ticked_keys_go_into_one_request_each_once(
 
 
 def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qtbot: Any) -> None:
-    from pura_audit.workbench.dialogs.questions import unlocked
+    from pura_audit.workbench.questions import unlocked
 
     make(qtbot, keys, "House")
     went: list[str] = []

@@ -28,7 +28,7 @@ from pura.usecases.profiles import (
     read_foreign,
 )
 from pura.verdict.power_file import PowerFile, read_power_file, seal
-from pura_audit.jobs.context import Done, Progress
+from pura_audit.jobs.queue import Done, Progress
 from pura_audit.session.choices import (
     AuditEngine,
     Inventory,
@@ -43,7 +43,7 @@ from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.stores.power import PowerDialog, PowerTablesDialog
 from pura_audit.stores.profile_editor import ProfileEditor
 from pura_audit.stores.profiles import note_words
-from pura_audit.workbench.frame import program_commands
+from pura_audit.workbench import opening
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def models(stocked: Any) -> Iterator[Any]:
-    dialog = program_commands.show_models(stocked)
+    dialog = opening.show_models(stocked)
     QApplication.processEvents()
     yield dialog
     dialog.close()
@@ -350,7 +350,7 @@ def test_fitness_is_asked_for_and_shown(
 
 @pytest.fixture
 def editor(stocked: Any) -> Iterator[ProfileEditor]:
-    profiles = program_commands.show_profiles(stocked)
+    profiles = opening.show_profiles(stocked)
     dialog = profiles.edit(profiles.selected)
     QApplication.processEvents()
     yield dialog
@@ -431,7 +431,7 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
     profile = stocked.session.chosen.profile.profile
     made = Noted(ProfileDone(profile=profile, name="vllm"))
     monkeypatch.setattr(profiles_module, "create_foreign", made)
-    profiles = program_commands.show_profiles(stocked)
+    profiles = opening.show_profiles(stocked)
     path, wanted = tmp_path / "vllm.json", list[object]()
     for settings in (VLLM, SYNTHID, KGW):
         path.write_text(json.dumps(settings))
@@ -505,7 +505,7 @@ def test_several_profiles_are_tried_at_once_one_of_them_our_own(
 def test_profiles_are_saved_exported_deleted_and_taken_in(
     stocked: Any, qtbot: Any, paths: Any, tbcc: Profile, tmp_path: Path
 ) -> None:
-    dialog = program_commands.show_profiles(stocked)
+    dialog = opening.show_profiles(stocked)
 
     def settle(words: str) -> None:
         qtbot.waitUntil(lambda: not dialog.busy)
@@ -529,7 +529,7 @@ def test_a_profile_of_an_older_version_says_so(
 ) -> None:
     old = tmp_path / "old.json"
     old.write_text(json.dumps(tbcc.to_dict()))
-    dialog = program_commands.show_profiles(stocked)
+    dialog = opening.show_profiles(stocked)
     dialog.take_in(old)
     qtbot.waitUntil(lambda: not dialog.busy)
     assert "version 1" in dialog.words.text()

@@ -17,7 +17,7 @@ from pura.audit.prepare import mismatches
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyRef, KeyStore, Place, SessionKeys, State
-from pura.model.device import Device, Room, free_on, room_for
+from pura.model.device import Device, MemoryNeed, free_on, memory_need
 from pura.model.folder import InstalledModel
 from pura.model.store import ModelCache
 from pura.register.issue_log import Usage, find_usage
@@ -100,7 +100,7 @@ class Inventory:
 
     keys: tuple[KeyChoice, ...] = ()
     models: tuple[InstalledModel, ...] = ()
-    rooms: Mapping[str, Room] = field(default_factory=dict)
+    rooms: Mapping[str, MemoryNeed] = field(default_factory=dict)
     profiles: tuple[ProfileChoice, ...] = ()
     place: Place | None = None
     keyring: State = State.NO_BACKEND
@@ -165,7 +165,7 @@ class AuditEngine:
         except PuraError as error:
             problems.append(Failure.of(error))
         models, dtype = self.environment.models.list(), self.environment.dtype
-        rooms = {m.name: room_for(m.parameters, dtype, free=free, place=place) for m in models}
+        rooms = {m.name: memory_need(m.parameters, dtype, free=free, place=place) for m in models}
         return Inventory(
             keys=tuple(keys),
             models=tuple(models),

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from pura.base.catalogue import catalogue
 from pura.measure import PROXY_TEXTS, TOKENS
 from pura.measure.fitness import LEAST, Estimate, ProxyFitness
-from pura.model.device import Room
+from pura.model.device import MemoryNeed
 from pura.model.folder import InstalledModel
 from pura.model.store import builtin_model
 from pura.usecases.models import (
@@ -64,7 +64,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self._fits: Mapping[str, Room] = {}
+        self._fits: Mapping[str, MemoryNeed] = {}
         self.copy = QCheckBox(translate("Models", "Copy folders into the store"))
         self.copy.setToolTip(
             translate(
@@ -254,7 +254,7 @@ def _removed(model: InstalledModel) -> str:
     return filled(translate("Models", "The model “{model:text}” was removed."), model=model.name)
 
 
-def _detail(model: InstalledModel, fit: Room | None) -> str:
+def _detail(model: InstalledModel, fit: MemoryNeed | None) -> str:
     place = str(model.path) if model.referenced else translate("Models", "in the store")
     lines = [
         filled(

@@ -18,7 +18,7 @@ from pura.cli.terminal import Language, RowsInto, err, language, out, say, write
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
-    from pura.batch.journal import BatchStanding
+    from pura.batch.journal import BatchStatus
     from pura.usecases.batch import BatchDone
 
 MARKED: Final = 3
@@ -202,7 +202,7 @@ def _lists(names: list[str]) -> Iterator[tuple[Path, ...]]:
 
 
 @contextmanager
-def _shown() -> Iterator[Callable[[BatchStanding], None]]:
+def _shown() -> Iterator[Callable[[BatchStatus], None]]:
     """Lend what says how far a batch is: a bar on a terminal, a line now and then in a pipe."""
     from rich.progress import BarColumn, Progress, TextColumn
 
@@ -217,25 +217,25 @@ def _shown() -> Iterator[Callable[[BatchStanding], None]]:
     with bar:
         task = bar.add_task("", total=None)
 
-        def tell(standing: BatchStanding) -> None:
+        def tell(status: BatchStatus) -> None:
             nonlocal said
-            words = _words_of(standing)
-            total = max(standing.total, 1)
-            bar.update(task, description=words, completed=min(standing.weight, total), total=total)
-            if not err.is_terminal and standing.seconds >= said + _SAID_EVERY_S:
-                said = standing.seconds
+            words = _words_of(status)
+            total = max(status.total, 1)
+            bar.update(task, description=words, completed=min(status.weight, total), total=total)
+            if not err.is_terminal and status.seconds >= said + _SAID_EVERY_S:
+                said = status.seconds
                 err.print(words)
 
         yield tell
 
 
-def _words_of(standing: BatchStanding) -> str:
-    rate = standing.found / standing.seconds if standing.seconds else 0.0
-    share = min(1.0, standing.weight / standing.total) if standing.total else 0.0
-    left = standing.seconds * (1 - share) / share if share else 0.0
+def _words_of(status: BatchStatus) -> str:
+    rate = status.found / status.seconds if status.seconds else 0.0
+    share = min(1.0, status.weight / status.total) if status.total else 0.0
+    left = status.seconds * (1 - share) / share if share else 0.0
     return say(
         "batch.progress",
-        rows=standing.rows,
+        rows=status.rows,
         rate=f"{rate:.3g}",
         hours=int(left // 3600),
         minutes=f"{int(left % 3600 // 60):02}",

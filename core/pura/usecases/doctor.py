@@ -27,7 +27,7 @@ from pura.caselog import list_cases
 from pura.documents import values as bounds
 from pura.keys import State, words
 from pura.model import libraries
-from pura.model.device import free_memory, gigabytes, instructions, room_for
+from pura.model.device import free_memory, gigabytes, instructions, memory_need
 from pura.model.store import known_models
 from pura.register.store import Register
 from pura.usecases.cases import open_log
@@ -213,7 +213,7 @@ def _models(environment: Environment, *, hashes: bool) -> Iterator[Examined]:
         if model.fingerprint != known.get(model.name, model.fingerprint):
             yield _seen("model", "model.other", "fault", **values, known=known[model.name])
             continue
-        room = room_for(model.parameters, free=free)
+        room = memory_need(model.parameters, free=free)
         if room.fits is False:
             values |= {"need": gigabytes(room.need_bytes), "free": gigabytes(free or 0)}
             yield _seen("model", "model.large", "warning", **values)

@@ -14,8 +14,8 @@ from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
 
 if TYPE_CHECKING:
-    from pura.measure.attacks import Stressed, Tools
-    from pura.measure.attacks.base import Damage
+    from pura.measure.attacks.base import Damage, Tools
+    from pura.measure.attacks.table import Stressed
     from pura.measure.decomposition import BitMargin, BitReadings, Decomposition
     from pura.measure.evaluate import MeasuredText
 
@@ -207,7 +207,7 @@ def stress_text(
 
 def list_attacks() -> tuple[AttackLine, ...]:
     """Return the attacks in the order of the table."""
-    from pura.measure.attacks import ATTACKS
+    from pura.measure.attacks.table import ATTACKS
 
     return tuple(
         AttackLine(name=a.name, params=a.params, strength=a.strength, rewrites=a.rewrites)
@@ -237,7 +237,7 @@ def attack_text(
     Raises:
         PuraError: There is no such attack, or it lacks something.
     """
-    from pura.measure.attacks import stress
+    from pura.measure.attacks.table import stress
 
     given = {k: int(v) if float(v).is_integer() else v for k, v in (params or {}).items()}
     return stress(attack, text, tools, seed=seed, strength=strength, **given)
@@ -265,7 +265,7 @@ def attack_tools(
     Raises:
         PuraError: The model or a file is not there.
     """
-    from pura.measure.attacks.local import model_tools
+    from pura.measure.attacks.rewrite import model_tools
     from pura.measure.corpora import corpus, sentences_of
 
     loaded = environment.model(model)

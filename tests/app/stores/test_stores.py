@@ -18,7 +18,7 @@ from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.keys.foreign import foreign_settings
 from pura.measure.corpora import STUDY
 from pura.measure.fitness import RULE, ProxyFitness, TextResult, mean, share
-from pura.model.device import room_for
+from pura.model.device import memory_need
 from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
 from pura.scheme.profile_versions import NOTES
@@ -49,7 +49,7 @@ from pura_audit.workbench import opening
 @pytest.fixture
 def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyPatch) -> Any:
     facts = engine.installed("tiny", tbcc.vocab_size, tbcc.tokenizer or "b" * 16)
-    room = room_for(facts.parameters, free=4_000_000_000)
+    room = memory_need(facts.parameters, free=4_000_000_000)
     found = Inventory(
         keys=(KeyChoice(label="Newsroom 2026", fingerprint=engine.key.fingerprint),),
         models=(facts,),

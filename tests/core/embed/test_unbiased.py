@@ -60,10 +60,10 @@ def draw(
 ) -> Drawn:
     """Return what one step draws with every key, behind these tokens."""
     engine = MarkingEngine()
-    dice = rngs_for(seed, len(rows))
+    rng = rngs_for(seed, len(rows))
     numbers = [
         engine.add(key, payload, profile, die, tokens=tokens)
-        for key, die in zip(rows, dice, strict=True)
+        for key, die in zip(rows, rng, strict=True)
     ]
     return engine.step(logits.expand(len(rows), -1), numbers)
 

@@ -1,8 +1,9 @@
-"""A network imported without the rest of transformers reads like any other, and breaks nothing."""
+"""Torch and transformers are imported offline and in part; the device is chosen in words."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from pura.base.errors import DeviceError
 from pura.model import libraries
 from pura.model.device import choose_device
 from pura.model.load import load_model
@@ -19,7 +21,7 @@ import json, sys
 from pathlib import Path
 from pura.model import libraries
 from pura.model.device import choose_device
-lean.allow()
+libraries.allow()
 from pura.model.load import load_model
 model = load_model(Path(sys.argv[1]), choose_device("cpu"))
 import torch
@@ -29,7 +31,7 @@ with torch.inference_mode():
     logits = model.network(torch.arange(9)[None]).logits[0].tolist()
 
 def shape():
-    lean.complete()
+    libraries.complete()
     return torch.linalg.svdvals(torch.ones(3, 2, device="meta")).shape
 
 import transformers
@@ -112,3 +114,94 @@ def test_no_class_has_weights_that_are_named_otherwise() -> None:
         inner = AutoModel._model_mapping[type(AutoConfig.for_model(model_type))].__name__
         for known in (model_type, name, inner):
             assert get_checkpoint_conversion_mapping(known) is None, known
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+
+
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _n: "Test GPU")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_without_a_gpu() -> None:
+    device = choose_device()
+    assert (device.kind, device.dtype) == ("cpu", "float32")
+    assert device.torch_device == torch.device("cpu")
+    assert device.torch_dtype == torch.float32
+    assert device.name
+    assert device.reason in ("device.no-build", "device.no-driver")
+    assert choose_device("cpu").reason == "device.asked-cpu"
+    for kind in ("cuda", "mps"):
+        with pytest.raises(DeviceError) as caught:
+            choose_device(kind)
+        assert "auto" in caught.value.hint
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_sixteen_bits_need_a_gpu_or_a_processor_that_has_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for known in ({"avx2"}, {"avx2", "amx_bf16"}):
+        monkeypatch.setattr("pura.model.device.instructions", lambda known=known: known)
+        for request in ("auto", "cpu"):
+            with pytest.raises(DeviceError, match="float16"):
+                choose_device(request, "float16")
+            if "amx_bf16" in known:
+                assert choose_device(request, "bfloat16").torch_dtype == torch.bfloat16
+                continue
+            with pytest.raises(DeviceError, match="bfloat16"):
+                choose_device(request, "bfloat16")
+
+
+@pytest.mark.usefixtures("cuda")
+def test_with_cuda() -> None:
+    device = choose_device("auto", "bfloat16")
+    assert (device.kind, device.name, device.dtype) == ("cuda", "Test GPU", "bfloat16")
+    assert device.torch_dtype == torch.bfloat16
+    assert choose_device("cuda").reason != device.reason
+    assert choose_device("cpu").kind == "cpu"
+    with pytest.raises(DeviceError):
+        choose_device("mps")
+
+
+def test_with_an_apple_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert choose_device().kind == choose_device("mps", "float16").kind == "mps"
+
+
+def test_unknown_words_are_refused() -> None:
+    with pytest.raises(DeviceError, match="'tpu'"):
+        choose_device("tpu")
+    with pytest.raises(DeviceError, match="'int4'"):
+        choose_device("cpu", "int4")
+
+
+def test_offline_switches_stand_before_torch_and_win_over_the_shell() -> None:
+    code = (
+        "import os, sys; from pura.model import libraries, load, store, evidence, tokenise; "
+        "assert 'torch' not in sys.modules and 'transformers' not in sys.modules; "
+        "libraries.prepare(); import huggingface_hub.constants as c; "
+        "print(c.HF_HUB_OFFLINE, os.environ['OMP_WAIT_POLICY'], "
+        "os.environ['HF_HUB_DISABLE_TELEMETRY'])"
+    )
+    environment = {**os.environ, "HF_HUB_OFFLINE": "0", "OMP_WAIT_POLICY": "ACTIVE"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "ACTIVE", "1"]
+
+
+def test_prepare_turns_a_hub_that_was_imported_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub.constants as constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    libraries.prepare()
+    assert constants.HF_HUB_OFFLINE is True

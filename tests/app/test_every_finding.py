@@ -37,9 +37,9 @@ from pura.report.statement import SCHEMA, Statement
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentences import Sentence
 from pura_audit.jobs.queue import JobContext
+from pura_audit.session.export import exported_table
 from pura_audit.session.queue_model import Item, ItemState, listed
-from pura_audit.session.results import PileRow
-from pura_audit.session.results_export import exported_table
+from pura_audit.session.results import ResultRow
 
 LANGUAGES = ("en", "de")
 LAYOUT = parse_layout(
@@ -261,7 +261,7 @@ def test_rows_lists_and_files_hold_every_finding(base: Audit, tmp_path: Path) ->
             save_audit(log, case, audit, who)
             item = Item(number=place, name=found.name, finding=entry, state=ItemState.DONE)
             item.audit = audit
-            head, (cells,) = exported_table(None, [PileRow(name=found.name, item=item)], nothing)  # type: ignore[arg-type]
+            head, (cells,) = exported_table(None, [ResultRow(name=found.name, item=item)], nothing)  # type: ignore[arg-type]
             cell = dict(zip(head, cells, strict=True))
             assert cell["Number of the audit"] == found.id
             shown = found.verdict != "not-examinable"

@@ -249,9 +249,9 @@ class Pictures:
 
     def __init__(self, suffix: str = "", models: Path | None = None) -> None:
         from pura_audit.application import make_application
-        from pura_audit.platform import logs
+        from pura_audit.platform import diagnostics
 
-        logs.hear_qt()
+        diagnostics.hear_qt()
         self._app = make_application()
         self._suffix, self._models = suffix, models or user_paths().models
         self._marked: Audit | None = None

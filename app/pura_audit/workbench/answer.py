@@ -190,7 +190,7 @@ class Steps(QWidget):
 
 def step_states(item: Item) -> dict[str, str]:
     """Return the state of each step: ``done``, ``bad``, ``next`` or ``later``."""
-    at = item.standing
+    at = item.status
     done = {
         "save": at is not None,
         "review": at is not None and at.review == "confirmed",
@@ -213,7 +213,7 @@ def next_words(item: Item) -> str:
 
 
 def _words(item: Item) -> dict[str, str]:
-    at = item.standing
+    at = item.status
     review = at.review if at is not None else ""
     report = at.report if at is not None else ""
     return {
@@ -234,7 +234,7 @@ def _words(item: Item) -> dict[str, str]:
 
 
 def _tips(item: Item) -> dict[str, str]:
-    at = item.standing
+    at = item.status
     if at is None:
         save = translate("Steps", "Save the finding to a case")
     else:

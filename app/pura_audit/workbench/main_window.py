@@ -20,7 +20,6 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QSplitter, QStack
 
 from pura_audit.platform import i18n
 from pura_audit.platform.i18n import error_words, filled, translate
-from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
@@ -260,7 +259,7 @@ class MainWindow(QMainWindow):
         self.selection.show(audit)
         self._follow(item)
         page = self.work.stack.currentWidget()
-        self.work.ready.expect(expectation_words(item, self.session))
+        self.work.ready.expect(self.session.audits.expectation_words(item))
         expected = self.session.audits.pace.seconds([item])
         self.work.show_item(
             item,

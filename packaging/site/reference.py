@@ -21,9 +21,8 @@ import typer.main
 from pura.base.paths import resource
 from pura.cli.__main__ import app
 from pura.cli.manual import pages_inside
-from pura.cli.page import Page, page_of
 from pura.cli.terminal import use_language
-from pura.cli.tree import PROGRAM, Group
+from pura.cli.tree import PROGRAM, Group, Page, page_of
 
 HEADS = {
     "en": ("Commands", "Settings of a policy", "Made from the program"),

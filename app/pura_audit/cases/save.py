@@ -25,7 +25,7 @@ from pura.caselog import (
 )
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.usecases.cases import SavedAudits, SaveTo, save_audits
+from pura.usecases.cases import SaveTo, save_audits
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import filled, translate
@@ -217,16 +217,16 @@ class SaveDialog(FittedDialog):
             self,
         )
 
-    def _saved(self, outcome: Outcome[SavedAudits]) -> None:
+    def _saved(self, outcome: Outcome[tuple[Case, int]]) -> None:
         self._working = False
         self._check()
         if isinstance(outcome, Failure):
             self._fail(outcome)
         elif isinstance(outcome, Done):
-            done = outcome.result
-            SaveDialog.last = done.case.name or ""
+            case, count = outcome.result
+            SaveDialog.last = case.name or ""
             self.accept()
-            self.saved.emit(done.case, done.count)
+            self.saved.emit(case, count)
 
     def _fail(self, failure: Failure) -> None:
         self.words.say(failure)

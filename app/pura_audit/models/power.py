@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
-from pura.usecases.power import estimate_power, measure_power, plan_power
+from pura.usecases.measurements import estimate_power, measure_power, plan_power
 from pura.verdict.power_file import MAX_NAME
 from pura_audit.jobs.context import Progress
 from pura_audit.platform.i18n import duration, filled, translate

@@ -9,7 +9,7 @@ from typing import TypeVar
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from pura.keys import Secret
-from pura.usecases.power import (
+from pura.usecases.measurements import (
     SHARES,
     PowerFound,
     PowerLine,

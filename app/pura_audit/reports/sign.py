@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 from pura.base import numerals
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
-from pura.usecases.reports import SignedReport, is_draft, sign_report
+from pura.report.sign.identity import Certificate
+from pura.usecases.reports import is_draft, sign_report
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
@@ -184,7 +185,7 @@ class ReportSignDialog(WorkingDialog):
         )
         self.begin(
             lambda context: work(progress=context.progress, checkpoint=context.checkpoint),
-            words=_signed,
+            words=lambda certificate: _signed(to, certificate),
         )
 
     def _ask_report(self) -> None:
@@ -218,13 +219,13 @@ class ReportSignDialog(WorkingDialog):
         )
 
 
-def _signed(done: SignedReport) -> str:
+def _signed(path: Path, certificate: Certificate) -> str:
     return filled(
         translate(
             "SignReport",
             "“{file:text}” is signed as {who:text}; the certificate is valid until {end:text}.",
         ),
-        file=done.path.name,
-        who=done.certificate.subject,
-        end=numerals.date(done.certificate.not_after.date().isoformat(), language()),
+        file=path.name,
+        who=certificate.subject,
+        end=numerals.date(certificate.not_after.date().isoformat(), language()),
     )

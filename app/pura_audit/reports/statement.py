@@ -8,7 +8,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from pura.report.statement_check import StatementCheck
-from pura.usecases.statements import check_statement
+from pura.usecases.reports import check_statement
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import language, translate
 from pura_audit.reports.check import CheckList, lines_of

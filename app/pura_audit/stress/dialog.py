@@ -30,7 +30,7 @@ from pura.keys import KeyRef
 from pura.record.alignment import Kind, align
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile
-from pura.usecases.stress import Try, list_attacks, stress_text
+from pura.usecases.measurements import Try, list_attacks, stress_text
 from pura_audit.jobs.context import Progress
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.spreadsheet import csv_text

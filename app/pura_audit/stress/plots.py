@@ -9,7 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from pura.usecases.stress import Try
+from pura.usecases.measurements import Try
 from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import label

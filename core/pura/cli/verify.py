@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from pura.base.catalogue import catalogue
 from pura.base.errors import InputError, PuraError
-from pura.base.numerals import visible
-from pura.cli.caselog_acts import Auditor
-from pura.cli.common import passphrase
-from pura.cli.shared import AuditOptions, named_files, read_ids, with_audit_options
+from pura.base.numerals import visible, weight
+from pura.cli.options import AuditOptions, Auditor, named_files, read_ids, with_audit_options
 from pura.cli.terminal import (
     Language,
     RowsInto,
@@ -26,19 +25,118 @@ from pura.cli.terminal import (
     language,
     notes,
     out,
+    passphrase,
+    refuse_unknown,
     say,
     write_row,
 )
-from pura.words.sentences import step_name
+from pura.words.sentences import fill, noted, step_name
 
 if TYPE_CHECKING:
     from pura.audit.options import AuditText
     from pura.documents import Document, Extraction
     from pura.record.audit import Audit
+    from pura.record.naming import NamedMark
     from pura.scheme import Profile
     from pura.usecases.audits import Audited, Item, Prepared
     from pura.usecases.cases import SaveTo, SavingRun
     from pura.usecases.environment import Environment
+
+
+_CANDIDATES: Final = 5  # of each mark that are printed
+Line = tuple[str, str]
+"""Words and their style, as :meth:`pura.cli.terminal.Terminal.print` takes them."""
+
+
+def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterator[Line]:
+    """Say the findings: the outcome first, then what supports it, then what weakens it.
+
+    Args:
+        audit: The record.
+        language: ``en`` or ``de``.
+        explain: All that a record says in words; else the outcome in one sentence, the payload
+            with its fields, and what weakens it.
+    """
+    from pura.record.finding import said
+
+    found = audit.finding
+    name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
+    yield f"{name}: {fill(found.headline, language)}", "bold"
+    if explain:
+        shown, scale = (*found.compared, *found.wording), found.scale_lines(language)
+    else:
+        shown, scale = (*found.answer, *found.caveat, *found.beside), []
+    for words in said(shown, language):
+        yield words, ""
+    if scale:
+        yield f"{_word('scale', language)}:", ""
+        for row in scale:
+            yield f"  {row}", ""
+    yield from _marks(audit, language, explain=explain)
+    if found.cautions:
+        yield _word("cautions", language), "bold"
+        for words in said(found.cautions, language):
+            yield f"- {words}", ""
+    for words in said(found.conditions, language):
+        yield words, ""
+    if explain:
+        yield from _facts(audit, language)
+    yield "", ""
+
+
+def _marks(audit: Audit, language: str, *, explain: bool) -> Iterator[Line]:
+    """Say of each mark where it stands, and its payload where that is identified."""
+    found = audit.finding
+    for mark, lines in zip(found.marks, found.mark_lines(language), strict=True):
+        for number, line in enumerate(lines):
+            yield line, "" if number else "bold"
+        if explain:
+            yield from _details(audit, mark, language)
+
+
+def _details(audit: Audit, mark: NamedMark, language: str) -> Iterator[Line]:
+    if len(mark.candidates) > 1 and audit.decoder == "exact":
+        yield f"{_word('candidates', language)}:", ""
+        for candidate in mark.candidates[:_CANDIDATES]:
+            yield f"  {candidate.bits}  {weight(candidate.posterior, language)}", ""
+    if len(audit.finding.marks) < 2:
+        from pura.record.spoken import limits_words
+
+        for passage in mark.passages:
+            place = audit.finding.place(passage, language)
+            yield f"{_word('passages', language)}: {place}", ""
+            if words := limits_words(passage, language):
+                yield f"  {words}", "dim"
+
+
+def _facts(audit: Audit, language: str) -> Iterator[Line]:
+    evidence = audit.evidence
+    key = f"{_word('key', language)} {audit.key.label or ''} {audit.key.fingerprint}"
+    device = f"{_word('device', language)} {audit.device.name} ({audit.device.dtype})"
+    reason = noted(audit.device.reason, language)
+    tokens = f"{audit.input.tokens} {_word('tokens', language)}"
+    lines = (
+        f"{_word('evidence', language)}: {evidence.log10_e:.1f}",
+        f"{tokens}, {evidence.usable} {_word('usable', language)}",
+        key.replace("  ", " "),
+        *_tried(audit, language),
+        f"{_word('model', language)} {audit.model.name} {audit.model.fingerprint}",
+        f"{device}. {reason}",
+        f"SHA-256 {audit.input.sha256}",
+    )
+    for line in lines:
+        yield line, "dim"
+
+
+def _tried(audit: Audit, language: str) -> list[str]:
+    if len(audit.keys) < 2:
+        return []
+    names = (f"{key.label or ''} {key.fingerprint}".strip() for key in audit.keys)
+    return [f"{_word('tried', language)}: {', '.join(names)}"]
+
+
+def _word(key: str, language: str) -> str:
+    return catalogue("command").fill(f"audit.{key}", language, {})
 
 
 @with_audit_options
@@ -182,18 +280,15 @@ def _save_to(
     Whoever works here is asked for a name once, and for the passphrase of texts that are sealed.
     """
     from pura.caselog import SEAL, TEXT_MODES
-    from pura.keys import Secret
     from pura.usecases.cases import SaveTo, name_worker, worker_of
 
-    if keep_text not in TEXT_MODES:
-        known = ", ".join(TEXT_MODES)
-        raise typer.BadParameter(say("choose", known=known), param_hint="--keep-text")
+    refuse_unknown("--keep-text", keep_text, TEXT_MODES)
     if auditor is None and interactive() and not worker_of(at).name:
         auditor = typer.prompt(say("ask.worker"), err=True)
     name_worker(at, auditor or "")
     words = None
     if keep_text == SEAL:
-        words = Secret(passphrase(passphrase_file, say("ask.texts"), new=True))
+        words = passphrase(passphrase_file, say("ask.texts"), new=True)
     return SaveTo(case=case, auditor=auditor, text=keep_text, passphrase=words)
 
 
@@ -366,7 +461,6 @@ class _Run:
 
     def _tell(self, found: Audited, name: str) -> None:
         from pura.audit.options import Notice
-        from pura.cli.words import audit_lines
         from pura.record.json_io import summary
 
         audit, error = found.audit, found.error

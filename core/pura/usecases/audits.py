@@ -26,7 +26,7 @@ from pura.usecases import register
 from pura.usecases.choices import Choices
 from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import AS_GIVEN, epoch_keys, refuse_kind
-from pura.usecases.power import tables_of
+from pura.usecases.measurements import tables_of
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerTable
 

@@ -74,43 +74,49 @@ def open_log(environment: Environment, *, create: bool = False, read_only: bool 
         create=create,
         station=workstation(paths.workstation),
         worker=worker_of(environment),
-        closing=None if kept is None else lambda log: _deposited(log, kept),
+        closing=None if kept is None else lambda log: _deposited(log, *kept),
     )
 
 
-def kept_deposit(environment: Environment) -> Deposited | None:
-    """Return where heads are laid down each time the log is written to; None is nowhere."""
+def kept_deposit(environment: Environment) -> tuple[Path, str] | None:
+    """Return in which folder, and for which mail, heads are laid down with each entry."""
     path = environment.paths.deposit
     if not path.exists():
         return None
     try:
         found = read_json(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
-        return Deposited(folder=Path(found["folder"]), mail=str(found["mail"]))
+        return Path(found["folder"]), str(found["mail"])
     except (ValueError, TypeError, LookupError):
         raise CaseLogError("caselog.deposit", name=path.name, code="case-log-head") from None
 
 
-def _deposited(log: CaseLog, to: Deposited) -> None:
+def _deposited(log: CaseLog, folder: Path, mail: str) -> None:
     """Lay the head down where that works; what was done in the log stands either way."""
     with suppress(OSError):
-        lay_down(log, to.folder, mail=to.mail)
+        lay_down(log, folder, mail=mail)
 
 
-def deposit_head(environment: Environment, request: Deposited) -> Path:
-    """Lay the head of the log down in a folder, now and if asked for from now on.
+def deposit_head(
+    environment: Environment, *, folder: Path, mail: str = "", always: bool = False
+) -> Path:
+    """Lay the head of the log down, so that a cut-off end is found.
+
+    Args:
+        environment: Whose log.
+        folder: Out of reach of who could alter the log.
+        mail: Address that a draft is made for; empty for a plain file.
+        always: Do it from now on each time the log is written to, one file a day.
 
     Raises:
         CaseLogError: There is no log, or the folder cannot be written.
     """
     with open_log(environment, read_only=True) as log:
         try:
-            made = lay_down(log, request.folder, mail=request.mail)
+            made = lay_down(log, folder, mail=mail)
         except OSError as error:
-            raise CaseLogError(
-                "file.write", name=request.folder.name, why=error.errno or 0
-            ) from None
-    if request.always:
-        kept = {"folder": str(request.folder.absolute()), "mail": request.mail}
+            raise CaseLogError("file.write", name=folder.name, why=error.errno or 0) from None
+    if always:
+        kept = {"folder": str(folder.absolute()), "mail": mail}
         write_or_refuse(
             environment.paths.deposit, json.dumps(kept).encode(), CaseLogError, own=True
         )
@@ -186,21 +192,6 @@ def case_named(log: CaseLog, name: str) -> Case:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deposited:
-    """Lay the head of the log down, so that a cut-off end is found.
-
-    Attributes:
-        folder: Out of reach of who could alter the log.
-        mail: Address that a draft is made for; empty for a plain file.
-        always: Do it from now on each time the log is written to, one file a day.
-    """
-
-    folder: Path
-    mail: str = ""
-    always: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class SaveTo:
     """Where audits are saved, by whom, and what becomes of their texts; a run keeps it.
 
@@ -217,21 +208,6 @@ class SaveTo:
     text: str = KEEP
     passphrase: Secret | None = None
     purpose: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SavedAudits:
-    """Audits that were saved.
-
-    Attributes:
-        case: The case as it is now.
-        count: How many were saved; those that were in it already are left alone.
-        opened: The case is a new one.
-    """
-
-    case: Case
-    count: int
-    opened: bool
 
 
 class SavingRun:
@@ -328,7 +304,7 @@ def save_audits(
     *,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
-) -> SavedAudits:
+) -> tuple[Case, int]:
     """Save finished audits to a case, all or none.
 
     Args:
@@ -337,6 +313,9 @@ def save_audits(
         audits: Records, or identifiers of audits that the unfiled case holds.
         progress: Told after each.
         checkpoint: Asked before each.
+
+    Returns:
+        The case as it is now, and how many were saved; those that were in it are left alone.
 
     Raises:
         CaseLogError: All are in it already, the case is closed, or the log cannot be written.
@@ -348,7 +327,7 @@ def save_audits(
         log.writing(),
     ):
         actor = acting(log, to.auditor)
-        case, opened = _find_or_open(log, to.case, actor)
+        case, _ = _find_or_open(log, to.case, actor)
         known = {item.id for item in case.items}
         new = [one for one in audits if (one if isinstance(one, str) else one.id) not in known]
         if not new:
@@ -358,7 +337,7 @@ def save_audits(
             progress(Stage(name="save", done=done, total=len(new)))
             audit = _unfiled(log, one) if isinstance(one, str) else one
             _save_or_move(log, case, audit, actor, to, vault)
-        return SavedAudits(case=case_named(log, case.id), count=len(new), opened=opened)
+        return case_named(log, case.id), len(new)
 
 
 def _unfiled(log: CaseLog, audit: str) -> Audit:
@@ -634,7 +613,7 @@ def check_log(
     with checked as found:
         stated = parse_head(head, found.id) if head else None
         kept = kept_deposit(environment) if own and deposits is None else None
-        folder = deposits or (kept.folder if kept else None)
+        folder = deposits or (kept[0] if kept else None)
         checks = verify_log(
             found,
             head=stated,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from pura.base.errors import RegisterError, naming
@@ -17,28 +16,13 @@ from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
 
 
-@dataclass(frozen=True, kw_only=True)
-class RegisterDone:
-    """What became of the register.
-
-    Attributes:
-        rows: How many rows were added or written.
-        entries: How many it has now.
-        version: Which state it is in.
-    """
-
-    rows: int
-    entries: int
-    version: str
-
-
 def import_register(
     environment: Environment,
     *,
     path: Path,
     profile: Profile,
     checkpoint: Checkpoint = never_cancelled,
-) -> RegisterDone:
+) -> tuple[int, int, str]:
     """Add every row of a table or of logs, or none: bad rows are named.
 
     Args:
@@ -47,6 +31,9 @@ def import_register(
         profile: Whose payloads they are.
         checkpoint: Called often; may raise.
 
+    Returns:
+        How many rows were added, how many there are now, and which state it is in.
+
     Raises:
         RegisterError: The table or a log does not fit, or the register cannot be written.
     """
@@ -54,18 +41,17 @@ def import_register(
     with Register(environment.paths.register, create=True) as register:
         with naming(path.name):
             added = read(register, path, profile, checkpoint=checkpoint)
-        return RegisterDone(rows=added, entries=len(register), version=register.version())
+        return added, len(register), register.version()
 
 
-def export_register(environment: Environment, *, path: Path) -> RegisterDone:
-    """Write the register as a table.
+def export_register(environment: Environment, *, path: Path) -> int:
+    """Write the register as a table; returns how many rows it has.
 
     Raises:
         RegisterError: There is none, or the file cannot be written.
     """
     with Register(environment.paths.register, read_only=True) as register:
-        rows = export_csv(register, path)
-        return RegisterDone(rows=rows, entries=len(register), version=register.version())
+        return export_csv(register, path)
 
 
 def add_issue(environment: Environment, *, issue: Issue) -> RegisterEntry:

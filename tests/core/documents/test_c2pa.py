@@ -18,7 +18,7 @@ from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_text
 from pura.audit.steps import input_facts
 from pura.audit.variants import variants_of
-from pura.cli.words import audit_lines
+from pura.cli.verify import audit_lines
 from pura.documents import characters, from_text, read_document
 from pura.documents.restore import restore
 from pura.record import json_io

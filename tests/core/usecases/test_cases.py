@@ -52,10 +52,10 @@ def test_audits_are_saved_all_or_none(alone: Environment, make_record: Make) -> 
         cases.save_audits(alone, TO, both, checkpoint=stop_at_the_second)
     with cases.open_log(alone, read_only=True) as log:
         assert list_cases(log) == ()
-    done = cases.save_audits(alone, TO, both)
-    assert (done.count, done.opened, done.case.name) == (2, True, "Thesis")
-    again = cases.save_audits(alone, TO, [*both, make_record(3)])
-    assert (again.count, again.opened, len(again.case.items)) == (1, False, 3)
+    case, count = cases.save_audits(alone, TO, both)
+    assert (count, case.name) == (2, "Thesis")
+    again, count = cases.save_audits(alone, TO, [*both, make_record(3)])
+    assert (count, again.id, len(again.items)) == (1, case.id, 3)
     with pytest.raises(CaseLogError) as caught:
         cases.save_audits(alone, TO, both)
     assert caught.value.code == "case-log-twice"
@@ -124,9 +124,9 @@ def test_audits_of_an_earlier_run_are_filed_by_their_names(
 ) -> None:
     unfiled = cases.SaveTo(case=UNFILED, auditor="Anna")
     cases.save_audits(alone, unfiled, [make_record(1), make_record(2)])
-    saved = cases.save_audits(alone, TO, [make_record(1), make_record(2).id])
-    assert saved.count == 2
-    assert [item.id for item in saved.case.items] == [make_record(1).id, make_record(2).id]
+    case, count = cases.save_audits(alone, TO, [make_record(1), make_record(2).id])
+    assert count == 2
+    assert [item.id for item in case.items] == [make_record(1).id, make_record(2).id]
     assert cases.open_saved(alone, make_record(2).id).text == make_record(2).text
     with cases.open_log(alone) as log:
         [left] = [one for one in list_cases(log) if one.name == UNFILED]
@@ -179,11 +179,10 @@ def test_heads_are_laid_down_by_themselves_and_show_an_older_copy(
     cases.save_audits(alone, TO, [make_record(1)])
     older = tmp_path / "older.sqlite3"
     folder = tmp_path / "archive"
-    nowhere = cases.Deposited(folder=folder, always=True)
     with pytest.raises(CaseLogError, match="archive"):
-        cases.deposit_head(alone, nowhere)
+        cases.deposit_head(alone, folder=folder, always=True)
     folder.mkdir()
-    made = cases.deposit_head(alone, nowhere)
+    made = cases.deposit_head(alone, folder=folder, always=True)
     with sqlite3.connect(alone.paths.caselog) as source, sqlite3.connect(older) as copy:
         source.backup(copy)
     source.close()

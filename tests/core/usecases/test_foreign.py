@@ -99,8 +99,8 @@ def test_a_text_of_another_server_is_found_without_its_model(
     assert "Gumbel-max" in page
     assert "Nutzlast des Textes" not in page
     # In the case log it is a finding as every other: what comes out says the same when repeated.
-    saved = save_audits(quick, SaveTo(case="Servers", auditor="Anna"), [found])
-    assert [(item.id, item.verdict) for item in saved.case.items] == [(found.id, "mark")]
+    case, _ = save_audits(quick, SaveTo(case="Servers", auditor="Anna"), [found])
+    assert [(item.id, item.verdict) for item in case.items] == [(found.id, "mark")]
     kept = open_saved(quick, found.id)
     assert json_io.to_json(kept) == text
     assert audit_again(quick, kept).evidence == found.evidence

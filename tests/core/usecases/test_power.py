@@ -30,7 +30,7 @@ from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Setup, audit, audit_again
 from pura.usecases.environment import Environment
-from pura.usecases.power import (
+from pura.usecases.measurements import (
     add_power,
     estimate_power,
     export_power,
@@ -289,7 +289,7 @@ def test_a_signature_is_checked_wherever_a_table_comes_in(
 
 
 def audit_tables(at: Environment, fingerprint: str) -> Any:
-    from pura.usecases.power import tables_of
+    from pura.usecases.measurements import tables_of
 
     return tables_of(at, Policy(power_tables=(fingerprint,)))
 

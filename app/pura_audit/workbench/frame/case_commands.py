@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QDialog
 
 from pura.caselog.case import UNFILED
 from pura.scheme import Profile
-from pura.usecases.register import RegisterDone
 from pura.usecases.register import import_register as add_register
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, translate
@@ -147,15 +146,15 @@ def import_register(host: Host) -> QDialog | None:
 def _take_in_register(host: Host, path: Path, profile: Profile) -> None:
     session = host.session
 
-    def ended(outcome: Outcome[RegisterDone]) -> None:
+    def ended(outcome: Outcome[tuple[int, int, str]]) -> None:
         match outcome:
-            case Done(done):
+            case Done((added, now, _)):
                 words = translate(
                     "Register",
                     "{n:plural(One entry was|{n:count} entries were)} added to the register; "
                     "it has {all:count} now.",
                 )
-                host.say(filled(words, n=done.rows, all=done.entries))
+                host.say(filled(words, n=added, all=now))
             case Failure():
                 host.say(outcome.words)
 

@@ -32,8 +32,7 @@ from pura.cli.tree import App
 
 if TYPE_CHECKING:
     from pura.keys import KeyEntry, Place, Secret, State
-    from pura.usecases.bundles import Bundle
-    from pura.usecases.keys import KeyDone
+    from pura.usecases.keys import Bundle, KeyDone
 
 
 app = App()
@@ -338,7 +337,7 @@ def create(
     passphrase_file: BundlePassphrase = None,
 ) -> None:
     """Put profile, key, policy, power tables and register into one encrypted file."""
-    from pura.usecases.bundles import create_bundle
+    from pura.usecases.keys import create_bundle
 
     secret = passphrase(passphrase_file, say("bundle.new-passphrase"), new=True)
     made = create_bundle(
@@ -363,7 +362,7 @@ def import_bundle(
     passphrase_file: BundlePassphrase = None,
 ) -> None:
     """Show what a bundle holds, and take it in."""
-    from pura.usecases.bundles import open_bundle, take_bundle
+    from pura.usecases.keys import open_bundle, take_bundle
 
     secret = passphrase_for(file, passphrase_file, prompt=say("bundle.passphrase"))
     _show(open_bundle(file, secret))

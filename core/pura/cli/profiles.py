@@ -284,7 +284,7 @@ def import_rows(
     profile: ProfileOption,
 ) -> None:
     """Add every row of a table or of a server's logs, or none: bad rows are named."""
-    from pura.usecases.register import import_register
+    from pura.usecases.profiles import import_register
 
     at = environment()
     added, _, version = import_register(at, path=file, profile=load_profile(at, profile))
@@ -294,7 +294,7 @@ def import_rows(
 @register.command("export")
 def export_rows(file: Annotated[Path, typer.Argument(help="CSV file to write.")]) -> None:
     """Write the register as a table."""
-    from pura.usecases.register import export_register
+    from pura.usecases.profiles import export_register
 
     out.print(say("register.written", rows=export_register(environment(), path=file)))
 
@@ -310,7 +310,7 @@ def add_row(
     """Add one issued payload."""
     from pura.register.rows import Issue
     from pura.scheme import parse_payload
-    from pura.usecases.register import add_issue
+    from pura.usecases.profiles import add_issue
 
     at = environment()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
@@ -322,7 +322,7 @@ def add_row(
 def find_row(payload: PayloadGiven, profile: ProfileOption, _rows: RowsInto = None) -> None:
     """Look a payload up; exit code 1 when it was never issued."""
     from pura.scheme import parse_payload
-    from pura.usecases.register import find_payload
+    from pura.usecases.profiles import find_payload
 
     at = environment()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)

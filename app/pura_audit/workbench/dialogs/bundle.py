@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
 
 from pura.keys import Place, Secret, State, passphrase_bytes
 from pura.model.fetch import builtin_model
-from pura.usecases.bundles import (
+from pura.usecases.keys import (
     SUFFIX,
     Bundle,
     create_bundle,
     open_bundle,
     take_bundle,
+    unlock_files,
 )
-from pura.usecases.keys import unlock_files
 from pura_audit.jobs.context import Done, Failure, JobContext, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.platform.i18n import filled, size, translate

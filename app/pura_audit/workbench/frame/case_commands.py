@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog
 
 from pura.caselog.case import UNFILED
 from pura.scheme import Profile
-from pura.usecases.register import import_register as add_register
+from pura.usecases.profiles import import_register as add_register
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.widgets.ask_file import ask_file

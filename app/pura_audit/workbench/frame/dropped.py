@@ -11,7 +11,7 @@ from pura.base.errors import PuraError
 from pura.base.files import read_bounded
 from pura.caselog.package import SUFFIX as CASE
 from pura.keys.sealed import SUFFIX as KEY
-from pura.usecases.bundles import SUFFIX as BUNDLE
+from pura.usecases.keys import SUFFIX as BUNDLE
 from pura.verdict.policy import SCHEMA as POLICY
 from pura.verdict.power_file import TABLE_SCHEMA as POWER
 from pura_audit.platform.i18n import filled, translate

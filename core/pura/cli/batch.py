@@ -209,21 +209,19 @@ def _lists(names: list[str]) -> Iterator[tuple[Path, ...]]:
 def _end(done: BatchDone, *, by_outcome: bool, as_json: bool) -> None:
     """Say what became of a batch, and leave with its exit code."""
     if as_json:
-        write_row(
-            {
-                "output": done.output,
-                "rows": done.rows,
-                "outcomes": dict(sorted(done.outcomes.items())),
-                "errors": dict(sorted(done.errors.items())),
-                "chosen": done.chosen,
-                "examined_now": done.found,
-                "read_alone": done.alone,
-                "seconds": round(done.seconds, 1),
-                "skipped": dict(sorted(done.skipped.items())),
-                "missing": done.missing,
-            },
-            "batch",
+        from pura.cli.rows import ROWS, row_of
+
+        row = row_of(
+            done,
+            ROWS["batch"][1],
+            outcomes=dict(sorted(done.outcomes.items())),
+            errors=dict(sorted(done.errors.items())),
+            examined_now=done.found,
+            read_alone=done.alone,
+            seconds=round(done.seconds, 1),
+            skipped=dict(sorted(done.skipped.items())),
         )
+        write_row(row, "batch")
     else:
         _say(done)
     code = 1 if done.errors or done.missing else 0

@@ -480,43 +480,22 @@ def import_(
 def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
     from pura.caselog.case import rows_of
+    from pura.cli.rows import CASE_FINDING, ROWS, row_of
 
-    return {
-        "id": case.id,
-        "name": case.name,
-        "opened": case.opened,
-        "changed": case.changed,
-        "auditor": case.auditor,
-        "tags": list(case.tags),
-        "held": case.held,
-        "closed": case.closed,
-        "imported": case.imported,
-        "failures": case.failures,
-        "missing": rows_of(case.missing),
-        "notes": [vars(note) for note in case.notes],
-        "audits": [_item_row(item) for item in case.items],
-    }
-
-
-def _item_row(item: CaseItem) -> dict[str, Any]:
-    return {
-        "id": item.id,
-        "name": item.name,
-        "sha256": item.sha256,
-        "verdict": item.verdict,
-        "log10_e": item.log10_e,
-        "payload": item.payload,
-        "text": item.mode,
-        "run": item.run,
-        "marks": item.marks,
-        "examiner": item.examiner,
-        "examined": item.examined,
-        "auditor": item.auditor,
-        "saved": item.entry.time,
-        "kept": item.record is not None,
-        "missing": item.missing,
-        "review": None if item.review is None else vars(item.review),
-    }
+    audits = [
+        row_of(
+            item,
+            CASE_FINDING,
+            text=item.mode,
+            saved=item.entry.time,
+            kept=item.record is not None,
+            review=None if item.review is None else vars(item.review),
+        )
+        for item in case.items
+    ]
+    notes = [vars(note) for note in case.notes]
+    missing = rows_of(case.missing)
+    return row_of(case, ROWS["case"][1], notes=notes, missing=missing, audits=audits)
 
 
 def _print_case(log: CaseLog, case: Case) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -179,7 +179,8 @@ def read_request(path: Path | None) -> ReportRequest:
     Raises:
         InputError: Not such JSON, or with a field that does not exist.
     """
-    from pura.report import ItemNotes, Parties, ReportRequest
+    from pura.base.decoder import DecodeError, Decoder
+    from pura.report import ReportRequest
 
     if path is None:
         return ReportRequest()
@@ -189,43 +190,16 @@ def read_request(path: Path | None) -> ReportRequest:
         raise _refusal(phrase("what.no-json")) from None
     if not isinstance(data, dict):
         raise _refusal(phrase("what.object"))
-    data = dict(data)
-    parties = _part(Parties, data.pop("parties", {}))
-    item = _part(ItemNotes, data.pop("item", {}))
-    if "redactions" in data:
-        data["redactions"] = _ranges(data["redactions"])
-    if isinstance(data.get("further"), list):
-        data["further"] = tuple(_ranges(one) for one in data["further"])
     if "logo" in data:
         raise InputError("request.logo", code="report-request")
-    whole: ReportRequest = _part(ReportRequest, data)
-    return replace(whole, parties=parties, item=item)
+    try:
+        return Decoder(sparse=True).decode(ReportRequest, data)
+    except DecodeError as error:
+        raise _refusal(error.what, error.where) from None
 
 
 def _refusal(what: Phrase, name: str = "") -> InputError:
     return unusable(InputError, "request", what, name, code="report-request")
-
-
-def _part(kind: Any, data: object) -> Any:
-    usual = kind()
-    if not isinstance(data, dict):
-        raise _refusal(phrase("what.object"))
-    names = {f.name for f in fields(kind)}
-    for name, value in data.items():
-        if name not in names:
-            raise _refusal(phrase("what.unknown"), str(name)[:40])
-        if type(value) is not type(getattr(usual, name)):
-            raise _refusal(phrase("what.type"), name)
-    return kind(**data)
-
-
-def _ranges(value: object) -> tuple[tuple[int, int], ...]:
-    if isinstance(value, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(x) is int for x in pair)
-        for pair in value
-    ):
-        return tuple((pair[0], pair[1]) for pair in value)
-    raise _refusal(phrase("what.unfit"), "redactions")
 
 
 @app.command("sign")

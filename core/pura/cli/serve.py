@@ -27,6 +27,7 @@ from pura.cli.options import (
     session,
     stored_profiles,
 )
+from pura.cli.rows import ROWS, row_of
 from pura.cli.terminal import (
     STANDING_CODES,
     Language,
@@ -291,8 +292,7 @@ def list_(
     """List tokens; the tokens themselves are not kept."""
     for one in _tokens().list():
         if as_json:
-            fields = ("id", "name", "role", "per_day", "made", "expires", "revoked")
-            write_row({name: getattr(one, name) for name in fields}, "token")
+            write_row(row_of(one, ROWS["token"][1]), "token")
             continue
         state = "revoked" if one.revoked else "expires" if one.expires else "good"
         facts = {"id": one.id, "name": one.name, "role": one.role}

@@ -64,7 +64,7 @@ def _command(page: Page) -> Iterator[str]:
     yield from (_plain(part) for part in page.about)
     for title, rows in page.tables:
         yield f"**{title}**"
-        yield "\n".join(f"* `{row.name}`: {_plain(row.about)}" for row in rows)
+        yield "\n".join(f"* `{name}`: {_plain(about)}" for name, about in rows)
 
 
 def settings(language: str) -> str:

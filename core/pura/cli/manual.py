@@ -108,10 +108,10 @@ def _example(heading: str, page: Page) -> Iterator[str]:
 
 
 def _rows(rows: Any) -> Iterator[str]:
-    for row in rows:
+    for name, about in rows:
         yield ".TP"
-        yield f".B {_plain(row.name)}"
-        yield _plain(row.about)
+        yield f".B {_plain(name)}"
+        yield _plain(about)
 
 
 def _plain(text: str) -> str:

@@ -142,12 +142,8 @@ _LONGEST_NAME: Final = 26  # a longer one stands on a line of its own
 _INDENT: Final = 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageRow:
-    """An argument, option or inner command: how it is written and what it is for."""
-
-    name: str
-    about: str
+PageRow = tuple[str, str]
+"""An argument, option or inner command: how it is written and what it is for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,8 +189,7 @@ def page_of(command: TyperCommand | TyperGroup, context: Any) -> Page:
             tables[title].append(_row(param, context))
     if isinstance(command, TyperGroup):
         tables["page.commands"] = [
-            PageRow(name=c.name or "", about=paragraphs(c.help or "")[0])
-            for c in command.commands.values()
+            (c.name or "", paragraphs(c.help or "")[0]) for c in command.commands.values()
         ]
     example = EXAMPLES.get(words)
     return Page(
@@ -231,11 +226,11 @@ def as_text(page: Page) -> str:
 
 
 def _in_columns(row: PageRow, width: int) -> str:
-    column = _INDENT + _LONGEST_NAME + 2
-    name = " " * _INDENT + row.name
-    if len(row.name) > _LONGEST_NAME:
-        return f"{name}\n{_wrapped(row.about, width, first=column, later=column)}"
-    return name.ljust(column) + _wrapped(row.about, width, first=column, later=column).lstrip()
+    column, (name, about) = _INDENT + _LONGEST_NAME + 2, row
+    words, written = _wrapped(about, width, first=column, later=column), " " * _INDENT + name
+    if len(name) > _LONGEST_NAME:
+        return f"{written}\n{words}"
+    return written.ljust(column) + words.lstrip()
 
 
 def _wrapped(text: str, width: int, *, first: int = 0, later: int = 0) -> str:
@@ -251,10 +246,8 @@ def _wrapped(text: str, width: int, *, first: int = 0, later: int = 0) -> str:
 
 def _row(param: Any, context: Any) -> PageRow:
     positional = isinstance(param, TyperArgument)
-    return PageRow(
-        name=_argument(param) if positional else _option(param, context),
-        about=" ".join(filter(None, (param.help, *_notes(param, context)))),
-    )
+    name = _argument(param) if positional else _option(param, context)
+    return name, " ".join(filter(None, (param.help, *_notes(param, context))))
 
 
 def _argument(param: Any) -> str:

@@ -12,7 +12,6 @@ from pura.keys import Secret
 from pura.usecases.measurements import (
     SHARES,
     PowerFound,
-    PowerLine,
     add_power,
     export_power,
     list_power,
@@ -22,6 +21,7 @@ from pura.usecases.measurements import (
     sign_power,
 )
 from pura.verdict.policy import Policy, default_policy
+from pura.verdict.power import PowerEntry
 from pura.verdict.power_file import SHORT, PowerFile
 from pura_audit.jobs.context import Done, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
@@ -299,7 +299,7 @@ def _detail(found: PowerFound) -> str:
     )
 
 
-def _line(line: PowerLine) -> tuple[str, ...]:
+def _line(line: PowerEntry) -> tuple[str, ...]:
     """Return a line of a table in cells."""
     if line.edit:
         what = filled(translate("Power", "edited ({edit:text})"), edit=line.edit)
@@ -310,8 +310,8 @@ def _line(line: PowerLine) -> tuple[str, ...]:
         what = translate("Power", "whole texts")
     from_ = translate("Power", "{n:count} positions")
     none = translate("Power", "not shown")
-    needed = [none if n is None else filled(from_, n=n) for n in line.needed]
-    return (what, *needed, f"{int(100 * line.most)} %", number(line.texts))
+    needed = [none if n is None else filled(from_, n=n) for n in map(line.needed, SHARES)]
+    return (what, *needed, f"{int(100 * max(line.limits))} %", number(max(line.texts)))
 
 
 def _stored(made: PowerFile) -> str:

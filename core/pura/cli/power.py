@@ -269,10 +269,12 @@ def _lines(table: PowerTable) -> list[str]:
             what = say("power.line-whole")
         reached = [
             say("power.from", share=numerals.percent(share, language()), count=needed)
-            for share, needed in zip(SHARES, line.needed, strict=True)
-            if needed is not None
+            for share in SHARES
+            if (needed := line.needed(share)) is not None
         ]
         if not reached:
-            reached = [say("power.most", share=numerals.percent(line.most, language()))]
-        lines.append(say("power.line", what=what, reached=", ".join(reached), count=line.texts))
+            reached = [say("power.most", share=numerals.percent(max(line.limits), language()))]
+        lines.append(
+            say("power.line", what=what, reached=", ".join(reached), count=max(line.texts))
+        )
     return lines

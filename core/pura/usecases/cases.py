@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -49,6 +48,7 @@ from pura.caselog.saving import record_start
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.usecases.environment import Environment
+from pura.usecases.keys import open_identity, trusted_roots
 
 if TYPE_CHECKING:
     from pura.caselog.verify import LogCheck
@@ -601,13 +601,8 @@ def check_log(
     """
     from pura.caselog.deposit import parse_head
     from pura.caselog.verify import record_check, verify_log
-    from pura.report.check import load_trust
 
-    roots = [
-        der
-        for path in trust
-        for der in load_trust(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
-    ]
+    roots = trusted_roots(trust, CaseLogError)
     own = log is None
     checked = open_log(environment, read_only=True) if log is None else CaseLog(log, read_only=True)
     with checked as found:
@@ -643,11 +638,8 @@ def sign_head_of_log(
         SigningError: The certificate cannot be used.
     """
     from pura.caselog.deposit import sign_head
-    from pura.report.sign import load_identity
 
-    with passphrase.used() as words:
-        data = read_bounded(certificate, MAX_CERTIFICATE, CaseLogError)
-        identity = load_identity(data, words, now=datetime.now(UTC))
+    identity = open_identity(certificate, passphrase, CaseLogError)
     with open_log(environment) as log:
         head = log.head()
         sign_head(log, identity, acting(log, auditor))

@@ -13,13 +13,14 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from pura.base.errors import InputError, KeyFormatError, KeyStoreError, naming
+from pura.base.errors import InputError, KeyFormatError, KeyStoreError, PuraError, naming
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
 from pura.keys import KeyEntry, KeyFile, KeyRef, Place, Secret, load_key, parse_key
@@ -35,6 +36,9 @@ from pura.usecases.environment import Environment
 from pura.usecases.profiles import import_register
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power_file import PowerFile, parse_power_file
+
+if TYPE_CHECKING:
+    from pura.report.sign.identity import Identity
 
 AS_GIVEN: Final = "none"
 """In the place of a range of epochs: keys are taken as they are."""
@@ -312,6 +316,32 @@ def unlock_keyring(environment: Environment) -> None:
     environment.keys.unlock_keyring()
 
 
+def open_identity(path: Path, passphrase: Secret, error: type[PuraError]) -> Identity:
+    """Read the certificate that signs, with its key.
+
+    Args:
+        path: PKCS#12 file.
+        passphrase: Its passphrase; overwritten when it has been used.
+        error: Raised where the file cannot be read.
+
+    Raises:
+        SigningError: The certificate cannot be used.
+    """
+    from pura.report.sign.identity import MAX_FILE_BYTES, load_identity
+
+    with passphrase.used() as words:
+        data = read_bounded(path, MAX_FILE_BYTES + 1, error)
+        return load_identity(data, words, now=datetime.now(UTC))
+
+
+def trusted_roots(paths: Sequence[Path], error: type[PuraError]) -> list[bytes]:
+    """Return the trusted certificates of files, PEM or DER, as DER; ``error`` as above."""
+    from pura.report.check.checking import MAX_TRUST_BYTES, load_trust
+
+    found = (load_trust(read_bounded(path, MAX_TRUST_BYTES, error)) for path in paths)
+    return [der for one in found for der in one]
+
+
 def open_key_file(environment: Environment, path: Path, passphrase: Secret | None = None) -> KeyRef:
     """Read a key from a file for this run only.
 
@@ -402,7 +432,6 @@ def _stored(environment: Environment, entry: KeyEntry, data: bytes = b"") -> Key
 SUFFIX: Final = ".purateam"
 SCHEMA: Final = "pura-team-bundle/1"
 MAX_BYTES: Final = 256 << 20
-_PARTS: Final = ("profile_name", "profile", "key", "policy", "power", "register")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -650,7 +679,8 @@ def _opened(path: Path, passphrase: bytearray) -> _Content:
         raise _damaged() from None
     finally:
         wipe_buffer(inner)
-    parts = _object(body, _PARTS)
+    names = ("profile_name", "profile", "key", "policy", "power", "register")
+    parts = _object(body, names)
     policy, power = parts["policy"], parts["power"]
     if not isinstance(power, list):
         raise _damaged()

@@ -17,8 +17,9 @@ from pura.keys import KeyRef, Secret
 from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
+from pura.usecases.keys import open_identity, trusted_roots
 from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import PowerTable
+from pura.verdict.power import PowerEntry, PowerTable
 from pura.verdict.power_file import SHORT, PowerFile, read_power_file, seal, statement
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 
 MAX_PROMPTS: Final = 1 << 22
-MAX_CERTIFICATE: Final = 1 << 20
 SHARES: Final = (0.8, 0.95)
 """Shares of texts found that people are shown the length for."""
 
@@ -52,45 +52,16 @@ class PowerFound:
     relied_on: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class PowerLine:
-    """One line of a table, as people are shown it.
-
-    Attributes:
-        edit: What was done to the texts; empty for nothing.
-        text_usable: Usable positions of the longest texts that passages stood in; 0 for texts
-            marked from end to end.
-        needed: Usable positions from which each of :data:`SHARES` is reached; None where it is not.
-        most: The largest share that is reached, as a lower limit.
-        texts: Texts of the largest class.
-    """
-
-    edit: str
-    text_usable: int
-    needed: tuple[int | None, ...]
-    most: float
-    texts: int
-
-
-def power_lines(table: PowerTable, threshold: float) -> tuple[PowerLine, ...]:
+def power_lines(table: PowerTable, threshold: float) -> tuple[PowerEntry, ...]:
     """Return what a table says at the lowest threshold that is at least the asked one.
 
     Args:
         table: The table.
         threshold: log10 of the evidence that counts as found.
     """
-    levels = [entry.threshold for entry in table.entries if entry.threshold >= threshold]
-    return tuple(
-        PowerLine(
-            edit=entry.edit,
-            text_usable=entry.text_usable,
-            needed=tuple(entry.needed(share) for share in SHARES),
-            most=max(entry.limits),
-            texts=max(entry.texts),
-        )
-        for entry in table.entries
-        if levels and entry.threshold == min(levels)
-    )
+    above = [entry for entry in table.entries if entry.threshold >= threshold]
+    lowest = min((entry.threshold for entry in above), default=threshold)
+    return tuple(entry for entry in above if entry.threshold == lowest)
 
 
 def plan_power(
@@ -294,13 +265,10 @@ def sign_power(
         PolicyError: There is no such table.
         SigningError: The certificate cannot be used.
     """
-    from pura.report.sign.identity import load_identity
     from pura.report.sign.sign import sign_detached
 
     sealed = environment.power.get(name)
-    with passphrase.used() as words:
-        data = read_bounded(certificate, MAX_CERTIFICATE, PolicyError)
-        identity = load_identity(data, words, now=datetime.now(UTC))
+    identity = open_identity(certificate, passphrase, PolicyError)
     signed = seal(sealed.data, sign_detached(statement(sealed.fingerprint), identity))
     path = environment.power.put(signed)
     return show_power(environment, str(path))
@@ -368,14 +336,9 @@ def _check(sealed: PowerFile, trust: tuple[Path, ...]) -> SignatureWord | None:
     """Refuse a table whose signature is not of it."""
     if sealed.signature is None:
         return None
-    from pura.report.check import load_trust
     from pura.report.sign.sign import check_detached
 
-    roots = [
-        der
-        for path in trust
-        for der in load_trust(read_bounded(path, MAX_CERTIFICATE, PolicyError))
-    ]
+    roots = trusted_roots(trust, PolicyError)
     now = datetime.now(UTC)
     signed = check_detached(sealed.signature, statement(sealed.fingerprint), roots, now)
     if not signed.intact:

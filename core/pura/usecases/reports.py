@@ -22,7 +22,7 @@ from pura.record.audit import Audit
 from pura.report import Report, ReportRequest, html_page, page_count, table_files, typesetter
 from pura.report import build_report as make_report
 from pura.report.build import RECORD
-from pura.report.check import ReportCheck, load_trust
+from pura.report.check import ReportCheck
 from pura.report.check import check_report as examine
 from pura.report.check.checking import MAX_TRUST_BYTES
 from pura.report.figures import MAX_LOGO
@@ -31,8 +31,7 @@ from pura.report.regulators import AnnexFacts, regulators_annex
 from pura.report.request import PAPERS, Confirmation, check_choices
 from pura.report.sign import SignOptions
 from pura.report.sign import sign_report as put_signature
-from pura.report.sign.identity import MAX_FILE_BYTES as MAX_IDENTITY
-from pura.report.sign.identity import Certificate, load_identity
+from pura.report.sign.identity import Certificate
 from pura.report.statement import StatementKey
 from pura.report.statement_check import MAX_FILE_BYTES, StatementCheck, Trust, find_statement
 from pura.report.statement_check import check_statement as examine_statement
@@ -40,6 +39,7 @@ from pura.scheme import Profile
 from pura.usecases.audits import audit_again
 from pura.usecases.cases import acting, open_log
 from pura.usecases.environment import Environment
+from pura.usecases.keys import open_identity, trusted_roots
 from pura.usecases.measurements import tables_of
 from pura.verdict.policy import load_policy
 from pura.verdict.power_claim import shipped_power
@@ -65,9 +65,7 @@ def certificate_key(path: Path, passphrase: Secret) -> StatementKey:
         SigningError: See :func:`load_identity`.
         ServeError: Statements are not signed with a key of its kind.
     """
-    data = read_bounded(path, MAX_IDENTITY + 1, SigningError)
-    with passphrase.used() as secret:
-        return StatementKey.of_identity(load_identity(data, secret, now=datetime.now(UTC)))
+    return StatementKey.of_identity(open_identity(path, passphrase, SigningError))
 
 
 def check_statement(
@@ -345,14 +343,11 @@ def sign_report(
     """
     progress(Stage(name="sign"))
     checkpoint()
-    with passphrase.used() as words:
+    with passphrase.used():
         refuse_taken(to, SigningError, replace=replace)
         before = read_bounded(path, MAX_READ, ReportFileError)
-        now = datetime.now(UTC)
-        identity = load_identity(
-            read_bounded(certificate, MAX_READ, ReportFileError), words, now=now
-        )
-    after = put_signature(before, identity, options or SignOptions(), now=now)
+        identity = open_identity(certificate, passphrase, ReportFileError)
+    after = put_signature(before, identity, options or SignOptions(), now=datetime.now(UTC))
     write_or_refuse(to, after, SigningError)
     if note:
         with open_log(environment) as log:
@@ -384,9 +379,6 @@ def check_report(
         Cancelled: The checkpoint said so.
     """
     progress(Stage(name="check-report"))
-    roots = [
-        der for one in trust for der in load_trust(read_bounded(one, MAX_READ, ReportFileError))
-    ]
 
     def again(record: Audit) -> Audit:
         return audit_again(environment, record, progress=progress, checkpoint=checkpoint)
@@ -394,7 +386,7 @@ def check_report(
     return examine(
         read_bounded(path, MAX_READ, ReportFileError),
         moment=datetime.now(UTC),
-        trust=roots,
+        trust=trusted_roots(trust, ReportFileError),
         policy=load_policy(environment.paths.policy).signed,
         again=again if rerun else None,
         beat=checkpoint,

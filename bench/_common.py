@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from pura.model import offline
+from pura.model import libraries
 
-offline.prepare()
+libraries.prepare()
 
 
 def machine_facts() -> dict[str, str]:

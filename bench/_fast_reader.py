@@ -64,6 +64,7 @@ class FastPlan:
             "verdict": "mark" if drawn[0] < 64 else "insufficient",
             "log10_e": int.from_bytes(drawn[:4], "little") / 2**32,
             "payload": f"{drawn[1]:08b}",
+            "payload_best": f"{drawn[1]:08b}",
             "fields": {"number": str(drawn[2])},
             "passages": [[0, len(document.text)]],
             "share": 1.0,

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pura.decode import default_model, log_evidence
+from pura.decode import default_model, sum_evidence
 from pura.decode.likelihood import Intervals
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, Cell
+from pura.measure.corpora import CELLS, Cell
 from pura.measure.evaluate import MeasuredText, TextReading, decide, evaluate
 from pura.scheme import schedule
 from pura_lab.design import TRUNCATED, ReadingJob
@@ -105,7 +105,7 @@ def _evidence_at(
             continue
         part = reading.first(int(token[count - 1]) + 1)
         steps = schedule(part.ids, part.entropy_bits, key, profile)
-        log_e = log_evidence(
+        log_e = sum_evidence(
             Intervals.of(
                 steps,
                 part.entropy_bits,
@@ -116,7 +116,7 @@ def _evidence_at(
                 probability=part.probability,
             )
         )
-        out.append(log_e.both / np.log(10))
+        out.append(log_e.log_e / np.log(10))
     return out
 
 

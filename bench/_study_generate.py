@@ -9,7 +9,7 @@ import numpy as np
 
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, SEED, Cell
+from pura.measure.corpora import CELLS, SEED, Cell
 
 BATCH = 32
 

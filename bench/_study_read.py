@@ -18,8 +18,7 @@ from pura.measure.attacks import (
 )
 from pura.measure.attacks.local import model_tools
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, SEED, Cell
-from pura.measure.corpora import sentences_of
+from pura.measure.corpora import CELLS, SEED, Cell, sentences_of
 from pura.model.evidence import read
 from pura.model.tokenise import tokenise
 from pura_lab.design import ATTACKED, DROPPED, NOISE, Condition, ReadingJob

@@ -11,9 +11,9 @@ from _common import print_table
 from _study_decode import VOCABULARY, evidence_at, outcomes, passage_labels
 from _study_power import LEAST_TEXTS, LEVEL, THRESHOLDS
 from pura.measure.cache import Cache
-from pura.measure.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, Cell
+from pura.measure.corpora import CLEAN, LEARN, MAIN, PASSAGE, POWER, Cell
 from pura.measure.evaluate import MeasuredText, summarise, wilson
-from pura.measure.power.table import power_entry
+from pura.measure.power import power_entry
 from pura.verdict.power import lower_limit
 from pura_lab.design import ATTACKED, TRUNCATED, VERIFIERS, ReadingJob
 

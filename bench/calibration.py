@@ -35,7 +35,7 @@ from pura.decode import Candidate, default_model, exact
 from pura.decode.likelihood import Intervals
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
-from pura.measure.cells import MAIN, SEED, Cell
+from pura.measure.corpora import MAIN, SEED, Cell
 from pura.measure.evaluate import wilson
 from pura.model.evidence import read
 from pura.model.tokenise import decode, tokenise

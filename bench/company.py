@@ -2,7 +2,7 @@
 
 ``python bench/company.py`` audits texts of the samples, and pieces of them that are so short that
 their evidence lies about the threshold, each alone and three times in random company. It prints
-the largest difference of log10 e and how many verdicts differ (docs/evidence.md §4, "Rounding").
+the largest difference of log10 e and how many verdicts differ (evidence.md §4, "Rounding").
 """
 
 from __future__ import annotations

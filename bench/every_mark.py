@@ -1,7 +1,7 @@
 """Texts of many marks: what is found, what it costs, and what other keys find.
 
 ``python bench/every_mark.py read --cache DIR`` reads the parts, ``table`` prints the tables of
-docs/study.md §5. The laws are held: entropies and intervals are those of the sample texts
+study.md §5. The laws are held: entropies and intervals are those of the sample texts
 (``tests/data/samples``, 200 tokens each), read with their prompt as the source saw them, and behind
 250 tokens of a novel as a verifier sees them in a document; the text around is that novel. Phases
 and ring positions are simulated: at a marked step the anchor of the codeword's bits lies uniformly
@@ -285,11 +285,11 @@ def print_keys(laws: Laws) -> None:
             log_f = log_anywhere(windows[len(windows) // 2 :])
             none = np.zeros((0, profile.payload_bits), dtype=np.uint8)
             for level in (0.0, 1.0, 2.0, 6.0):
-                found = find_passages(
+                found, _ = find_passages(
                     log_f, other.index, prior, profile,  # type: ignore[arg-type]
                     level * math.log(10), none, lambda: None,
                 )  # fmt: skip
-                reached[level] += bool(found.passages)
+                reached[level] += bool(found)
         rows.append([code, str(KEYS), *(str(reached[level]) for level in (0.0, 1.0, 2.0, 6.0))])
     _common.print_table(["code", "keys", "level 1", "level 10", "level 100", "level 10^6"], rows)
 

@@ -1,4 +1,4 @@
-"""The study of docs/study.md: both decoders on the same texts, edited or not, three verifiers.
+"""The study of study.md: both decoders on the same texts, edited or not, three verifiers.
 
 Stage 1 needs the model and hours of one core; what it makes goes into the cache, piece by piece,
 so it can be stopped, go on, and run in several processes at a time::
@@ -12,8 +12,8 @@ Stage 2 is NumPy alone and can be run again whenever the decoder changes::
     python bench/evidence.py tables --cache DIR [--write]
 
 ``--write`` puts the power table into ``resources/power/study.json``. The texts are made from the
-seed in ``pura.measure.cells``; the likelihood's numbers are learnt by ``bench/learn_likelihood.py``
-from the cell ``learn``, whose texts appear in no table.
+seed in ``pura.measure.corpora``; the likelihood's numbers are learnt by
+``bench/learn_likelihood.py`` from the cell ``learn``, whose texts appear in no table.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ import _study_read
 import _study_tables
 from pura.decode import default_model
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, MAIN, SEED
+from pura.measure.corpora import CELLS, MAIN, SEED
 from pura_lab.design import DROPPED, NOISE, jobs
 from pura_lab.proxy import divergence_bits
 

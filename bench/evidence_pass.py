@@ -33,7 +33,7 @@ def make_way(name: str, model: Any, length: int) -> Callable[[], Any]:
     import torch
 
     from pura.model.evidence import read
-    from pura.model.naive import read_logits
+    from pura.model.reading import read_logits
     from pura.scheme import Profile, SecretKey
 
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)

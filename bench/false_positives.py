@@ -1,7 +1,7 @@
 """How often an unmarked text looks marked: many keys over plain texts.
 
 ``python bench/false_positives.py --cache DIR`` reads the plain texts under 20 000 random keys and
-prints the table of docs/study.md. Under a fresh key only the secret order, the phases and the
+prints the table of study.md. Under a fresh key only the secret order, the phases and the
 indices change; a text's distributions are computed once a round and its intervals summed up for
 each key; ``--prompted`` reads texts that quote a prompt which was marked with the key, with and
 without the steps that both share; ``--again`` does so for texts that are long enough for a second
@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode import Issued, default_model, log_evidence, redraw_p
+from pura.decode import Issued, default_model, redraw_p, sum_evidence
 from pura.decode.likelihood import Intervals
 from pura.decode.significance import combine
 from pura.keys.epochs import epoch_key, epochs
 from pura.measure.cache import Cache
-from pura.measure.cells import MAIN, SEED
+from pura.measure.corpora import MAIN, SEED
 from pura.measure.evaluate import wilson
 from pura.scheme import Profile, SecretKey, ranks, schedule
 
@@ -142,7 +142,7 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -
     All keys are decided first; then each window is read once, for the keys that name it.
     """
     from pura.audit.key_reading import KeyReading, Tried, decode, evidence, weigh
-    from pura.audit.rereading import SIZE, Weights, windows_of
+    from pura.audit.variants import SIZE, Weights, windows_of
 
     profile = CODES["tbcc"].profile(model.vocab_size)
     weights = Weights(keys=1, readings=1, forms=(ids.size,))
@@ -299,13 +299,13 @@ def weigh_text(
             steps = schedule(ids, entropy, key, profile)
             usable = len(steps)
             seen = Intervals.of(steps, entropy, lo, hi, profile, probability=own)
-            found = log_evidence(seen)
+            found = sum_evidence(seen)
             for half, value in zip(HALVES, found, strict=True):
                 log_e[code + half].append(value)
             if number % ROUND < REGISTERED and not halves:
                 issued = register_of(name, number, profile.payload_bits)
-                found = log_evidence(seen, issued=issued)
-                log_e[code + REGISTER].append(found.both)
+                found = sum_evidence(seen, issued=issued)
+                log_e[code + REGISTER].append(found.log_e)
                 whole = (ids, entropy, lo, hi, own)
                 log_e[code + STOPPED].append(stopped_early(whole, key, profile))
             if number % ROUND == 0 and not halves:
@@ -334,7 +334,7 @@ def weigh_epochs(model: Any, name: str, ids: Any, cache: Cache) -> None:
             lo, hi = intervals(table, ids, key, wanted)
             steps = schedule(ids, entropy, key, profile)
             seen = Intervals.of(steps, entropy, lo, hi, profile, probability=own)
-            days.append(log_evidence(seen).both)
+            days.append(sum_evidence(seen).log_e)
         columns[f"log_e.{code}{EPOCHS}"] = [np.array([log_mean(days)])]
     cache.put(store_name(name, EPOCHS), columns)
     print(f"{name}: {MONTH}", flush=True)
@@ -357,9 +357,9 @@ def stopped_early(seen: tuple[Any, ...], key: SecretKey, profile: Profile) -> fl
     for look in range(1, LOOKS + 1):
         ids, entropy, lo, hi, own = (part[: size * look // LOOKS] for part in seen)
         steps = schedule(ids, entropy, key, profile)
-        value = log_evidence(
+        value = sum_evidence(
             Intervals.of(steps, entropy, lo, hi, profile, probability=own, text_tokens=size)
-        ).both
+        ).log_e
         if value >= np.log(10):
             break
     return float(value)

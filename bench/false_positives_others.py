@@ -2,7 +2,7 @@
 
 ``python bench/false_positives_others.py --keys 20000`` reads the texts that ship with the tests
 under random keys of every scheme that an audit can look for, and prints the table of
-docs/study.md. The model reads each text once, for the row that it weighs: minutes.
+study.md. The model reads each text once, for the row that it weighs: minutes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import _common
 from false_positives import DATA, LEVELS
 from pura.decode.bets import log_increments
 from pura.extract.foreign import draws_of
-from pura.measure.cells import SEED
+from pura.measure.corpora import SEED
 from pura.measure.evaluate import wilson
 from pura.scheme import Profile
 from pura.scheme.foreign import ForeignMark, GumbelMark, KgwMark, SynthIdMark

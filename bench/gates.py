@@ -1,6 +1,6 @@
 """Gate mismatch: what it costs when a verifier's entropies stand on the other side of a threshold.
 
-docs/study.md, "Gate mismatch". Texts are read by their generator and by verifiers whose entropies
+study.md, "Gate mismatch". Texts are read by their generator and by verifiers whose entropies
 differ; then marks are *simulated* on the readings, so that both history rules and any thresholds
 meet the same texts: a scheme that leaves the distribution of the text as it is may as well be given
 the text first, and the phases after it. At each step that the generator takes for a carrier the
@@ -28,11 +28,10 @@ import numpy as np
 
 import _common
 from pura.decode import default_model, exact
-from pura.decode.likelihood import Intervals
-from pura.decode.model import LikelihoodModel
+from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, SEED, Cell
+from pura.measure.corpora import CELLS, SEED, Cell
 from pura.measure.evaluate import TextReading
 from pura.model.evidence import read
 from pura.model.head import find_head

@@ -3,7 +3,7 @@
 Run ``python bench/generation.py``; ``--tokens`` and ``--rounds`` make it longer. Every way writes
 the same number of tokens from the same prompts: ``plain`` is ``model.generate(do_sample=True)``
 from the whole distribution, ``marked`` is ours, ``processor`` is the library's greedy loop around
-our logits processor (docs/serving.md), ``keys`` is ours with another key in every row. A second
+our logits processor (serving.md), ``keys`` is ours with another key in every row. A second
 table repeats the vocabulary of the model up to 262,144 tokens, as wide as any in use; such a model
 writes nonsense at the price of a real one. ``--model NAME`` takes an installed model, without that
 table. On a processor the times are its own seconds, so that other programs do not count; on a GPU

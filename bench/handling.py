@@ -1,6 +1,6 @@
 """What ordinary handling does to the evidence, and what the restored readings bring back.
 
-Marked texts (the study's cell ``tbcc-36``, docs/study.md §1) are handled as mail programs, word
+Marked texts (the study's cell ``tbcc-36``, study.md §1) are handled as mail programs, word
 processors and people do, some of them through files of real formats, and audited without the
 prompt. One audit gives both numbers: that of the reading as found, and that of all readings::
 
@@ -39,7 +39,7 @@ from pura.audit.run import audit_text
 from pura.audit.variants import variants_of
 from pura.documents import read_data
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, SEED
+from pura.measure.corpora import CELLS, SEED
 from pura.model.tokenise import decode, tokenise, usual_spelling
 from pura.verdict.policy import Policy
 

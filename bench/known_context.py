@@ -1,6 +1,6 @@
 """What the verifier gains by knowing template, system prompt, or one of a hundred messages.
 
-``python bench/known_context.py --cache DIR`` prints the table of docs/study.md §13. Texts of the
+``python bench/known_context.py --cache DIR`` prints the table of study.md §13. Texts of the
 built-in model, generated after a chat template, a system prompt and a user's message, are read with
 nothing known, after template and system prompt, after 100 candidate messages of which one is right,
 and after the right one. What is done stays in the cache: a run that was stopped goes on.
@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode import combine, default_model, log_evidence
+from pura.decode import combine, default_model, sum_evidence
 from pura.decode.likelihood import Intervals
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
-from pura.measure.cells import LEARNING, SEED, STUDY, Cell
+from pura.measure.corpora import LEARNING, SEED, STUDY, Cell
 from pura.measure.evaluate import TextReading
 from pura.model.evidence import read_many
 from pura.model.reading import Reading
@@ -103,7 +103,7 @@ def weigh(reading: Reading, number: int, cut: int, *, prompt_known: bool) -> flo
         hi=reading.hi[0],
     )
     part, profile = whole.first(cut), CELL.profile(49_152)
-    found = log_evidence(
+    found = sum_evidence(
         Intervals.of(
             schedule(part.ids, part.entropy_bits, CELL.key(number), profile),
             part.entropy_bits,
@@ -114,7 +114,7 @@ def weigh(reading: Reading, number: int, cut: int, *, prompt_known: bool) -> flo
             probability=part.probability,
         )
     )
-    return found.both / float(np.log(10))
+    return found.log_e / float(np.log(10))
 
 
 def table(cache: Cache, texts: int) -> None:

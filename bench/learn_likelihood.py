@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from pura.base.paths import resource
-from pura.decode.model import LikelihoodModel
+from pura.decode.likelihood import LikelihoodModel
 from pura.extract.local import circular_distance
 from pura.measure.cache import Cache
-from pura.measure.cells import LEARN, SEED
+from pura.measure.corpora import LEARN, SEED
 from pura.measure.learn import KnownSteps, join, known_steps, learn_table, rounded
 from pura_lab.design import DROPPED
 

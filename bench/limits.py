@@ -1,6 +1,6 @@
 """What limits of payload fields are worth: the same readings with and without them.
 
-``python bench/limits.py --cache DIR`` prints the table of docs/study.md §15. The laws are held:
+``python bench/limits.py --cache DIR`` prints the table of study.md §15. The laws are held:
 entropies and intervals are those of texts that the built-in model wrote with a mark, read by it
 with their prompt as the source saw them, and without as a verifier does (``bench/calibration.py``
 makes and reads them). Phases and ring positions are simulated as in ``bench/every_mark.py``, so one

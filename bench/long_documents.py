@@ -1,7 +1,7 @@
 """Marked passages inside long documents: what is found, where, and what it costs.
 
 ``python bench/long_documents.py read --cache DIR`` reads the parts, ``table`` decodes the documents
-and prints the tables of docs/study.md §5; both go on where they were stopped. The marked texts are
+and prints the tables of study.md §5; both go on where they were stopped. The marked texts are
 those of the study's cells ``tbcc-36`` and ``power`` (``bench/evidence.py generate``). The text
 around them is by the model for every other one (the other marked texts, which to the key that is
 asked are text without a mark) and by people for the rest. How documents are put together from
@@ -32,7 +32,7 @@ from _study_power import LEAST_TEXTS, THRESHOLDS, write_power
 from pura.decode import ExactDecision, decide, default_model
 from pura.decode.likelihood import Intervals
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, POWER, SEED, Cell
+from pura.measure.corpora import CELLS, POWER, SEED, Cell
 from pura.measure.evaluate import (
     PLACES,
     READ_WHOLE,
@@ -44,7 +44,7 @@ from pura.measure.evaluate import (
     spliced,
     wilson,
 )
-from pura.measure.power.table import power_entry
+from pura.measure.power import power_entry
 from pura.scheme import Schedule, SecretKey, schedule
 from pura_lab.design import ReadingJob
 

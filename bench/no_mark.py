@@ -46,7 +46,7 @@ from pura.embed.generate import generate_batch
 from pura.measure.attacks import attack_text
 from pura.measure.attacks.local import model_tools
 from pura.measure.cache import Cache
-from pura.measure.cells import STUDY
+from pura.measure.corpora import STUDY
 from pura.model.tokenise import decode
 from pura.scheme import Payload, Profile, SecretKey
 from pura.verdict.policy import Policy

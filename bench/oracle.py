@@ -1,6 +1,6 @@
 """An attacker without a key asks a detector until a mark is gone, or until a text has one.
 
-``python bench/oracle.py FILE`` prints the tables of docs/study.md §15. The service is asked
+``python bench/oracle.py FILE`` prints the tables of study.md §15. The service is asked
 over its own interface, in this process. The attacker has the model that wrote the texts, which is
 more than most have (``--proxy``: one that lacks a fifth of its layers), and swaps tokens by what
 that model finds likely in their place. Told numbers,
@@ -40,12 +40,13 @@ from pura.keys import KeyRef
 from pura.measure.attacks import substitute_plausible
 from pura.measure.attacks.local import logits_of
 from pura.model.tokenise import decode, tokenise
+from pura.record.answers import Role
 from pura.scheme import Payload, Profile, SecretKey
 from pura.serve.app import create_app
 from pura.serve.log import Log
 from pura.serve.reader import Found, Reader, Work
 from pura.serve.settings import Limits, Places, Protection, Settings
-from pura.serve.tokens import Role, TokenFile
+from pura.serve.tokens import TokenFile
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
 from pura.words.sentences import scale

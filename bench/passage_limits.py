@@ -29,13 +29,12 @@ import numpy as np
 import _common
 from pura.decode import ExactDecision, decide
 from pura.decode.evidence_sums import weigh
-from pura.decode.extents import AGES, PassageText
 from pura.decode.likelihood import Intervals
-from pura.decode.marks import passage_text
-from pura.decode.windows import codeword_windows
+from pura.decode.marks import AGES, PassageText, passage_text
+from pura.decode.trellis import codeword_windows
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
-from pura.measure.cells import LEARNING, STUDY
+from pura.measure.corpora import LEARNING, STUDY
 from pura.model.evidence import read
 from pura.model.tokenise import tokenise
 from pura.scheme import Payload, Profile, SecretKey, schedule

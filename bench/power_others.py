@@ -27,14 +27,14 @@ from pura.extract.foreign import (
     synthid_entries,
     synthid_table,
 )
-from pura.measure.cells import SEED
+from pura.measure.corpora import SEED
 from pura.measure.evaluate import wilson
-from pura.measure.power.measure import read_as
+from pura.measure.power import read_as
 from pura.scheme import Profile, SecretKey
 from pura.scheme.foreign import GumbelMark, KgwMark, SynthIdMark
 from pura_lab.compare.methods import ModelSource
 from pura_lab.rivals.base import draw, shifted
-from pura_lab.rivals.synthid import tournament
+from pura_lab.rivals.tournament import tournament
 
 Chooser = Callable[[np.ndarray, list[int], np.random.Generator], int]
 DELTA = 2.0  # of the green lists

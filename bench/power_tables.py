@@ -1,7 +1,7 @@
 """Power of the built-in model under more conditions than those of the shipped table.
 
 ``python bench/power_tables.py --out DIR`` measures the plan below, table by table, and writes each
-as a sealed file (docs/power.md). Stopped, it goes on where it was. ``--only`` takes a part of the
+as a sealed file (power.md). Stopped, it goes on where it was. ``--only`` takes a part of the
 plan, ``--estimate`` prints how long each table takes here.
 """
 
@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import _common
 from pura.base.paths import user_paths
 from pura.base.progress import Stage
-from pura.measure.power.plan import PowerPlan
+from pura.measure.power_plan import PowerPlan
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 from pura.usecases.measurements import estimate_power, export_power, measure_power, plan_power

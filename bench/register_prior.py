@@ -1,6 +1,6 @@
 """What a register as prior is worth: the same readings with and without it.
 
-``python bench/register_prior.py --cache DIR`` prints the table of docs/study.md §11. The texts are
+``python bench/register_prior.py --cache DIR`` prints the table of study.md §11. The texts are
 those of the study's cell ``tbcc-36`` (``bench/evidence.py generate``); readings that are not in the
 cache are made. The register of a text holds its payload and random ones, drawn from the study's
 seed and not from the text.
@@ -23,7 +23,7 @@ import _study_read
 from _study_decode import VOCABULARY, readings
 from pura.decode import ExactDecision, Issued, default_model
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, SEED
+from pura.measure.corpora import CELLS, SEED
 from pura.measure.evaluate import TextReading, decide, wilson
 from pura.scheme import schedule
 from pura_lab.design import ReadingJob

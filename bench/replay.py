@@ -1,6 +1,6 @@
 """Replay: a payload says which token an edit replaced, and what follows has its context again.
 
-docs/decisions/028-no-replay.md. For a payload of the list each step's anchor
+decision 028. For a payload of the list each step's anchor
 is known, so where a token may have been substituted the tokens that the source may have drawn are
 few. A path through the text says of each token: as it stands; substituted, the source's unknown;
 or substituted, the source's was ``v``. The contexts of the keyed functions follow the path; the
@@ -29,17 +29,16 @@ from pura.decode import default_model
 from pura.decode.likelihood import (
     SECTOR_OFFSETS,
     SIXTEENTHS,
+    MismatchTable,
     arity_weights,
     blur_scale,
     blurred_interval,
 )
-from pura.decode.model import MismatchTable
-from pura.decode.windows import codeword_windows
+from pura.decode.trellis import codeword_windows
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, SEED
+from pura.measure.corpora import CELLS, SEED
 from pura.measure.evaluate import TextReading, decide
-from pura.model.naive import full_order
-from pura.model.truncation import distribution
+from pura.model.reading import distribution, full_order
 from pura.scheme import Payload, Profile, SecretKey, schedule
 from pura.scheme.codeword import encode_rows
 from pura.scheme.keys import LABEL_INDEX, LABEL_SEED, unit_interval

@@ -3,7 +3,7 @@
     python bench/retokenise.py --cache DIR
 
 Needs the stages ``generate`` and ``read`` of ``bench/evidence.py``. The cost in evidence stands in
-the rows "tokenised anew" of docs/study.md, section 2 and 3.
+the rows "tokenised anew" of study.md, section 2 and 3.
 """
 
 from __future__ import annotations

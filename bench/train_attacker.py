@@ -15,7 +15,7 @@ from pathlib import Path
 from pura.base.paths import user_paths
 from pura.measure.attacks.local import ModelWriter, model_tools
 from pura.measure.attacks.rewrite import rewards
-from pura.measure.cells import LEARNING
+from pura.measure.corpora import LEARNING
 from pura.model.device import choose_device
 from pura.model.load import load_model
 from pura.model.store import ModelStore

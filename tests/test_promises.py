@@ -28,7 +28,9 @@ def first_cells(text: str, above: str) -> list[str]:
 
 def rows(title: str) -> dict[str, str]:
     """Return promise and tests of a group of the table of promises."""
-    with (DOCS / "security-tests" / "promises.csv").open(encoding="utf-8", newline="") as file:
+    with (DOCS / "how-it-works" / "security-tests" / "promises.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         return {
             row["promise"]: row["tests"] for row in csv.DictReader(file) if row["page"] == title
         }
@@ -41,8 +43,13 @@ def promises() -> dict[str, list[str]]:
     inputs = part(security, "### Untrusted input").split("\n## ")[0]
     numbered = re.findall(r"^(\d)\. (\w+ \w+)", part(security, "## Promises"), re.MULTILINE)
     headings = {
-        name: re.findall(r"^###? (.+)$", (DOCS / name).read_text(encoding="utf-8"), re.MULTILINE)
-        for name in ("custody.md", "key-formats.md", "caselog.md", "caselog-chain.md")
+        name: re.findall(r"^###? (.+)$", (DOCS / part / name).read_text("utf-8"), re.MULTILINE)
+        for part, name in (
+            ("how-to", "custody.md"),
+            ("how-to", "caselog.md"),
+            ("reference", "key-formats.md"),
+            ("reference", "caselog-chain.md"),
+        )
     }
     groups = {"Derived keys", *headings["custody.md"]}  # they only hold other parts, or stand there
     return {
@@ -52,10 +59,11 @@ def promises() -> dict[str, list[str]]:
             *(f"{number} {words}" for number, words in numbered),
         ],
         "What holds the child": first_cells(
-            (DOCS / "reading-files.md").read_text(encoding="utf-8"), "| what holds the child |"
+            (DOCS / "how-it-works" / "reading-files.md").read_text(encoding="utf-8"),
+            "| what holds the child |",
         ),
         "Checking reports": first_cells(
-            (DOCS / "reports.md").read_text(encoding="utf-8"),
+            (DOCS / "how-to" / "reports.md").read_text(encoding="utf-8"),
             "| Check | What is examined |",
         ),
         "Custody": [

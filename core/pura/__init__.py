@@ -19,8 +19,9 @@ Stable between versions:
 * ``SecretKey``, ``Payload``, ``Audit`` (``to_dict``, ``to_row``, ``to_html``), ``PuraError``.
 
 The package is importable without Qt, and importing it loads no torch: each name is fetched when it
-is first used, and switches the model libraries offline before they are. ``docs/architecture.md``
-describes the rooms behind it, which may change; ``docs/examples`` has a script for each use.
+is first used, and switches the model libraries offline before they are. The page architecture.md
+describes the modules behind it, which may change; ``docs/reference/examples`` has a script for each
+use.
 """
 
 from importlib import import_module

@@ -18,7 +18,7 @@ from pura.base.errors import InputError, KeyStoreError, PuraError
 from pura.base.paths import Paths, user_paths
 from pura.documents import Document, endings, from_text, read_file
 from pura.keys import KeyRef
-from pura.model import offline
+from pura.model import libraries
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
 from pura.usecases.audits import Prepared, Setup, prepared
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
     from pura.verdict.policy import Policy
 
-offline.prepare()  # before torch is imported: nothing of it goes to the network
+libraries.prepare()  # before torch is imported: nothing of it goes to the network
 
 Text = str | Path
 """A text, or as a ``Path`` a file of any format that the command reads.

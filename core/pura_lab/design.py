@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pura.measure.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER
+from pura.measure.corpora import CLEAN, LEARN, MAIN, PASSAGE, POWER
 
 DROPPED: Final = (5, 10, 14, 18, 22, 26)
 """Layers that the mismatched proxy lacks, of 30."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import ModelError
-from pura.model.divergence import divergence_bits
+from pura.model.evidence import divergence_bits
 from pura.model.head import decoder_of, find_head
 
 if TYPE_CHECKING:

@@ -211,8 +211,8 @@ def _bleu(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statist
 
 
 def _bertscore(folder: Path, layer: int | None) -> Measure:
-    from pura.model.offline import prepare
-    from pura.model.safety import inspect_folder
+    from pura.model.folder import inspect_folder
+    from pura.model.libraries import prepare
 
     inspect_folder(folder)
     prepare()

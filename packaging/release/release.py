@@ -7,7 +7,7 @@ version, changelog and the software centre's description agree; tests and style;
 warning; today's files in the hands of the version before; packages, proved; list of parts,
 checksums and, where PURA_RELEASE_KEY names a key, their signature (``seal.sh``). Then the tag.
 PURA_BEFORE_DEB names the package of the version before, from which the upgrade is tried.
-``docs/releasing.md`` has the rest.
+``releasing.md`` has the rest.
 """
 
 from __future__ import annotations

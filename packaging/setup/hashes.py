@@ -6,7 +6,7 @@ pip itself says, without installing, which file it would take for each line of c
 what its digest is. That is the wheel that the indexes here offer for this system and this Python,
 so the file holds for Linux on x86-64 with Python 3.11, where the pins were tested. torch is
 left out: which build of it fits is the machine's affair (README, "Platforms"), and its indexes
-name their files differently. rouge-score comes as source only (docs/decisions/002); nothing that
+name their files differently. rouge-score comes as source only (decision 002); nothing that
 `make install` takes needs it.
 """
 

@@ -69,7 +69,7 @@ def test_every_name_is_there_and_no_other() -> None:
 
 def test_help_lists_what_is_stable() -> None:
     told = pydoc.plain(pydoc.render_doc(pura))
-    for name in ("verify_many", "Profile.new", "to_row", "docs/examples"):
+    for name in ("verify_many", "Profile.new", "to_row", "docs/reference/examples"):
         assert name in told
 
 

@@ -29,7 +29,7 @@ from pura.usecases.environment import Environment
 from pura.usecases.keys import open_key_file
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / "docs" / "examples"
+EXAMPLES = ROOT / "docs" / "reference" / "examples"
 OLD = ROOT / "tests" / "data" / "v0.1.0"
 
 

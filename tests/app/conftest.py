@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from pura.audit.options import AuditText, Notice
-from pura.audit.steps import STEPS
+from pura.audit.options import STEPS, AuditText, Notice
 from pura.audit.unexamined import Means, audit_contained, unexamined
 from pura.base.errors import PuraError
 from pura.base.paths import Paths, user_paths
@@ -27,7 +26,7 @@ from pura.decode.paper import decode
 from pura.extract.local import local_evidence
 from pura.keys import Place, State
 from pura.model.device import Device
-from pura.model.installed import InstalledModel
+from pura.model.folder import InstalledModel
 from pura.record.audit import Audit, Sentence
 from pura.record.evidence import (
     BitEvidence,

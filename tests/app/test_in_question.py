@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from pura.batch.rows import Row, finding_of
+from pura.batch.rows import finding_of, read_row, row_of
 from pura.caselog import CaseLog, Query, list_cases, open_case, save_audit
 from pura.cli.verify import audit_lines
 from pura.record import json_io
@@ -162,7 +162,7 @@ def test_what_stands_beside_the_answer_stands_everywhere(
 def test_json_rows_and_python_face_name_it_otherwise(audit: Audit) -> None:
     found = json_io.summary(audit)
     row = audit.to_row()
-    batch = finding_of(audit)
+    batch = finding_of(audit.finding)
     for one in (found, row, batch):
         assert one["payload"] is None
         assert one["payload_best"] == audit.decoded.bits
@@ -190,17 +190,16 @@ def test_json_rows_and_python_face_name_it_otherwise(audit: Audit) -> None:
 
 
 def test_a_row_of_an_earlier_version_states_nothing(audit: Audit) -> None:
-    whole = Row(
-        input=1, item=1, piece=1, id=None, path="a", part="", digest=None, **finding_of(audit)
-    ).to_dict()
+    place = {"input": 1, "item": 1, "piece": 1, "path": "a", "part": ""}
+    whole = row_of(place, finding_of(audit.finding))
     later = ("payload_best", "payload_posterior", "payloads_in_question")
     later += ("marks", "marks_payloads", "hidden")
     old = {name: value for name, value in whole.items() if name not in later}
     old |= {"payload": audit.decoded.bits, "fields": {"customer": "417"}, "register_who": "Ada"}
-    row = Row.from_dict(old)
-    assert (row.payload, row.payload_best) == (None, audit.decoded.bits)
-    assert row.fields == {"customer": None}
-    assert row.register_who is None
+    row = read_row(old)
+    assert (row["payload"], row["payload_best"]) == (None, audit.decoded.bits)
+    assert row["fields"] == {"customer": None}
+    assert row["register_who"] is None
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -229,7 +228,9 @@ def test_the_case_log_and_the_comparison(audit: Audit, tmp_path: Path) -> None:
         case = open_case(log, "Case", who)
         save_audit(log, case.id, audit, who)
         (found,) = list_cases(log, Query())
-        assert not found.items[0].payload
+        kept = found.items[0].finding
+        assert kept is not None
+        assert [mark.payload.bits for mark in kept.marks] == [None]
         assert list_cases(log, Query(search=audit.decoded.bits)) == ()
     (line,) = [line for line in compare_audits(audit, audit) if line.name == "payload"]
     assert (line.first, line.second) == ("?", "?")

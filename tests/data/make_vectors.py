@@ -2,7 +2,7 @@
 
 Spliced texts without a model: distributions and unmarked tokens come from a seeded generator,
 marked ones from the inverse transform at the anchor. What the chains make of a payload is summed
-here by a recursion of its own, one token and one chain at a time, after docs/evidence.md §3; the
+here by a recursion of its own, one token and one chain at a time, after evidence.md §3; the
 rest is what the program said when the vector was made.
 """
 
@@ -15,8 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from pura.decode.exact import decide
-from pura.decode.likelihood import Intervals, edit_probability, step_likelihoods, window_likelihoods
-from pura.decode.model import default_model
+from pura.decode.likelihood import (
+    Intervals,
+    default_model,
+    edit_probability,
+    step_likelihoods,
+    window_likelihoods,
+)
 from pura.embed.engine import entropy_bits, inverse_transform
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode, schedule
 from pura.scheme.gray import sector_of

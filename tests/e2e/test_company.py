@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pura.audit.steps import STEPS
+from pura.audit.options import STEPS
 from pura.audit.unexamined import FAULTS
 
 pytestmark = pytest.mark.model

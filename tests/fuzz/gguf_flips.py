@@ -60,13 +60,13 @@ def flipped(data: bytes, number: int) -> bytes:
 def answer(data: bytes, place: Path) -> str:
     """Convert one input as ``python -m pura.model.convert`` does, but for the cage."""
     from pura.base.errors import ModelError
-    from pura.model import convert, safety
+    from pura.model import convert, folder
 
     source, target = place / "flipped.gguf", place / "model"
     source.write_bytes(data)
     target.mkdir()
     try:
-        safety.inspect_gguf(source)
+        folder.inspect_gguf(source)
         convert.convert_gguf(source, target)
     except ModelError as refusal:
         return REFUSED if json.dumps(refusal.packed()) else FAULT
@@ -139,10 +139,10 @@ def main() -> int:
     )
     asked = parser.parse_args()
     asked.first = int(time.time()) if asked.first is None else asked.first
-    from pura.model import convert, offline
+    from pura.model import convert, libraries
 
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # its threads do not follow into a fork
-    offline.prepare()
+    libraries.prepare()
     import torch
     from transformers.utils import logging
 

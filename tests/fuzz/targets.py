@@ -162,7 +162,7 @@ def _prompts() -> Target:
 
 
 def _samples() -> Target:
-    from pura.measure.fitness.measure import read_samples
+    from pura.measure.fitness import read_samples
 
     return lambda data: read_samples(_file(data))
 
@@ -204,14 +204,14 @@ def _strict() -> Target:
 
 
 def _safetensors() -> Target:
-    from pura.model.safety import inspect_safetensors
+    from pura.model.folder import inspect_safetensors
 
     return lambda data: inspect_safetensors(_file(data))
 
 
 def _gguf() -> Target:
     """What is read outside the cage; the library's own parser can be kept busy for very long."""
-    from pura.model.safety import inspect_gguf
+    from pura.model.folder import inspect_gguf
 
     return lambda data: inspect_gguf(_file(data))
 

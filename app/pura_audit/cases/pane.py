@@ -119,7 +119,7 @@ def item_row(item: CaseItem) -> tuple[str, ...]:
     return (
         name,
         item.headline(language()),
-        ERASED if item.log10_e is None else decimal(item.log10_e, 1),
+        ERASED if item.finding is None else decimal(item.finding.log10_e, 1),
         text_words(item),
         item.examiner or ERASED,
         review_words(item.review),

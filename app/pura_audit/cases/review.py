@@ -150,7 +150,7 @@ class ReviewDialog(FittedDialog):
 def _finding(case: Case, item: CaseItem) -> Card:
     card = Card(inner=2 * GRID)
     card.body.addWidget(label(item.headline(language()), "reading", wrap=True))
-    evidence = ERASED if item.log10_e is None else decimal(item.log10_e, 1)
+    evidence = ERASED if item.finding is None else decimal(item.finding.log10_e, 1)
     who = filled(
         translate("Cases", "Examined by {who:text}, {when:text}"),
         who=item.examiner or ERASED,

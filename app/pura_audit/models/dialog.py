@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 
 from pura.base.catalogue import catalogue
 from pura.model.device import Room
-from pura.model.fetch import builtin_model
-from pura.model.installed import InstalledModel
+from pura.model.folder import InstalledModel
+from pura.model.store import builtin_model
 from pura.usecases.models import (
     add_model,
     install_model,

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.measure.fitness.measure import LEAST, Estimate, ProxyFitness
-from pura.measure.usual import PROXY_TEXTS, TOKENS
+from pura.measure import PROXY_TEXTS, TOKENS
+from pura.measure.fitness import LEAST, Estimate, ProxyFitness
 from pura.usecases.models import measure_fitness
 from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.session.choices import Inventory

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
+from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.usecases.measurements import estimate_power, measure_power, plan_power
 from pura.verdict.power_file import MAX_NAME
 from pura_audit.jobs.context import Progress
@@ -39,7 +39,7 @@ from pura_audit.widgets.layouts import Scrolled
 from pura_audit.widgets.working_dialog import WorkingDialog
 
 if TYPE_CHECKING:
-    from pura.measure.power.plan import PowerPlan
+    from pura.measure.power_plan import PowerPlan
 
 
 class PowerDialog(WorkingDialog):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from pura.audit.prepare import mismatches
 from pura.base.errors import PuraError
 from pura.model.device import Device
-from pura.model.installed import InstalledModel
+from pura.model.folder import InstalledModel
 from pura_audit.jobs.context import Done, Failure, Outcome, Stopped
 from pura_audit.jobs.queue import Jobs
 from pura_audit.platform.settings import SettingsFile

@@ -17,8 +17,8 @@ from pura.base.paths import Paths
 from pura.base.progress import Checkpoint
 from pura.base.progress import Progress as Told
 from pura.keys import KeyStore, SessionKeys
-from pura.model.cache import ModelCache
 from pura.model.device import Device, free_on, room_for
+from pura.model.store import ModelCache
 from pura.register.key_usage import find_usage
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile, prepared

@@ -123,7 +123,7 @@ class PileRow:
     def digest(self) -> str:
         """SHA-256 of the text, hex; "" where it is not known."""
         if self.row is not None:
-            return self.row.digest or ""
+            return self.row["digest"] or ""
         return self.item.digest if self.item is not None else ""
 
     @property
@@ -545,6 +545,9 @@ def opened_result(path: Path, context: JobContext) -> list[PileRow]:
 
 
 def _opened(row: Row, source: str) -> PileRow:
-    name = row.id or Path(row.path).name
-    part = " · ".join(filter(None, (row.part, source)))
-    return PileRow(name=name, part=part, finding=row.finding, error=row.message or "", row=row)
+    from pura.batch.rows import finding_in
+
+    name = row["id"] or Path(row["path"]).name
+    part = " · ".join(filter(None, (row["part"], source)))
+    error = row["message"] or ""
+    return PileRow(name=name, part=part, finding=finding_in(row), error=error, row=row)

@@ -91,17 +91,8 @@ def _facts(at: Environment, row: PileRow, same: str) -> tuple[str, ...]:
     """Return what the finding of a row rests on; of a row of a result, what it says of it."""
     if row.row is not None:
         found = row.row
-        return (
-            found.path,
-            "",
-            row.digest,
-            same,
-            "",
-            "",
-            found.key or "",
-            found.profile or "",
-            found.model or "",
-        )
+        made_with = (found[name] or "" for name in ("key", "profile", "model"))
+        return (found["path"], "", row.digest, same, "", "", *made_with)
     item = row.item
     path = "" if item is None or item.path is None else str(item.path)
     if item is None or item.finding is None:
@@ -170,7 +161,7 @@ def _about(cells: Sequence[tuple[Cell, ...]]) -> Sheet:
 
 
 def _findings(at: Environment, rows: Sequence[PileRow], context: JobContext) -> Iterator[Row]:
-    from pura.batch.rows import Row, finding_of
+    from pura.batch.rows import finding_of, row_of
 
     for place, row in enumerate(rows, start=1):
         context.checkpoint()
@@ -178,19 +169,15 @@ def _findings(at: Environment, rows: Sequence[PileRow], context: JobContext) -> 
         if item is None or item.finding is None:
             continue
         audit = item.audit or open_saved(at, item.finding.id)
-        yield Row.from_dict(
-            {
-                "input": place,
-                "item": 1,
-                "piece": 1,
-                "id": None,
-                "path": str(item.path) if item.path is not None else item.name,
-                "part": audit.input.part,
-                "digest": row.digest or _digest(audit),
-                "chosen": None,
-                **finding_of(audit),
-            }
-        )
+        at_place = {
+            "input": place,
+            "item": 1,
+            "piece": 1,
+            "path": str(item.path) if item.path is not None else item.name,
+            "part": audit.input.part,
+            "digest": row.digest or _digest(audit),
+        }
+        yield row_of(at_place, finding_of(audit.finding))
 
 
 def _digest(audit: Audit) -> str | None:

@@ -14,7 +14,7 @@ from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, PuraError
 from pura.base.progress import Stage
 from pura.model.device import Device
-from pura.model.installed import InstalledModel
+from pura.model.folder import InstalledModel
 from pura.record.audit import Audit
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura_audit.jobs.context import (

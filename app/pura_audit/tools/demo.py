@@ -73,9 +73,9 @@ def main() -> int:
 
 
 def _model(console: Console, paths: Paths) -> LanguageModel:
-    from pura.model import offline
+    from pura.model import libraries
 
-    offline.prepare()
+    libraries.prepare()
     from pura.model.device import choose_device
     from pura.model.load import load_model
     from pura.model.store import ModelStore

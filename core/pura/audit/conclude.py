@@ -1,26 +1,54 @@
-"""Steps 9 to 12 of an audit: evidence, passages, register and verdict, and the record of it all."""
+"""Steps 9 to 12: significance, passages, candidates, verdict, and the record made of them."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import Final
 
-from pura.audit import assemble
-from pura.audit import steps as record_facts
+import numpy as np
+import numpy.typing as npt
+
+from pura.audit import options as record_facts
 from pura.audit.decoding import WeighedText
 from pura.audit.key_reading import KeyReading, Strength, limits_facts, strength, strongest
-from pura.audit.rereading import decisive, placed, rereading_facts
-from pura.audit.steps import rule_noted
-from pura.audit.variants import prompt_facts, prompt_readings, variant_facts, without_text
+from pura.audit.options import rule_noted
+from pura.audit.variants import (
+    decisive,
+    placed,
+    prompt_facts,
+    prompt_readings,
+    rereading_facts,
+    variant_facts,
+    without_text,
+)
+from pura.decode.exact import Candidate, Mark
+from pura.decode.marks import Extent
 from pura.documents.characters import hidden_characters
 from pura.record.audit import Audit
-from pura.record.evidence import PowerFacts, SchemeFacts
-from pura.record.naming import NamedPayload, RegisterFacts, name_payload
-from pura.scheme import unpack
+from pura.record.evidence import (
+    MarkFacts,
+    PayloadFacts,
+    PowerFacts,
+    SchemeFacts,
+    StepEvidence,
+    TokenEvidence,
+)
+from pura.record.marks import bit_evidence
+from pura.record.naming import (
+    CandidateFacts,
+    NamedPayload,
+    Passage,
+    RegisterFacts,
+    name_payload,
+    token_share,
+)
+from pura.scheme import Payload, Profile, encode, unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
@@ -28,9 +56,282 @@ from pura.verdict.power import Asked
 from pura.verdict.power_claim import Claim, claim
 from pura.words.sentences import sentence
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+_FEW_CANDIDATES: Final = 8
+_LEAST_COPIED: Final = 20  # tokens
+_NEARLY_ALL: Final = 0.9999  # of the weight; what is left changes no marginal of a field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selected:
+    """What the record's arrays are made of.
+
+    Attributes:
+        profile: The profile.
+        spans: int64 [L, 2], characters of each token.
+        trial: The key that the findings are about.
+        decoder: Whose payload is reported: ``exact`` or ``paper``.
+    """
+
+    profile: Profile
+    spans: npt.NDArray[np.int64]
+    trial: KeyReading
+    decoder: str
+
+    @property
+    def payload(self) -> Payload:
+        """The reported payload."""
+        paper = self.decoder == "paper"
+        return self.trial.paper.payload if paper else self.trial.exact.payload
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Every mark, in the order of the text; none without steps."""
+        return self.trial.exact.marks
+
+    @property
+    def extents(self) -> tuple[Extent, ...]:
+        """The strongest mark's passages."""
+        strongest = self.trial.exact.strongest
+        return () if strongest is None else strongest.extents
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """First and last token of each of them."""
+        return tuple((one.first, one.last) for one in self.extents)
+
+    @property
+    def repaired(self) -> npt.NDArray[np.bool_]:
+        """Bool [n]: positions that were read and whose sum points away from the codeword."""
+        paper = self.trial.paper
+        codeword = encode(self.payload, self.profile)
+        return np.asarray((codeword != paper.hard_bits) & (paper.readings > 0))
+
+
+def token_evidence(found: Selected, others: Sequence[Mark] = ()) -> TokenEvidence:
+    """Return everything that is known of each token.
+
+    Args:
+        found: What the record is about.
+        others: Marks of other keys in the same reading.
+    """
+    seen = found.trial.seen
+    none = np.zeros((1, seen.tokens))
+    marks = (*found.marks, *others)
+    ratios = np.stack([m.log_ratio for m in marks]) if marks else none
+    marked = np.stack([m.marked for m in marks]) if marks else none
+    return TokenEvidence(
+        ids=found.trial.ids,
+        spans=found.spans,
+        entropy_bits=seen.entropy_bits,
+        lo=seen.lo,
+        hi=seen.hi,
+        gate=seen.schedule.gate,
+        log10_evidence=ratios.sum(axis=0) / np.log(10.0),
+        marked=marked.max(axis=0),
+    )
+
+
+def step_evidence(found: Selected) -> StepEvidence:
+    """Return the steps that carry bits and what each says."""
+    plan = found.trial.seen.schedule
+    return StepEvidence(
+        token=plan.token,
+        arity=plan.arity,
+        phase=plan.phase,
+        index=plan.index,
+        llr_nats=found.trial.local.llr_nats,
+    )
+
+
+def payload_facts(found: Selected) -> PayloadFacts:
+    """Return the reported payload, how sure each bit is, and what its layout makes of it."""
+    payload = found.payload
+    one = found.trial.exact.bit_posteriors
+    return PayloadFacts(
+        bits=payload.text,
+        posterior=np.where(payload.bits == 1, one, 1.0 - one),
+        repaired=int(found.repaired.sum()),
+        fields=unpack(found.profile.fields, payload),
+    )
+
+
+def candidates(found: Selected) -> tuple[CandidateFacts, ...]:
+    """Return the most probable payloads, strongest first; none when nothing was read."""
+    if not found.trial.exact.usable:
+        return ()
+    return _candidates(found.trial.exact.candidates, found.profile)
+
+
+def _candidates(listed: Sequence[Candidate], profile: Profile) -> tuple[CandidateFacts, ...]:
+    """Return payloads until hardly any weight is left, a few in any case."""
+    kept: list[CandidateFacts] = []
+    total = 0.0
+    for candidate in listed:
+        if len(kept) >= _FEW_CANDIDATES and total >= _NEARLY_ALL:
+            break
+        total += candidate.posterior
+        kept.append(
+            CandidateFacts(
+                bits=candidate.payload.text,
+                posterior=candidate.posterior,
+                fields=unpack(profile.fields, candidate.payload),
+            )
+        )
+    return tuple(kept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeparateMark:
+    """A mark that is reported, and who read it.
+
+    Attributes:
+        trial: The key and the reading.
+        mark: Payload and passages.
+        log10_e: log10 of the e-value of its statement, times the weight of its trial: what is said
+            of all marks of all trials holds together.
+    """
+
+    trial: KeyReading
+    mark: Mark
+    log10_e: float
+
+
+def separate_marks(
+    trials: Sequence[KeyReading], found: Selected, threshold: float
+) -> tuple[SeparateMark, ...]:
+    """Return the marks of a text in which one was found, in the order of the text.
+
+    Args:
+        trials: Every key on every reading; those of the shown reading count.
+        found: The strongest of them; its strongest mark is there because of the text as a whole.
+        threshold: log10 that the statement of any other must reach, times the number reported.
+    """
+    shown = found.trial
+    others = [
+        t for t in trials if t.begin is None and t is not shown and t.reading == shown.reading
+    ]
+    listed: list[SeparateMark] = []
+    for trial in (shown, *others):
+        taken = [one.mark for one in listed if one.trial.number == trial.number]
+        listed += [
+            SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e + trial.log10_weight)
+            for mark in trial.exact.marks
+            if not any(_meet(mark, other) for other in taken)
+        ]
+    first = [one for one in listed if one.mark is shown.exact.strongest]
+    further = sorted(
+        (one for one in listed if one.mark is not shown.exact.strongest),
+        key=lambda one: -one.log10_e,
+    )
+    # The more passages are reported, the less each must reach (docs/evidence.md §4).
+    while further:
+        reported = sum(max(1, len(one.mark.ranges)) for one in first + further)
+        if further[-1].log10_e >= threshold - math.log10(reported):
+            break
+        further.pop()
+    return tuple(sorted(first + further, key=lambda one: one.mark.ranges[:1]))
+
+
+def _meet(mark: Mark, other: Mark) -> bool:
+    """Whether two readings of one key point to the same tokens."""
+    return any(a <= d and c <= b for a, b in mark.ranges for c, d in other.ranges)
+
+
+def mark_facts(
+    marks: Sequence[SeparateMark], found: Selected, keys: Sequence[str]
+) -> tuple[MarkFacts, ...]:
+    """Return what the record holds of marks, each read from its own passages.
+
+    Args:
+        marks: Of :func:`separate_marks`.
+        found: What the record is about.
+        keys: Fingerprints of the keys.
+    """
+    several = len(marks) > 1  # what is said of one mark is said of the text
+    return tuple(
+        MarkFacts(
+            key=keys[one.trial.number],
+            bits=one.mark.payload.text,
+            fields=unpack(found.profile.fields, one.mark.payload),
+            passages=_passages(one.mark.extents, found.spans),
+            share=token_share(one.mark.ranges, found.trial.seen.text_tokens),
+            candidates=_candidates(one.mark.candidates, found.profile) if several else (),
+            own_log10_e=one.log10_e,
+        )
+        for one in marks
+    )
+
+
+def gaps(found: Selected, marks: Sequence[SeparateMark]) -> tuple[tuple[int, int], ...]:
+    """Return what stands between two passages of one mark, other marks left out.
+
+    Returns:
+        First and last character of each stretch, from 1, in order.
+    """
+    taken = sorted(one for mark in marks for one in mark.mark.ranges)
+    between = [
+        (before[1] + 1, after[0] - 1)
+        for mark in marks
+        for before, after in pairwise(sorted(mark.mark.ranges))
+    ]
+    free = [
+        (first, last)
+        for first, last in between
+        if first <= last and not any(a <= last and first <= b for a, b in taken)
+    ]
+    spans = found.spans
+    return tuple((int(spans[first, 0]) + 1, int(spans[last, 1])) for first, last in sorted(free))
+
+
+def copies(
+    found: Selected, marks: Sequence[SeparateMark], context_window: int
+) -> tuple[tuple[int, int], ...]:
+    """Return what repeats the text of a mark's passage word for word, outside of all passages.
+
+    The contexts of such a stretch stood before, so none of it is counted.
+
+    Returns:
+        First and last character of each stretch, from 1, in order.
+    """
+    ids = found.trial.ids.tolist()
+    taken, source = np.zeros((2, len(ids)), dtype=bool)
+    for one in (one for mark in marks for one in mark.mark.extents):
+        taken[one.first : one.last + 1] = True
+        source[one.first_from : one.last_to + 1] = True
+    seen: dict[tuple[int, ...], int] = {}
+    stretches: list[list[int]] = []
+    for at in range(context_window, len(ids)):
+        before = seen.setdefault(tuple(ids[at - context_window : at + 1]), at)
+        if before == at or not source[before] or taken[at]:
+            continue
+        if stretches and at - stretches[-1][1] <= context_window + 1:
+            stretches[-1][1] = at
+        else:
+            stretches.append([at, at])
+    spans = found.spans
+    return tuple(
+        (int(spans[first, 0]) + 1, int(spans[last, 1]))
+        for first, last in stretches
+        if last - first >= _LEAST_COPIED
+    )
+
+
+def _passages(extents: Sequence[Extent], spans: npt.NDArray[np.int64]) -> tuple[Passage, ...]:
+    return tuple(
+        Passage(
+            first_token=one.first,
+            last_token=one.last,
+            start=int(spans[one.first, 0]),
+            end=int(spans[one.last, 1]),
+            start_from=int(spans[one.first_from, 0]),
+            start_to=int(spans[one.first_to, 0]),
+            end_from=int(spans[one.last_from, 1]),
+            end_to=int(spans[one.last_to, 1]),
+            start_uncounted=one.first_uncounted,
+            end_uncounted=one.last_uncounted,
+        )
+        for one in extents
+    )
 
 
 def conclude(decoded: WeighedText) -> Audit:
@@ -54,7 +355,7 @@ def conclude(decoded: WeighedText) -> Audit:
         note.append(strong.note)
     if window is not None:
         best = placed(window, trials)
-    found = assemble.Selected(
+    found = Selected(
         profile=basis.profile,
         spans=prepared.variants[best.variant].spans_in_record(
             prepared.tokens[best.variant].spans[: best.ids.size]
@@ -63,10 +364,10 @@ def conclude(decoded: WeighedText) -> Audit:
         decoder=basis.options.decoder,
     )
     decided = _outcome(decoded, strong.log10_e, best, prepared.parts)
-    marks: tuple[assemble.SeparateMark, ...] = ()
+    marks: tuple[SeparateMark, ...] = ()
     with log.step(10) as note:
         if decided.verdict == "mark" and found.marks:
-            marks = assemble.separate_marks(trials, found, policy.t_found)
+            marks = separate_marks(trials, found, policy.t_found)
         note.append(sentence("log.passages", n=sum(len(one.mark.ranges) for one in marks)))
     return _Conclusion(
         decoded=decoded, found=found, strong=strong, decided=decided, marks=marks
@@ -126,10 +427,10 @@ class _Conclusion:
     """
 
     decoded: WeighedText
-    found: assemble.Selected
+    found: Selected
     strong: Strength
     decided: Outcome
-    marks: tuple[assemble.SeparateMark, ...]
+    marks: tuple[SeparateMark, ...]
 
     @cached_property
     def named(self) -> NamedPayload | None:
@@ -141,7 +442,7 @@ class _Conclusion:
         return name_payload(
             found.payload.text,
             unpack(layout, found.payload),
-            assemble.candidates(found),
+            candidates(found),
             basis.options.policy.single_weight,
             layout=layout,
         )
@@ -216,7 +517,7 @@ class _Conclusion:
             seed=strong.seed,
         )
         around = self._context()
-        separate = assemble.mark_facts(self.marks, found, [key.fingerprint for key, _ in keys])
+        separate = mark_facts(self.marks, found, [key.fingerprint for key, _ in keys])
         more = len(separate) > 1 and best.exact.at_least
         with prepared.log.step(12) as note:
             said = findings(
@@ -246,21 +547,21 @@ class _Conclusion:
             profile=basis.profile,
             model=record_facts.model_facts(basis.model),
             device=record_facts.device_facts(basis.model.device),
-            tokens=assemble.token_evidence(
-                found, [one.mark for one in self.marks if one.trial is not best]
+            tokens=token_evidence(found, [one.mark for one in self.marks if one.trial is not best]),
+            steps=step_evidence(found),
+            bits=bit_evidence(
+                best.paper.llr_nats, best.paper.readings, found.payload, found.profile
             ),
-            steps=assemble.step_evidence(found),
-            bits=assemble.bits(found),
-            decoded=assemble.payload_facts(found),
+            decoded=payload_facts(found),
             decoder=options.decoder,
-            candidates=assemble.candidates(found),
+            candidates=candidates(found),
             evidence=outcome.evidence,
             power=self.power,
             verdict=outcome.verdict,
             sentences=said,
             cautions=weak,
             # Passages are shown with a finding only: without one they would point at chance.
-            passages=assemble.passages(found) if outcome.verdict == "mark" else (),
+            passages=_passages(found.extents, found.spans) if outcome.verdict == "mark" else (),
             marks=separate,
             more_marks=more,
             variants=readings if options.keep_text else without_text(readings),
@@ -315,8 +616,8 @@ class _Conclusion:
             # With several marks each has bits of its own, told beside it.
             erasures=int((readings == 0).sum()) if len(marks) < 2 else 0,
             repaired=int(found.repaired.sum()) if len(marks) < 2 else 0,
-            gaps=assemble.gaps(found, marks),
-            copies=assemble.copies(found, marks, found.profile.context_window),
+            gaps=gaps(found, marks),
+            copies=copies(found, marks, found.profile.context_window),
             created="" if use is None or use.created is None else use.created.isoformat(),
             new_key=use is not None and use.new,
             issued=None if use is None else use.issued,
@@ -328,5 +629,5 @@ class _Conclusion:
             schemes=1 + len(text.beside),
             prior_unused=self.decoded.prior is None and options.policy.register_prior > 0,
             passages=len(found.ranges),
-            passage_share=assemble.passage_share(found),
+            passage_share=token_share(found.ranges, found.trial.seen.text_tokens),
         )

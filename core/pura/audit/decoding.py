@@ -7,20 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pura.audit.handling import unlike_written
 from pura.audit.key_reading import (
     KeyReading,
     RegisterPrior,
     Tried,
     decode,
-    intervals_of,
     register_prior,
     weigh,
 )
 from pura.audit.options import Notice
-from pura.audit.prepare import PreparedText, signs_noted
-from pura.audit.rereading import Windows, windows_of
-from pura.audit.variants import PromptCandidate
+from pura.audit.prepare import PreparedText, signs_noted, unlike_written
+from pura.audit.variants import Windows, windows_of
 from pura.base.errors import PuraError
 from pura.decode.likelihood import Intervals
 from pura.extract.local import LocalEvidence
@@ -121,7 +118,7 @@ def decode_windows(
         if isinstance(readings, PuraError):
             raise readings
         for begin, reading in zip(again.begins, readings, strict=True):
-            seen = _seen(prepared, reading, row, first.number)
+            seen = prepared.seen(reading, row, first.number)
             trials.append(
                 _decoded(
                     prepared,
@@ -210,12 +207,8 @@ def _try_keys(
     ]
     with log.step(6) as note:
         seen = [
-            _seen(
-                prepared,
-                readings[one.reading],
-                one.number,
-                one.number,
-                prepared.openings[one.reading],
+            prepared.seen(
+                readings[one.reading], one.number, one.number, prepared.openings[one.reading]
             )
             for one in tried
         ]
@@ -253,29 +246,6 @@ def _try_keys(
         note.append(sentence("log.decoder", name=options.decoder))
         note.append(sentence("log.likelihood", fingerprint=trials[0].exact.model_fingerprint))
     return trials, prior
-
-
-def _seen(
-    prepared: PreparedText,
-    reading: Reading,
-    row: int,
-    number: int,
-    opening: PromptCandidate | None = None,
-) -> Intervals:
-    """Return what a key sees of a reading; of a window, where no opening is given."""
-    basis = prepared.basis
-    whole = None if opening is None else int(prepared.tokens[opening.variant].ids.size)
-    return intervals_of(
-        reading,
-        row,
-        basis.keys[number][0],
-        basis.profile,
-        basis.checkpoint,
-        prompt_known=opening is not None and opening.candidate is not None,
-        text_tokens=whole,
-        before=prepared.before,
-        likelihood=basis.likelihood,
-    )
 
 
 def _decoded(

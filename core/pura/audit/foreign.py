@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit import steps as record_facts
-from pura.audit.handling import handling_signs, pieces_of
-from pura.audit.options import AuditText, Options
-from pura.audit.prepare import check_language, check_tokenizer
+from pura.audit import options as record_facts
+from pura.audit.options import (
+    AuditText,
+    Options,
+    StepLog,
+    characters_noted,
+    input_noted,
+    key_facts,
+    rule_noted,
+)
+from pura.audit.prepare import check_language, check_tokenizer, handling_signs, pieces_of
 from pura.audit.run import audit_documents
-from pura.audit.steps import StepLog, characters_noted, input_noted, key_facts, rule_noted
 from pura.audit.variants import Variant, prompt_facts, readings_of, without_text
 from pura.base.errors import KeyStoreError, ProfileError, PuraError
 from pura.base.progress import Checkpoint, Progress, never_cancelled, no_progress
@@ -124,8 +130,8 @@ def audit_foreign(
     model: BareModel,
     marks: Sequence[OpenMark],
     options: Options,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> list[Audit | PuraError]:
     """Audit documents for marks by others; see :func:`pura.audit.run.audit_documents`.
 
@@ -142,11 +148,10 @@ def audit_foreign(
     """
     if not marks:
         raise KeyStoreError("audit.no-key", code="key-missing")
-    tell, check = progress or no_progress, checkpoint or never_cancelled
     found: list[Audit | PuraError] = []
     for text in texts:
         try:
-            found.append(_Walk(text, options, model, marks, tell, check).audit())
+            found.append(_Walk(text, options, model, marks, progress, checkpoint).audit())
         except PuraError as error:
             found.append(error)
     return found
@@ -373,8 +378,8 @@ def audit_schemes(
     profile: Profile,
     also: Sequence[Profile] = (),
     options: Options,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> list[Audit | PuraError]:
     """Audit documents; see :func:`pura.audit.run.audit_documents`.
 

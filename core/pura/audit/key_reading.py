@@ -1,7 +1,4 @@
-"""One key tried on one reading.
-
-What payloads weigh, schedule, local evidence, both decoders (steps 6 to 9).
-"""
+"""What one key makes of a reading: schedule, local evidence, both decoders (steps 6 to 9)."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.progress import never_cancelled
 from pura.decode import significance
 from pura.decode.exact import ExactDecision, decide
-from pura.decode.issuable import Issuable
-from pura.decode.issued import Issued
-from pura.decode.likelihood import Intervals
-from pura.decode.model import LikelihoodModel
+from pura.decode.likelihood import Intervals, LikelihoodModel
+from pura.decode.limited import Issuable
 from pura.decode.paper import PaperDecoding
 from pura.decode.paper import decode as decode_paper
+from pura.decode.prior import Issued
 from pura.extract.local import LocalEvidence, local_evidence
 from pura.model.reading import Reading
 from pura.record.evidence import LimitsFacts, PriorFacts
@@ -158,7 +155,7 @@ def decode(
     one_of_many: bool = False,
     threshold: float = 6.0,
     least: float = -math.inf,
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Callable[[], None] = never_cancelled,
 ) -> KeyReading:
     """Decode with the published and with the exact decoder (step 8).
 
@@ -240,7 +237,7 @@ def strength(
         p_redraw=significance.correct_p(test.p, tried),
         draws=test.draws,
         seed=seed,
-        note=sentence("log.redrawn", n=test.draws, statistic=test.statistic, seed=str(seed)),
+        note=sentence("log.redrawn", n=test.draws, statistic="walk", seed=str(seed)),
     )
 
 

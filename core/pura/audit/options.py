@@ -1,18 +1,232 @@
-"""A text that is to be audited, and what an audit may be told."""
+"""What an audit is told, its numbered steps and their log."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+import importlib.metadata
+import platform
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
-from pura.documents import Document
-from pura.record.evidence import SchemeFacts
-from pura.record.surroundings import StepReport
+from pura.base.errors import PuraError
+from pura.base.paths import build_hash
+from pura.base.progress import Checkpoint, Progress, Stage
+from pura.documents import Document, characters
+from pura.record.evidence import PowerFacts, SchemeFacts
+from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, StepReport
 from pura.register.store import Register
+from pura.scheme import SecretKey
+from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import PowerTable
+from pura.verdict.power_claim import Claim
+from pura.version import __version__
+from pura.words.sentences import Sentence, sentence
+
+if TYPE_CHECKING:
+    from pura.model.device import Device
+    from pura.model.folder import InstalledModel
+    from pura.model.load import BareModel
+
+
+STEPS: Final = (
+    "input",
+    "text",
+    "tokens",
+    "fitness",
+    "reading",
+    "schedule",
+    "local-evidence",
+    "decoding",
+    "significance",
+    "passages",
+    "candidates",
+    "verdict",
+)
+
+
+def input_noted(document: Document, *, alone: bool) -> list[Sentence]:
+    """Return what step 1 says of a document.
+
+    Args:
+        document: The document.
+        alone: It is read by itself, since reading it beside others failed.
+    """
+    noted = [bytes_noted(document.size_bytes, document.sha256)]
+    return [*noted, sentence("log.alone")] if alone else noted
+
+
+def bytes_noted(size: int, sha256: str) -> Sentence:
+    """Return what step 1 says of a file."""
+    return sentence("log.bytes", n=size, sha256=sha256)
+
+
+def characters_noted(document: Document) -> Sentence:
+    """Return what step 2 says of a text."""
+    return sentence("log.characters", n=len(document.text), encoding=document.encoding)
+
+
+def rule_noted(policy: Policy, outcome: Outcome) -> Sentence:
+    """Return what step 12 says of the decision."""
+    return sentence("log.rule", name=policy.rule, outcome=f"log.outcome-{outcome.verdict}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepLog:
+    """Tells of steps as they begin, and keeps what they did.
+
+    Attributes:
+        reports: Gets a report of every step as it ends, also of the one that failed.
+        progress: Told of every step.
+        checkpoint: Called before each; may raise.
+    """
+
+    reports: list[StepReport]
+    progress: Progress
+    checkpoint: Checkpoint
+
+    @contextmanager
+    def step(self, number: int) -> Iterator[list[Sentence]]:
+        """Walk a step; the notes that the caller adds go into its report."""
+        self.checkpoint()
+        self.progress(Stage(number=number, name=STEPS[number - 1]))
+        with self.logged(number) as note:
+            yield note
+
+    @contextmanager
+    def logged(self, number: int, spent: float = 0.0) -> Iterator[list[Sentence]]:
+        """Put a step into the log; ``spent`` are seconds that it took before."""
+        note: list[Sentence] = []
+        failure: dict[str, object] | None = None
+        start = time.perf_counter()
+        done = False
+        try:
+            yield note
+            done = True
+        except PuraError as error:
+            failure = error.packed()
+            raise
+        finally:
+            seconds = round(spent + time.perf_counter() - start, 6)
+            self.reports.append(
+                StepReport(
+                    number=number,
+                    name=STEPS[number - 1],
+                    done=done,
+                    note=tuple(note),
+                    seconds=seconds,
+                    error=failure,
+                )
+            )
+
+    @contextmanager
+    def resumed(self, spent: float) -> Iterator[list[Sentence]]:
+        """Go on with the last step; ``spent`` are seconds that passed for it in between."""
+        before = self.reports.pop()
+        with self.logged(before.number, before.seconds + spent) as note:
+            note += [one for one in before.note if isinstance(one, Sentence)]
+            yield note
+
+    def skip(self, number: int, why: str) -> None:
+        """Say by a key of the catalogue why a step was left out."""
+        name = STEPS[number - 1]
+        self.reports.append(StepReport(number=number, name=name, done=False, note=(sentence(why),)))
+
+
+_PARTS: Final = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
+
+
+def input_facts(document: Document, tokens: int, shown: str | None = None) -> InputFacts:
+    """Return what was examined.
+
+    Args:
+        document: The text.
+        tokens: ``L``.
+        shown: The text that the record shows, where it may be another one.
+    """
+    return InputFacts(
+        name=document.name,
+        sha256=document.sha256,
+        size_bytes=document.size_bytes,
+        characters=len(document.text),
+        tokens=tokens,
+        encoding=document.encoding,
+        format=document.format,
+        part=document.part,
+        transforms=(*document.transforms, *characters.facts(document.text)),
+        pages=document.pages if shown in (None, document.text) else (),
+    )
+
+
+def key_facts(key: SecretKey, label: str | None) -> KeyFacts:
+    """Return a key by its fingerprint."""
+    return KeyFacts(fingerprint=key.fingerprint, label=label)
+
+
+def model_facts(model: BareModel | InstalledModel) -> ModelFacts:
+    """Return a model; the context of one that was not loaded is not known, and 0."""
+    return ModelFacts(
+        name=model.name,
+        fingerprint=model.fingerprint,
+        tokenizer=model.tokenizer_fingerprint,
+        architecture=model.architecture,
+        parameters=model.parameters,
+        vocab_size=model.vocab_size,
+        context_length=getattr(model, "context_length", 0),
+        weights=model.weights,
+    )
+
+
+def device_facts(device: Device) -> DeviceFacts:
+    """Return where the model ran, and why there."""
+    return DeviceFacts(
+        kind=device.kind,
+        name=device.name,
+        dtype=device.dtype,
+        reason=(sentence(device.reason),) if device.reason else (),
+    )
+
+
+def power_facts(claim: Claim) -> PowerFacts | None:
+    """Return which table the power comes from, or None where none speaks of the text."""
+    if claim.table is None:
+        return None
+    conditions = claim.table.conditions
+    texts = conditions.get("texts")
+    return PowerFacts(
+        table=claim.table.fingerprint,
+        name=claim.table.name,
+        own=claim.own,
+        texts=texts if isinstance(texts, int) else 0,
+        date=str(conditions.get("date", "")),
+    )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the tool and of the parts that its numbers depend on."""
+    return dict(_versions())
+
+
+@cache  # reading what is installed takes as long as decoding a short text
+def _versions() -> dict[str, str]:
+    found = {
+        "pura": __version__,
+        "build": build_hash()[:16],
+        "python": platform.python_version(),
+    }
+    for name in _PARTS:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            # A frozen build may carry a part without its metadata.
+            found[name] = "unknown"
+    found["system"] = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return found
 
 
 class Notice(StrEnum):

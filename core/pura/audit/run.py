@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pura.audit.conclude import conclude
 from pura.audit.decoding import WeighedText, decode_text, decode_windows
-from pura.audit.early_stopping import CHUNK
-from pura.audit.options import AuditText, Options
-from pura.audit.prepare import AuditBasis, PreparedText, prepare
-from pura.audit.steps import STEPS
+from pura.audit.options import STEPS, AuditText, Options
+from pura.audit.prepare import CHUNK, AuditBasis, PreparedText, prepare
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.documents import from_text
@@ -38,8 +35,8 @@ def audit_text(
     profile: Profile,
     name: str = "pasted text",
     options: Options | None = None,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Audit:
     """Audit one text.
 
@@ -86,8 +83,8 @@ def audit_documents(
     keys: Sequence[tuple[SecretKey, str | None]],
     profile: Profile,
     options: Options | None = None,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> list[Audit | PuraError]:
     """Audit documents that the model reads side by side; arguments as of :func:`audit_text`.
 
@@ -103,9 +100,8 @@ def audit_documents(
     """
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
-    tell, check = progress or no_progress, checkpoint or never_cancelled
     options = options or Options()
-    basis = AuditBasis.of(options, model, keys, profile, tell, check)
+    basis = AuditBasis.of(options, model, keys, profile, progress, checkpoint)
     found: dict[int, Audit | PuraError] = {}
     prepared: dict[int, PreparedText] = {}
     requests: list[Request] = []
@@ -116,16 +112,15 @@ def audit_documents(
             prepared[number] = ready
         except PuraError as error:
             found[number] = error
-    reader = _Reader(model, profile, tell, check)
     chunk = None if options.policy.stop_at is None else CHUNK
-    read = reader.read(5, requests, [key for key, _ in keys], chunk=chunk)
+    read = _read(basis, 5, requests, [key for key, _ in keys], chunk=chunk)
     decoded: dict[int, WeighedText] = {}
     for (number, ready), (readings, seconds) in zip(prepared.items(), read, strict=True):
         try:
             decoded[number] = decode_text(ready, readings, seconds)
         except PuraError as error:
             found[number] = error
-    for number, one in _read_again(reader, basis, decoded).items():
+    for number, one in _read_again(basis, decoded).items():
         try:
             found[number] = one if isinstance(one, PuraError) else conclude(one)
         except PuraError as error:
@@ -134,7 +129,7 @@ def audit_documents(
 
 
 def _read_again(
-    reader: _Reader, basis: AuditBasis, decoded: dict[int, WeighedText]
+    basis: AuditBasis, decoded: dict[int, WeighedText]
 ) -> dict[int, WeighedText | PuraError]:
     """Read windows of several documents a second time, side by side.
 
@@ -148,7 +143,8 @@ def _read_again(
     chosen = sorted({windows.trial.number for windows in again.values()})
     # Each a document of its own, so that no window knows the states of another.
     places = [(number, text) for number, windows in again.items() for text in windows.texts]
-    read = reader.read(
+    read = _read(
+        basis,
         8,
         [Request(texts=[text], prompts=[basis.beginning]) for _, text in places],
         [basis.keys[number][0] for number in chosen],
@@ -173,51 +169,42 @@ def _read_again(
     return done
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Has the model read documents side by side."""
+def _read(
+    basis: AuditBasis,
+    step: int,
+    requests: Sequence[Request],
+    keys: Sequence[SecretKey],
+    *,
+    chunk: int | None = None,
+) -> list[tuple[list[Reading] | PuraError, float]]:
+    """Have the model read all in one go, as part of a step; with each its share of the seconds."""
+    from pura.model.evidence import read_documents
 
-    model: LanguageModel
-    profile: Profile
-    progress: Progress
-    checkpoint: Checkpoint
+    if not requests:
+        return []
+    sizes = [sum(int(ids.size) for ids in request.texts) for request in requests]
+    tokens = sum(sizes)
 
-    def read(
-        self,
-        step: int,
-        requests: Sequence[Request],
-        keys: Sequence[SecretKey],
-        *,
-        chunk: int | None = None,
-    ) -> list[tuple[list[Reading] | PuraError, float]]:
-        """Read all in one go, as part of a step; with each its share of the seconds."""
-        from pura.model.evidence import read_documents
+    def report(done: int, total: int) -> None:
+        # The pass counts layers and tiles of the vocabulary; people count tokens.
+        read = tokens * done // total if total else 0
+        basis.progress(Stage(number=step, name=STEPS[step - 1], done=read, total=tokens))
 
-        if not requests:
-            return []
-        sizes = [sum(int(ids.size) for ids in request.texts) for request in requests]
-        tokens = sum(sizes)
-
-        def report(done: int, total: int) -> None:
-            # The pass counts layers and tiles of the vocabulary; people count tokens.
-            read = tokens * done // total if total else 0
-            self.progress(Stage(number=step, name=STEPS[step - 1], done=read, total=tokens))
-
-        self.checkpoint()
-        self.progress(Stage(number=step, name=STEPS[step - 1]))
-        start = time.perf_counter()
-        try:
-            found = read_documents(
-                self.model,
-                requests,
-                keys=keys,
-                profile=self.profile,
-                progress=report,
-                checkpoint=self.checkpoint,
-                chunk=chunk,
-            )
-        except PuraError as error:
-            found = [error] * len(requests)
-        seconds = time.perf_counter() - start
-        shares = [size / tokens if tokens else 1 / len(sizes) for size in sizes]
-        return [(one, seconds * share) for one, share in zip(found, shares, strict=True)]
+    basis.checkpoint()
+    basis.progress(Stage(number=step, name=STEPS[step - 1]))
+    start = time.perf_counter()
+    try:
+        found = read_documents(
+            basis.model,
+            requests,
+            keys=keys,
+            profile=basis.profile,
+            progress=report,
+            checkpoint=basis.checkpoint,
+            chunk=chunk,
+        )
+    except PuraError as error:
+        found = [error] * len(requests)
+    seconds = time.perf_counter() - start
+    shares = [size / tokens if tokens else 1 / len(sizes) for size in sizes]
+    return [(one, seconds * share) for one, share in zip(found, shares, strict=True)]

@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from pura.audit import steps as record_facts
+from pura.audit import options as record_facts
 from pura.base.errors import InternalError, ModelError, PuraError
 from pura.base.files import make_private
 from pura.record.audit import Audit

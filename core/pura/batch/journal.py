@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import InputError
-from pura.batch.rows import Row, failed
+from pura.batch.rows import Row, failed, row_of
 from pura.batch.values import Chunk, Finding, Frame, Item, Refusal, Text, TextSource
 
 DAY: Final = "day"
@@ -152,16 +152,9 @@ class BatchJournal(Handle):
         """
         with _KIND.guard(), closing(self._db.execute(_JOINED)) as found:
             for number, (source, digest, error, row) in enumerate(found):
-                columns = json.loads(row if error is None else error)
-                # Tuples became lists on their way through JSON.
-                columns["passages"] = tuple(map(tuple, columns.get("passages", ())))
-                limits = columns.get("passages_limits", ())
-                columns["passages_limits"] = tuple(one and tuple(one) for one in limits)
-                for name in ("marks_payloads", "fields_outside", "cautions", "undone"):
-                    columns[name] = tuple(columns.get(name, ()))
                 mark = None if chosen is None else bool(chosen[number])
-                more = {"digest": digest, "chosen": mark}
-                yield Row.of(json.loads(source) | columns | more)
+                place = {**json.loads(source), "digest": digest, "chosen": mark}
+                yield row_of(place, json.loads(row if error is None else error))
 
     def strengths(self) -> npt.NDArray[np.float64]:
         """Return float64 [rows]: log10 of the e-value of each; NaN where there is none."""

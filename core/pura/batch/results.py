@@ -13,12 +13,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import IO, Any, Final
+from typing import IO, Any, Final, get_args, get_origin
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError, RecordError, unusable
 from pura.base.files import read_bounded
-from pura.batch.rows import MAX_ROW_BYTES, Row
+from pura.batch.rows import MAX_ROW_BYTES, Row, columns, read_row, row_line
 from pura.batch.tables import arrow, opened, remote
 from pura.record.audit import Audit
 from pura.record.json_io import from_json, to_json
@@ -102,7 +102,7 @@ def _replaced(path: Path) -> Iterator[IO[bytes]]:
 def _write_json_lines(file: IO[bytes], rows: Iterable[Row]) -> int:
     count = 0
     for count, row in enumerate(rows, 1):  # noqa: B007 - the last one is returned
-        file.write(row.to_json())
+        file.write(row_line(row))
     return count
 
 
@@ -134,15 +134,11 @@ _WRITERS: Final[dict[str, Callable[[IO[bytes], Iterable[Row]], int]]] = {
 def arrow_schema() -> Any:
     """Return the columns of a row as Arrow types."""
     pyarrow = arrow()
-    from dataclasses import fields
-
-    kinds = {
-        "int": pyarrow.int64(),
-        "float": pyarrow.float64(),
-        "str": pyarrow.string(),
-        "bool": pyarrow.bool_(),
-        "tuple[str": pyarrow.list_(pyarrow.string()),
-        "tuple[str, ...]": pyarrow.list_(pyarrow.string()),
+    scalars = {
+        int: pyarrow.int64(),
+        float: pyarrow.float64(),
+        str: pyarrow.string(),
+        bool: pyarrow.bool_(),
     }
     span = pyarrow.struct([("start", pyarrow.int64()), ("end", pyarrow.int64())])
     special = {
@@ -150,20 +146,24 @@ def arrow_schema() -> Any:
         "passages": pyarrow.list_(span),
         "passages_limits": pyarrow.list_(pyarrow.list_(pyarrow.int64())),
     }
+
+    def form(kind: Any) -> Any:
+        if kind in scalars:
+            return scalars[kind]
+        first = form(get_args(kind)[0])  # ``kind | None``, or the kind of many
+        return pyarrow.list_(first) if get_origin(kind) is tuple else first
+
     return pyarrow.schema(
-        [
-            (field.name, special.get(field.name) or kinds[str(field.type).partition(" | ")[0]])
-            for field in fields(Row)
-        ]
+        [(name, special.get(name) or form(kind)) for name, kind in columns().items()]
     )
 
 
 def _for_arrow(row: Row) -> dict[str, Any]:
-    columns = row.to_dict()
-    if columns["fields"] is not None:
-        columns["fields"] = list(columns["fields"].items())
-    columns["passages"] = [{"start": start, "end": end} for start, end in columns["passages"]]
-    return columns
+    named = row["fields"]
+    return row | {
+        "fields": None if named is None else list(named.items()),
+        "passages": [{"start": start, "end": end} for start, end in row["passages"]],
+    }
 
 
 MAX_RECORD_BYTES: Final = 256 << 20
@@ -187,7 +187,7 @@ def read_rows(name: str, form: str | None = None) -> Iterator[Row]:
             return
         while line := file.readline(MAX_ROW_BYTES + 1):
             try:
-                yield Row.from_dict(json.loads(line))
+                yield read_row(json.loads(line))
             except (ValueError, RecursionError):
                 raise RecordError("batch.row", code="batch-row") from None
 
@@ -198,7 +198,7 @@ def _parquet_rows(file: IO[bytes]) -> Iterator[Row]:
         with pyarrow.parquet.ParquetFile(file) as table:
             for batch in table.iter_batches(batch_size=1024):
                 for row in batch.to_pylist():
-                    yield Row.from_dict(_from_arrow(row))
+                    yield read_row(_from_arrow(row))
     except (pyarrow.ArrowException, KeyError, TypeError, ValueError):
         raise RecordError("batch.row", code="batch-row") from None
 
@@ -221,13 +221,15 @@ def merged(names: Sequence[str]) -> Iterator[Row]:
     last = (0, 0, 0)
     for row in heapq.merge(*map(read_rows, names), key=_order):
         if _order(row) == last:
-            raise InputError("batch.twice", input=row.input, item=row.item, code="batch-twice")
+            raise InputError(
+                "batch.twice", input=row["input"], item=row["item"], code="batch-twice"
+            )
         last = _order(row)
         yield row
 
 
 def _order(row: Row) -> tuple[int, int, int]:
-    return row.input, row.item, row.piece
+    return row["input"], row["item"], row["piece"]
 
 
 def record_path(folder: Path, digest: str) -> Path:
@@ -247,9 +249,10 @@ def record_of(row: Row, folder: Path) -> Audit | None:
         InputError: It cannot be read.
         RecordError: It is damaged, or speaks of another finding.
     """
-    if row.digest is None or not _is_digest(row.digest):
+    digest = row["digest"]
+    if digest is None or not _is_digest(digest):
         return None
-    path = record_path(folder, row.digest)
+    path = record_path(folder, digest)
     if not path.exists():
         return None
     data = read_bounded(path, MAX_RECORD_BYTES)
@@ -264,7 +267,8 @@ def record_of(row: Row, folder: Path) -> Audit | None:
         )
     audit = from_json(text)
     found = (audit.key.fingerprint, audit.profile.fingerprint, audit.model.fingerprint)
-    if found != (row.key, row.profile, row.model) or audit.verdict != row.verdict:
+    said = (row["key"], row["profile"], row["model"])
+    if found != said or audit.verdict != row["verdict"]:
         raise RecordError("batch.other-record", code="batch-record")
     return audit
 

@@ -12,7 +12,7 @@ from pura.base.errors import PuraError
 from pura.base.process import close_to_others
 from pura.batch.engine import Plan
 from pura.batch.workers import receive, send
-from pura.model import lean
+from pura.model import libraries
 
 _BEAT_S: Final = 1.0
 
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def _work(heard: IO[bytes], said: IO[bytes]) -> None:
-    lean.allow()  # this process is ours alone
+    libraries.allow()  # this process is ours alone
     data = receive(heard)
     if data is None:
         return

@@ -10,6 +10,7 @@ from pura.base.catalogue import Value, catalogue
 from pura.base.errors import CaseLogError
 from pura.caselog.entries import LogEntry
 from pura.caselog.log import CaseLog
+from pura.record.finding import Finding
 from pura.words.sentences import title
 
 Place: TypeAlias = tuple[str, int, str]
@@ -187,52 +188,60 @@ class CaseItem:
     """A saved audit.
 
     Attributes:
-        id: The audit's identifier.
-        case: The case's.
         entry: The entry that saved it.
-        run: Which examination of the same bytes in this case, from 1.
-        verdict: Its outcome.
+        finding: What was found, without its sentences; None when it was erased.
         mode: ``keep``, ``seal`` or ``leave-out``: what became of the text.
         auditor: Who saved it; None when the name was erased.
         examined: When the text was examined, UTC.
         examined_by: Identifier of the person who examined it.
         examiner: That person's name; None when it was erased.
-        name: Of the file; None when it was erased.
-        sha256: Of its bytes; None when it was erased.
-        log10_e: The evidence; None when it was erased.
-        payload: The decoded payload's bits; None when it was erased.
-        marks: How many marks the text carries, as far as the entry says.
-        more_marks: There may be more: a limit was reached.
         record: Beside which entry the record is kept, under which name; None when it is gone.
         review: What the last reviewer made of it; None when nobody has looked.
         erased: How the record came to be erased; None when it is there, or no entry says so.
         missing: The record is not there, and no entry says that it was erased.
     """
 
-    id: str
-    case: str
     entry: LogEntry
-    run: int
-    verdict: str
+    finding: Finding | None
     mode: str
     auditor: str | None
     examined: str
     examined_by: str
     examiner: str | None
-    name: str | None
-    sha256: str | None
-    log10_e: float | None
-    payload: str | None
     record: tuple[LogEntry, str] | None
-    marks: int = 1
-    more_marks: bool = False
     review: Review | None = None
     erased: Erasure | None = None
     missing: bool = False
 
+    @property
+    def id(self) -> str:
+        """The audit's identifier."""
+        return self.entry.item
+
+    @property
+    def case(self) -> str:
+        """Identifier of the case that it was saved to."""
+        return self.entry.case
+
+    @property
+    def verdict(self) -> str:
+        """Its outcome, which stays when the finding was erased."""
+        return self.entry.result
+
+    @property
+    def run(self) -> int:
+        """Which examination of the same bytes in its case, from 1."""
+        return int(self.entry.facts["run"])
+
+    @property
+    def name(self) -> str | None:
+        """Of the file; None when it was erased."""
+        return None if self.finding is None else self.finding.name
+
     def headline(self, language: str) -> str:
-        """Return the outcome in words, as the record's own headline says it."""
-        return title(self.verdict, language, self.marks, at_least=self.more_marks)
+        """Return the outcome in words."""
+        found = self.finding
+        return title(self.verdict, language) if found is None else found.title(language)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pura.base.errors import CaseLogError
+from pura.base.errors import CaseLogError, RecordError
 from pura.caselog.case import (
     FINISHED,
     RECORD_OF,
@@ -23,6 +23,7 @@ from pura.caselog.case import (
 )
 from pura.caselog.entries import LogEntry
 from pura.caselog.log import CaseLog
+from pura.record.finding import Finding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,28 +200,28 @@ class _Reader:
 
     def item(self, entry: LogEntry) -> CaseItem:
         """Read the audit that an entry has saved."""
-        about = self.log.kept(entry, "item") or {}
+        examined = str(entry.facts.get("examined") or entry.time)
         # Earlier versions did not say who had examined a text that another person saved.
         examiner = str(entry.facts.get("examiner") or entry.actor)
         return CaseItem(
-            id=entry.item,
-            case=entry.case,
             entry=entry,
-            run=int(entry.facts["run"]),
-            verdict=entry.result,
+            finding=self._finding(entry, examined),
             mode=str(entry.facts["text"]),
             auditor=self._who(entry.actor),
-            examined=str(entry.facts.get("examined") or entry.time),
+            examined=examined,
             examined_by=examiner,
             examiner=self._who(examiner),
-            name=about.get("name"),
-            sha256=about.get("sha256"),
-            log10_e=about.get("log10_e"),
-            payload=about.get("identified"),
-            marks=int(about.get("marks") or 1),
-            more_marks=bool(about.get("more_marks")),
             record=self._record(entry, "record"),
         )
+
+    def _finding(self, entry: LogEntry, examined: str) -> Finding | None:
+        kept = self.log.kept(entry, "item")
+        if kept is None:
+            return None
+        try:
+            return Finding.from_json(kept, audit=entry.item, created=examined, verdict=entry.result)
+        except RecordError:
+            raise CaseLogError("caselog.kept-damaged", code="case-log-altered") from None
 
     def _record(self, entry: LogEntry, field: str) -> tuple[LogEntry, str] | None:
         with self.log.reading() as db:
@@ -300,6 +301,8 @@ def _contains(case: Case, search: str) -> bool:
     words = search.casefold().split()
     texts = [case.name or "", case.id, *case.tags, *(note.text or "" for note in case.notes)]
     for item in case.items:
-        texts += [item.name or "", item.id, item.sha256 or "", item.payload or ""]
+        texts.append(item.id)
+        if (found := item.finding) is not None:
+            texts += [found.name, found.sha256, *(mark.payload.bits or "" for mark in found.marks)]
     whole = "\n".join(texts).casefold()
     return all(word in whole for word in words)

@@ -464,7 +464,7 @@ def _check_shapes(entries: list[LogEntry], kept: list[_Kept]) -> None:
             check_entry(entry)
         for row in kept:
             check_kept(row.field, row.value)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, RecordError):
         raise _not_a_case(phrase("case.form")) from None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from cryptography.exceptions import InvalidTag
@@ -125,7 +125,7 @@ def save_audit(
     """
     if text not in TEXT_MODES or (text == SEAL) != ((vault or sealed) is not None):
         raise ValueError("unknown mode, or no vault for it")
-    kept = {"item": pack(_about(audit))}
+    kept = {"item": pack(audit.finding.brief().to_json())}
     if purpose.strip():
         kept["purpose"] = pack(worded(purpose))
     if sealed is not None:
@@ -305,20 +305,6 @@ def _facts(audit: Audit, run: int, text: str, *, sealed: bool) -> dict[str, Any]
         "decoder": audit.decoder,
         "draws": audit.evidence.draws,
         "prompt": audit.prompt.known,
-    }
-
-
-def _about(audit: Audit) -> Mapping[str, Any]:
-    """What a list shows of an audit; it may be erased."""
-    return {
-        "name": audit.input.name,
-        "sha256": audit.input.sha256,
-        "log10_e": round(audit.evidence.log10_e, 3),
-        "marks": len(audit.marks),
-        "more_marks": audit.marks_limited,
-        # Earlier versions wrote "payload", identified or not.
-        "identified": (audit.payload.bits or "") if audit.payload is not None else "",
-        "seed": audit.evidence.seed,
     }
 
 

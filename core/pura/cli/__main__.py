@@ -167,9 +167,9 @@ def _run() -> None:
 
 def run() -> None:
     """Run the command in a process of its own, which need not load what others might use."""
-    from pura.model import lean
+    from pura.model import libraries
 
-    lean.allow()
+    libraries.allow()
     main()
 
 

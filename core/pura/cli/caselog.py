@@ -481,18 +481,22 @@ def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
     from pura.caselog.case import rows_of
     from pura.cli.rows import CASE_FINDING, ROWS, row_of
+    from pura.record.finding import COLUMNS
 
-    audits = [
-        row_of(
+    def finding(item: CaseItem) -> dict[str, Any]:
+        found = item.finding
+        said = ("name", "sha256", "log10_e", "payload", "marks")
+        return row_of(
             item,
             CASE_FINDING,
+            **{name: None if found is None else COLUMNS[name].of(found) for name in said},
             text=item.mode,
             saved=item.entry.time,
             kept=item.record is not None,
             review=None if item.review is None else vars(item.review),
         )
-        for item in case.items
-    ]
+
+    audits = [finding(item) for item in case.items]
     notes = [vars(note) for note in case.notes]
     missing = rows_of(case.missing)
     return row_of(case, ROWS["case"][1], notes=notes, missing=missing, audits=audits)
@@ -534,7 +538,7 @@ def _item_words(item: CaseItem, gone: str) -> Iterator[str]:
     yield item.id[:8]
     yield item.name or gone
     yield item.headline(language())
-    yield "" if item.log10_e is None else f"{item.log10_e:.1f}"
+    yield "" if item.finding is None else f"{item.finding.log10_e:.1f}"
     yield str(item.run)
     mode = item.mode  # of the text, or what became of the whole record
     if item.record is None:

@@ -24,12 +24,12 @@ from pura.cli.options import (
 )
 from pura.cli.terminal import RowsInto, columns, confirm, err, language, out, say, write_row
 from pura.cli.tree import App
-from pura.measure.usual import PROXY_TEXTS, TOKENS
+from pura.measure import PROXY_TEXTS, TOKENS
 
 if TYPE_CHECKING:
-    from pura.measure.fitness.measure import Estimate, ProxyFitness
+    from pura.measure.fitness import Estimate, ProxyFitness
     from pura.model.device import Room
-    from pura.model.installed import InstalledModel
+    from pura.model.folder import InstalledModel
 
 
 app = App()
@@ -82,7 +82,7 @@ def fitness(
 
 
 def _print(found: ProxyFitness) -> None:
-    from pura.measure.fitness.measure import LEAST, plain_sentence
+    from pura.measure.fitness import LEAST, plain_sentence
 
     rows = [
         (say("fitness.texts"), str(len(found.results))),

@@ -25,7 +25,7 @@ from pura.cli.options import (
 )
 from pura.cli.terminal import RowsInto, confirm, language, out, passphrase_for, say, write_row
 from pura.cli.tree import App
-from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
+from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 
 if TYPE_CHECKING:
     from pura.usecases.measurements import PowerFound

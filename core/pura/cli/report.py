@@ -64,7 +64,9 @@ def build(
     pdf: PdfToWrite,
     request: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="JSON with parties, item, case … (docs/reports.md)."),
+        typer.Option(
+            metavar="FILE", help="JSON with parties, item, case … (docs/how-to/reports.md)."
+        ),
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Also the embedded record.")

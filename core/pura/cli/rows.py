@@ -38,13 +38,13 @@ _REVIEW: Final = {
 }
 CASE_FINDING: Final = {
     "id": str,
-    **_maybe(str, "name sha256"),
     "verdict": str,
+    **_maybe(str, "name sha256"),
     "log10_e": (float, None),
     "payload": (str, None),
+    "marks": (int, None),
     "text": Literal["keep", "seal", "leave-out"],
     "run": int,
-    "marks": int,
     "examiner": (str, None),
     "examined": str,
     "auditor": (str, None),

@@ -269,7 +269,8 @@ def new(
     """Make a token and print it; it cannot be shown again."""
     from datetime import date
 
-    from pura.serve.tokens import PER_DAY, Role
+    from pura.record.answers import Role
+    from pura.serve.tokens import PER_DAY
 
     refuse_unknown("--role", role, (one.value for one in Role))
     if expires:

@@ -4,12 +4,18 @@
 frozen numbers; never loads a model, never sees the truth.
 """
 
-from pura.decode.exact import Candidate, ExactDecision, LogEvidence, Mark, decide, log_evidence
-from pura.decode.issuable import Issuable
-from pura.decode.issued import Issued
-from pura.decode.likelihood import Intervals
-from pura.decode.model import GridPoint, LikelihoodError, LikelihoodModel, default_model
+from pura.decode.evidence_sums import sum_evidence
+from pura.decode.exact import Candidate, ExactDecision, Mark, decide
+from pura.decode.likelihood import (
+    GridPoint,
+    Intervals,
+    LikelihoodError,
+    LikelihoodModel,
+    default_model,
+)
+from pura.decode.limited import Issuable
 from pura.decode.paper import PaperDecoding
+from pura.decode.prior import Issued
 from pura.decode.significance import RedrawTest, combine, correct_p, e_bh, p_bound, redraw_p
 
 __all__ = [
@@ -21,7 +27,6 @@ __all__ = [
     "Issued",
     "LikelihoodError",
     "LikelihoodModel",
-    "LogEvidence",
     "Mark",
     "PaperDecoding",
     "RedrawTest",
@@ -30,7 +35,7 @@ __all__ = [
     "decide",
     "default_model",
     "e_bh",
-    "log_evidence",
     "p_bound",
     "redraw_p",
+    "sum_evidence",
 ]

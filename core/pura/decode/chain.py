@@ -25,8 +25,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.likelihood import edit_probability
-from pura.decode.model import ChainPoint, PassageModel
+from pura.decode.likelihood import ChainPoint, PassageModel, edit_probability
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -294,30 +293,20 @@ def log_likelihoods(
     return total
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChainPosterior:
-    """What the chain says of each token, codeword and member given.
-
-    Attributes:
-        marked: float64 [K, L], posterior that the token belongs to a marked passage.
-        log_ratio: float64 [K, L], what each token adds to the log likelihood ratio, the tokens
-            before it being known; adds up to it.
-    """
-
-    marked: F64
-    log_ratio: F64
-
-
 def posteriors(
     text: ChainText, words: I64, members: I64, checkpoint: Callable[[], None]
-) -> ChainPosterior:
-    """Return the posteriors of codewords, each under a member of its own.
+) -> tuple[F64, F64]:
+    """Return what the chain says of each token, each codeword under a member of its own.
 
     Args:
         text: The text.
         words: int64 [K, n].
         members: int64 [K], the member of each codeword.
         checkpoint: Called often; may raise.
+
+    Returns:
+        float64 [K, L], posterior that the token belongs to a marked passage; and [K, L], what each
+        token adds to the log likelihood ratio, the tokens before it being known.
     """
     count, own, read = members.size, np.arange(members.size), _read_by(text, members)
     states = text.context_window + 4
@@ -364,10 +353,7 @@ def posteriors(
             joint = past[rows[at]].swapaxes(0, 1) * future[:, :, :, 0]
             marked[rows[at]] = 1 - joint[0] / joint.sum(axis=0)
             future = _retreat(future, chances, at, factors[at])
-    return ChainPosterior(
-        marked=np.ascontiguousarray(marked.T.clip(0.0, 1.0)),
-        log_ratio=np.ascontiguousarray(log_ratio.T),
-    )
+    return np.ascontiguousarray(marked.T.clip(0.0, 1.0)), np.ascontiguousarray(log_ratio.T)
 
 
 def _rows(block: _Block) -> I64:

@@ -9,30 +9,37 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.progress import never_cancelled
 from pura.decode import chain
 from pura.decode.chain import ChainText
-from pura.decode.issuable import Issuable
-from pura.decode.issued import Issued, IssuedScores, log_prior, score_issued
-from pura.decode.likelihood import Intervals, log_likelihoods, step_likelihoods, window_likelihoods
-from pura.decode.listed import (
+from pura.decode.likelihood import (
+    GridPoint,
+    Intervals,
+    log_likelihoods,
+    step_likelihoods,
+    window_likelihoods,
+)
+from pura.decode.limited import Issuable
+from pura.decode.passages import log_anywhere
+from pura.decode.prior import (
     KEPT,
     LISTED,
     FirstLook,
+    Issued,
+    IssuedScores,
+    PayloadPrior,
     kept_payloads,
+    log_prior,
+    score_issued,
     strongest_payloads,
     window_payloads,
 )
-from pura.decode.marks import GridText
-from pura.decode.model import GridPoint
-from pura.decode.passages import log_anywhere
-from pura.decode.prior import PayloadPrior
-from pura.decode.trellis import make_trellis
-from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
+from pura.decode.trellis import codeword_scores, codeword_windows, make_trellis, window_potentials
 from pura.scheme.codeword import encode_rows
 from pura.scheme.profile import Profile
 
@@ -59,7 +66,8 @@ class EvidenceSums:
     Attributes:
         seen: The text.
         chain_text: The same for the chains.
-        grid_text: The same for passages by themselves.
+        table: int64 [G], row of the windows that each grid point reads.
+        eta: float64 [G, S], probability that the step is desynchronised.
         anywhere: float64 [S, 8], log of the one density that a window of the text is looked at
             with: the verifier being as badly off at each step as where a passage begins.
         phi: ``φ``, float64 [G, n, 8].
@@ -77,7 +85,8 @@ class EvidenceSums:
     seen: Intervals
     chain_text: ChainText
     anywhere: F64
-    grid_text: GridText
+    table: I64
+    eta: F64
     phi: F64
     prior: PayloadPrior
     log_sums: F64
@@ -98,6 +107,12 @@ class EvidenceSums:
     def log_e_grid(self) -> F64:
         """float64 [G], natural log of the mean likelihood ratio at each grid point."""
         return self.log_weighted - self.prior.log_all
+
+    def potentials(self, rows: I64) -> F64:
+        """Return ``φ`` of some steps; float64 [G, n, 8]."""
+        eta, text = self.eta[:, rows, None], self.chain_text
+        log_f = np.log((1 - eta) * text.windows[self.table[:, None], rows[None, :]] + eta)
+        return window_potentials(log_f, text.index[rows], self.seen.profile.codeword_length)
 
     def log_prior(self, bits: Bits) -> F64:
         """Return what payloads weigh before the text is seen; uint8 [C, L_m] to [C]."""
@@ -191,28 +206,19 @@ def log_ratios(bits: Bits, phi: F64, listed: Bits, log_listed: F64, profile: Pro
     return np.asarray(np.logaddexp(whole, chained) - np.log(2))
 
 
-class _Densities(NamedTuple):
-    """What the steps say, added up over the text.
-
-    ``windows`` [2T, S, 8] of each table, of the whole text and then of passages; ``anywhere``
-    [S, 8]; ``looked`` [S, 8], the mean over the members that are looked with; ``eta`` [G, S];
-    ``phi`` [G, n, 8].
-    """
-
-    windows: F64
-    anywhere: F64
-    looked: F64
-    eta: F64
-    phi: F64
-
-
 def _densities(
     seen: Intervals,
     grid: tuple[GridPoint, ...],
     tables: list[str],
     checkpoint: Callable[[], None],
-) -> _Densities:
-    """Work out the densities of all steps, a block after the other."""
+) -> tuple[F64, F64, F64, F64, F64]:
+    """Work out the densities of all steps, a block after the other.
+
+    Returns:
+        ``windows`` [2T, S, 8] of each table, of the whole text and then of passages; ``anywhere``
+        [S, 8]; ``looked`` [S, 8], the mean over the members that are looked with; ``eta`` [G, S];
+        ``phi`` [G, n, 8].
+    """
     count, length = len(seen.schedule), seen.profile.codeword_length
     phi = np.zeros((len(grid), length, 8))
     windows = np.empty((2 * len(tables), count, 8))
@@ -229,7 +235,7 @@ def _densities(
         log_f = log_likelihoods(steps, windows[:, rows])
         phi += window_potentials(log_f, seen.schedule.index[rows], length)
         looked[rows] = np.logaddexp.reduce(log_f[looks], axis=0) - np.log(len(looks))
-    return _Densities(windows, anywhere, looked, eta, phi)
+    return windows, anywhere, looked, eta, phi
 
 
 def _chain_text(seen: Intervals, windows: F64, tables: list[str]) -> ChainText:
@@ -252,14 +258,14 @@ def _chain_text(seen: Intervals, windows: F64, tables: list[str]) -> ChainText:
     )
 
 
-def weigh(
+def sum_evidence(
     seen: Intervals,
     *,
     issuable: Issuable | None = None,
     issued: Issued | None = None,
     one_of_many: bool = False,
     named_each: int = NAMED,
-    checkpoint: Callable[[], None],
+    checkpoint: Callable[[], None] = never_cancelled,
 ) -> EvidenceSums:
     """Add up the evidence of a text; arguments as of :func:`pura.decode.exact.decide`.
 
@@ -269,21 +275,20 @@ def weigh(
     grid = seen.model.grids[seen.prompt_known]
     chains = seen.model.passages.members[seen.prompt_known]
     tables = list(dict.fromkeys([*(p.table for p in grid), *(p.table for p in chains)]))
-    steps = _densities(seen, grid, tables, checkpoint)
-    phi = steps.phi
+    windows, anywhere, looked, eta, phi = _densities(seen, grid, tables, checkpoint)
     prior = PayloadPrior(trellis=make_trellis(profile), issuable=issuable)
     # Without a step every payload weighs 1: exactly, not up to rounding.
     log_sums = prior.trellis.log_sum(phi) if count else np.full(len(grid), prior.log_all)
     log_weighted = prior.weighted(log_sums, phi) if count else log_sums
-    text = _chain_text(seen, steps.windows, tables)
+    text = _chain_text(seen, windows, tables)
     named = _named(prior, phi, log_weighted, named_each)
     listed, log_listed, member = named, np.zeros(len(named)), np.zeros(len(named), np.int64)
     pool = strongest_payloads(phi, named, prior, profile, LISTED if count <= _LONG else LISTED // 4)
     scores = look = None
     if issued is not None:
-        scores = score_issued(issued, phi, steps.looked, text.index, profile, checkpoint)
+        scores = score_issued(issued, phi, looked, text.index, profile, checkpoint)
     if count:
-        others, look = window_payloads(steps.looked, text.index, prior, profile, pool, checkpoint)
+        others, look = window_payloads(looked, text.index, prior, profile, pool, checkpoint)
         chosen = [pool[: LISTED - min(len(others), LISTED // 2)], others]
         chosen += [] if scores is None else [scores.strongest]
         pool = np.unique(np.concatenate(chosen), axis=0)
@@ -293,14 +298,9 @@ def weigh(
     return EvidenceSums(
         seen=seen,
         chain_text=text,
-        anywhere=steps.anywhere,
-        grid_text=GridText(
-            windows=steps.windows,
-            table=np.array([tables.index(p.table) for p in grid], dtype=np.int64),
-            eta=steps.eta,
-            index=text.index,
-            length=profile.codeword_length,
-        ),
+        anywhere=anywhere,
+        table=np.array([tables.index(p.table) for p in grid], dtype=np.int64),
+        eta=eta,
         phi=phi,
         prior=prior,
         log_sums=log_sums,

@@ -13,18 +13,17 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.progress import never_cancelled
 from pura.decode.evidence_sums import (
     NAMED,
     EvidenceSums,
     log_ratios,
     mean_of_halves,
     strong_members,
-    weigh,
+    sum_evidence,
 )
-from pura.decode.issuable import Issuable
-from pura.decode.issued import Issued
-from pura.decode.likelihood import Intervals
-from pura.decode.listed import FirstLook
+from pura.decode.likelihood import GridPoint, Intervals
+from pura.decode.limited import Issuable
 from pura.decode.marks import (
     LEAST_POSTERIOR,
     MOST_CANDIDATES,
@@ -34,14 +33,13 @@ from pura.decode.marks import (
     payload_posterior,
     places_of,
 )
-from pura.decode.model import GridPoint
-from pura.decode.passages import SCALES, FoundPassage, FoundPassages, find_passages
-from pura.decode.trellis.register import RegisterTrellis
+from pura.decode.passages import SCALES, FoundPassage, find_passages
+from pura.decode.prior import FirstLook, Issued
 from pura.scheme.codeword import encode
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile
 
-__all__ = ["LEVEL", "Candidate", "ExactDecision", "LogEvidence", "Mark", "decide", "log_evidence"]
+__all__ = ["LEVEL", "Candidate", "ExactDecision", "Mark", "decide"]
 
 
 F64 = npt.NDArray[np.float64]
@@ -76,10 +74,10 @@ def state_marks(
     text, profile, payload = weighed.chain_text, weighed.seen.profile, whole.payload
     if not weighed.usable:
         return StatedMarks((), 0, at_least=False)
-    passages = FoundPassages(passages=())
-    windows = weighed.usable > SCALES[0][0] and weighed.log_e >= 0
-    if windows and isinstance(weighed.prior.trellis, RegisterTrellis):
-        passages = find_passages(
+    passages: tuple[FoundPassage, ...] = ()
+    at_least = False
+    if weighed.usable > SCALES[0][0] and weighed.log_e >= 0:
+        passages, at_least = find_passages(
             weighed.anywhere,
             text.index,
             weighed.prior,
@@ -89,28 +87,30 @@ def state_marks(
             checkpoint,
             steps=None if text.whole == text.tokens else text.whole,
         )
-    if not passages.passages:
+    if not passages:
         member = weighed.best_chain(payload.bits, checkpoint)
-        (seen,) = places_of(text, payload.bits[None], None, int(member[0]), profile, checkpoint)
+        ((marked, log_ratio, extents),) = places_of(
+            text, payload.bits[None], None, int(member[0]), profile, checkpoint
+        )
         only = Mark(
             payload=payload,
             log_e=weighed.log_e,
             candidates=_in_question(whole.candidates),
             bit_posteriors=whole.bit_posteriors,
-            marked=seen.marked,
-            log_ratio=seen.log_ratio,
-            extents=seen.extents,
+            marked=marked,
+            log_ratio=log_ratio,
+            extents=extents,
         )
-        return StatedMarks((only,), 0, at_least=passages.at_least)
+        return StatedMarks((only,), 0, at_least=at_least)
     marks = _marks_of(weighed, passages, whole, checkpoint)
     bits = np.stack([mark.payload.bits for mark in marks])
     headline = int(np.argmax(weighed.log_shares(bits)))
-    return StatedMarks(marks, headline, at_least=passages.at_least)
+    return StatedMarks(marks, headline, at_least=at_least)
 
 
 def _marks_of(
     weighed: EvidenceSums,
-    found: FoundPassages,
+    found: tuple[FoundPassage, ...],
     whole: PayloadPosterior,
     checkpoint: Callable[[], None],
 ) -> tuple[Mark, ...]:
@@ -124,11 +124,11 @@ def _marks_of(
         same = passages[0].bits.tobytes() == whole.payload.bits.tobytes()
         if same and rows.size >= _NEARLY_ALL * weighed.usable:
             return PayloadPosterior(_in_question(whole.candidates), whole.bit_posteriors)
-        phi = weighed.grid_text.potentials(rows)
+        phi = weighed.potentials(rows)
         return payload_posterior(phi, passages[0].bits, weighed.prior, profile, issued)
 
     groups: dict[bytes, list[FoundPassage]] = {}
-    for passage in found.passages:
+    for passage in found:
         groups.setdefault(passage.bits.tobytes(), []).append(passage)
     said = {name: said_of(passages) for name, passages in groups.items()}
     while True:
@@ -158,11 +158,13 @@ def _marks_of(
             log_e=max(passage.log_e for passage in passages),
             candidates=said[name].candidates,
             bit_posteriors=said[name].bit_posteriors,
-            marked=place.marked,
-            log_ratio=place.log_ratio,
-            extents=place.extents,
+            marked=marked,
+            log_ratio=log_ratio,
+            extents=extents,
         )
-        for (name, passages), place in zip(groups.items(), places, strict=True)
+        for (name, passages), (marked, log_ratio, extents) in zip(
+            groups.items(), places, strict=True
+        )
     ]
     return tuple(sorted(marks, key=lambda mark: mark.ranges[0]))
 
@@ -269,30 +271,6 @@ class ExactDecision:
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _nothing() -> None:
-    """The checkpoint of a caller that never stops."""
-
-
-class LogEvidence(NamedTuple):
-    """The evidence of a text, natural logs: all of it, and its halves."""
-
-    both: float
-    whole: float
-    listed: float
-
-
-def log_evidence(
-    seen: Intervals,
-    *,
-    issuable: Issuable | None = None,
-    issued: Issued | None = None,
-    checkpoint: Callable[[], None] | None = None,
-) -> LogEvidence:
-    """Return the evidence and decode nothing; arguments as :func:`decide`."""
-    weighed = weigh(seen, issuable=issuable, issued=issued, checkpoint=checkpoint or _nothing)
-    return LogEvidence(both=weighed.log_e, whole=weighed.log_e_whole, listed=weighed.log_e_list)
-
-
 def decide(
     seen: Intervals,
     *,
@@ -302,7 +280,7 @@ def decide(
     one_of_many: bool = False,
     level: float = LEVEL,
     least: float = -math.inf,
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Callable[[], None] = never_cancelled,
 ) -> ExactDecision:
     """Weigh the evidence of a text and decode it.
 
@@ -322,8 +300,8 @@ def decide(
         The decision. When no step carries bits, ``log_e`` is exactly 0 and every bit posterior
         one half: the text says nothing.
     """
-    checkpoint, profile = checkpoint or _nothing, seen.profile
-    weighed = weigh(
+    profile = seen.profile
+    weighed = sum_evidence(
         seen,
         issuable=issuable,
         issued=issued,

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.prior import PayloadPrior
-from pura.decode.windows import codeword_windows, window_potentials
+from pura.decode.trellis import codeword_windows, window_potentials
 from pura.scheme.codeword import encode_rows
 from pura.scheme.profile import Profile
 
@@ -59,16 +59,11 @@ class StepWindow(NamedTuple):
     after: int
 
 
-def fixed_windows(steps: int) -> list[StepWindow]:
-    """Return the windows of a text with so many carrying steps.
+def step_windows(scales: Sequence[tuple[int, int]], steps: int) -> I64:
+    """Return the windows of some sizes and strides, each once; int64 [K, 2].
 
     A text of no more than one window has one, itself.
     """
-    return [StepWindow(*row) for row in _windows(SCALES, steps).tolist()]
-
-
-def _windows(scales: Sequence[tuple[int, int]], steps: int) -> I64:
-    """Return the windows of some sizes and strides, each once; int64 [K, 2]."""
     if steps <= SCALES[0][0]:
         return np.array([[0, steps]])
     first = [np.arange(0, max(1, steps - size + stride), stride) for size, stride in scales]
@@ -108,19 +103,6 @@ class FoundPassage:
     log_e: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundPassages:
-    """What the search came to.
-
-    Attributes:
-        passages: In the order of the text.
-        at_least: A limit was reached: there may be more.
-    """
-
-    passages: tuple[FoundPassage, ...]
-    at_least: bool = False
-
-
 class _Segment(NamedTuple):
     number: int
     first: int
@@ -137,7 +119,7 @@ def find_passages(
     checkpoint: Callable[[], None],
     *,
     steps: int | None = None,
-) -> FoundPassages:
+) -> tuple[tuple[FoundPassage, ...], bool]:
     """Return the passages that carry a mark.
 
     Args:
@@ -151,10 +133,13 @@ def find_passages(
         checkpoint: Called often; may raise.
         steps: How many there are at most in the whole text, where these are only its first;
             ``S`` when absent.
+
+    Returns:
+        The passages in the order of the text; and whether a limit was reached: there may be more.
     """
     most = index.size if steps is None else max(steps, index.size)
     search = _Search(log_f, index, prior, profile, level, most, checkpoint)
-    return search.run(known) if search.reached.size else FoundPassages(passages=())
+    return search.run(known) if search.reached.size else ((), False)
 
 
 class _Search:
@@ -170,9 +155,9 @@ class _Search:
     ) -> None:
         self._log_f, self._index, self._prior = log_f, index, prior
         self._profile, self._checkpoint = profile, checkpoint
-        self._first, self._after = _windows(_LOOKED, index.size).T
-        self._windows = _windows(SCALES, index.size)
-        count = len(_windows(SCALES, most))
+        self._first, self._after = step_windows(_LOOKED, index.size).T
+        self._windows = step_windows(SCALES, index.size)
+        count = len(step_windows(SCALES, most))
         self._level = level
         self._statements = math.log(count / (1 - REPEATS))
         self._repeats = math.log(count / REPEATS) + math.log(most)
@@ -207,17 +192,15 @@ class _Search:
             end = -(-(ends - first) // _GRAIN)
             yield self._prior.most((total[end] - total[begin]).reshape(-1, length, 8))
 
-    def run(self, known: Bits) -> FoundPassages:
+    def run(self, known: Bits) -> tuple[tuple[FoundPassage, ...], bool]:
         for bits in known:
             self._add(bits)
         stated = self._consistent(self._stated(self._read_alone(self._named())))
-        return FoundPassages(
-            passages=tuple(
-                FoundPassage(bits=self._bits[s.number], first=s.first, after=s.after, log_e=log_e)
-                for s, log_e in stated
-            ),
-            at_least=self._decodings >= DECODED_AT_MOST,
+        passages = tuple(
+            FoundPassage(bits=self._bits[s.number], first=s.first, after=s.after, log_e=log_e)
+            for s, log_e in stated
         )
+        return passages, self._decodings >= DECODED_AT_MOST
 
     def _consistent(self, stated: list[tuple[_Segment, float]]) -> list[tuple[_Segment, float]]:
         """Return as many passages as reach the level that holds where so many are reported."""

@@ -10,23 +10,22 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.progress import never_cancelled
 from pura.decode.likelihood import (
     SIXTEENTHS,
+    GridPoint,
     Intervals,
     StepLikelihoods,
     log_likelihoods,
     step_likelihoods,
     window_likelihoods,
 )
-from pura.decode.model import GridPoint
-from pura.decode.trellis import make_trellis
-from pura.decode.trellis.register import RegisterTrellis
-from pura.decode.windows import window_potentials
+from pura.decode.trellis import Trellis, make_trellis, window_potentials
 
 F64 = npt.NDArray[np.float64]
 
 
-def open_log_mean(trellis: RegisterTrellis, phi: F64) -> F64:
+def open_log_mean(trellis: Trellis, phi: F64) -> F64:
     """Return ``log`` of the mean weight over all open walks.
 
     Args:
@@ -63,7 +62,6 @@ def _walk(windows: F64) -> F64:
     return np.asarray(total)
 
 
-STATISTICS: Final = ("walk", "e")
 TURNS: Final = 16 * SIXTEENTHS
 _CHUNK: Final = 64  # redraws worked out together …
 _BLOCK: Final = 4096  # … over so many steps: 70 MB
@@ -80,7 +78,6 @@ class RedrawTest:
         draws: Redraws that were made.
         exceeding: Redraws whose statistic reached the observed one.
         seed: Of the redraws.
-        statistic: ``walk`` or ``e``.
         stopped: The redraws ended early, after ``stop_after`` had reached the observed statistic.
     """
 
@@ -88,7 +85,6 @@ class RedrawTest:
     draws: int
     exceeding: int
     seed: int
-    statistic: str
     stopped: bool
 
 
@@ -157,7 +153,6 @@ def redraw_p(
     *,
     seed: int,
     draws: int = 999,
-    statistic: str = "walk",
     stop_after: int | None = 20,
     checkpoint: Callable[[], None] | None = None,
 ) -> RedrawTest:
@@ -167,15 +162,14 @@ def redraw_p(
     phases are uniform, turned or not, so the observed statistic is one among equals and the
     p-value is exact, however coarse the turns (a randomisation test over a finite group).
 
-    ``walk`` is the likelihood summed over all payloads with the ring left open, averaged over two
-    members of the grid: nearly as sharp as the sum over closed walks and far cheaper. ``e`` is that
-    sum, over the whole grid. Both take the text as marked from end to end.
+    The statistic, ``walk``, is the likelihood summed over all payloads with the ring left open,
+    averaged over two members of the grid: nearly as sharp as the sum over closed walks and far
+    cheaper. It takes the text as marked from end to end.
 
     Args:
         seen: The text.
         seed: Of the redraws; the same seed gives the same p-value.
         draws: At most so many.
-        statistic: ``walk`` or ``e``.
         stop_after: End when so many redraws have reached the observed statistic; ``p`` is then
             their share (Besag and Clifford 1991, as exact). None: make all of them.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
@@ -183,17 +177,12 @@ def redraw_p(
     Returns:
         The test. Without a usable step ``p`` is 1 and no redraw is made.
     """
-    if statistic not in STATISTICS:
-        raise ValueError(f"no such statistic: {statistic}")
     if draws < 1 or (stop_after is not None and stop_after < 1):
         raise ValueError("at least one draw")
     if not len(seen.schedule):
-        return RedrawTest(
-            p=1.0, draws=0, exceeding=0, seed=seed, statistic=statistic, stopped=False
-        )
-    grid = seen.model.grids[seen.prompt_known]
-    grid = walk_grid(grid) if statistic == "walk" else grid
-    redraws = _Redraws(seen, grid, statistic, checkpoint)
+        return RedrawTest(p=1.0, draws=0, exceeding=0, seed=seed, stopped=False)
+    grid = walk_grid(seen.model.grids[seen.prompt_known])
+    redraws = _Redraws(seen, grid, checkpoint or never_cancelled)
     made, exceeding = _count(redraws, seed, draws, stop_after)
     stopped = exceeding == stop_after
     return RedrawTest(
@@ -201,7 +190,6 @@ def redraw_p(
         draws=made,
         exceeding=exceeding,
         seed=seed,
-        statistic=statistic,
         stopped=stopped,
     )
 
@@ -217,17 +205,15 @@ class _Redraws:
         self,
         seen: Intervals,
         grid: tuple[GridPoint, ...],
-        statistic: str,
-        checkpoint: Callable[[], None] | None,
+        checkpoint: Callable[[], None],
     ) -> None:
         def prepare(first: int) -> StepLikelihoods:
             return step_likelihoods(seen, grid, rows=slice(first, first + _BLOCK), resolution=TURNS)
 
         self._schedule, self._length = seen.schedule, seen.profile.codeword_length
         self._prepare = cache(prepare) if len(self._schedule) <= _BLOCK else prepare
-        self._members, self._statistic = len(grid), statistic
+        self._members, self._checkpoint = len(grid), checkpoint
         self._trellis = make_trellis(seen.profile)
-        self._checkpoint = checkpoint or (lambda: None)
 
     def together(self, draws: int) -> int:
         """Return how many redraws to ask for at a time."""
@@ -249,11 +235,7 @@ class _Redraws:
                 some = min(_CHUNK, count - begin)
                 log_f = log_likelihoods(steps, window_likelihoods(steps, turns(some, index.size)))
                 phi[:, begin : begin + some] += window_potentials(log_f, index, self._length)
-        if self._statistic == "walk" and isinstance(self._trellis, RegisterTrellis):
-            found = open_log_mean(self._trellis, phi)
-        else:
-            found = self._trellis.log_sum(phi)
-        return np.asarray(np.logaddexp.reduce(found, axis=0))
+        return np.asarray(np.logaddexp.reduce(open_log_mean(self._trellis, phi), axis=0))
 
 
 def _count(redraws: _Redraws, seed: int, draws: int, stop_after: int | None) -> tuple[int, int]:
@@ -279,7 +261,7 @@ def _count(redraws: _Redraws, seed: int, draws: int, stop_after: int | None) -> 
 
 
 def walk_grid(grid: tuple[GridPoint, ...]) -> tuple[GridPoint, ...]:
-    """Return the members of the grid that the ``walk`` statistic averages over.
+    """Return the members of the grid that the statistic averages over.
 
     A light and a heavy share of desynchronised steps: the first member and the constant one
     whose share is nearest to one half. Fixed before any phase is seen.

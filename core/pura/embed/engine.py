@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import GenerationError
-from pura.model.truncation import distribution_torch, is_truncated
+from pura.model.reading import distribution_torch, is_truncated
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 
@@ -273,8 +273,8 @@ class Drawn:
 class MarkingEngine:
     """Chooses the next token of every row that runs.
 
-    Each row has its own key, payload, profile, history and randomness, so a text is marked as if it were
-    generated alone. Not for several threads at once.
+    Each row has its own key, payload, profile, history and randomness, so a text is marked as if it
+    were generated alone. Not for several threads at once.
     """
 
     def __init__(self) -> None:

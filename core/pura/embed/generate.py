@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pura.base.errors import GenerationError, ProfileError
 from pura.embed.engine import Drawn, MarkingEngine, Seed, check_count, rngs_for
-from pura.model import offline
+from pura.model import libraries
 from pura.model.tokenise import beginning_ids, decode, tokenise, tokenizing
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -232,7 +232,7 @@ def generate_batch(
         PayloadError: A payload does not fit the profile.
         GenerationError: Lengths that do not match, an empty prompt, or too many tokens.
     """
-    offline.prepare()
+    libraries.prepare()
     count = len(prompts)
     keys_each = [keys] * count if keys is None or isinstance(keys, SecretKey) else list(keys)
     check_count(len(keys_each), count, "key")

@@ -23,8 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode import default_model
-from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_likelihoods
-from pura.decode.model import LikelihoodModel
+from pura.decode.likelihood import (
+    LikelihoodModel,
+    log_likelihoods,
+    step_likelihoods,
+    window_likelihoods,
+)
 from pura.extract.local import local_evidence
 from pura.measure.evaluate import TextReading, intervals_of
 from pura.scheme import Profile, Schedule

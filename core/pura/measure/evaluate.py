@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode import ExactDecision, exact, paper
-from pura.decode.issued import Issued
-from pura.decode.likelihood import Intervals
-from pura.decode.model import LikelihoodModel
+from pura.decode.likelihood import Intervals, LikelihoodModel
+from pura.decode.prior import Issued
 from pura.extract.local import local_evidence
 from pura.scheme import Payload, Profile, Schedule, SecretKey, schedule
 

@@ -15,8 +15,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.likelihood import arity_weights, blur_scale, blurred_interval
-from pura.decode.model import LikelihoodModel, MismatchTable
+from pura.decode.likelihood import (
+    LikelihoodModel,
+    MismatchTable,
+    arity_weights,
+    blur_scale,
+    blurred_interval,
+)
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 from pura.scheme.schedule import Gate

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from pura.base.errors import ModelError, PuraError
 from pura.base.linux import kernel
-from pura.model import offline, trial
+from pura.model import libraries, trial
+from pura.model.folder import inspect_gguf
 from pura.model.load import quiet
-from pura.model.safety import inspect_gguf
 
 PACKED: Final = "packed as "  # the last line of a conversion that went well
 TOLD: Final = "scratch/told"  # beside the target: how far it is, in thousandths
@@ -157,7 +157,7 @@ def _shut_in(source: Path, target: Path) -> Path:
         ModelError: It is no GGUF file, or the cage cannot be shut.
     """
     inspect_gguf(source)
-    offline.prepare()
+    libraries.prepare()
     # Outside the cage: they load libraries of the system's, which it does not let them reach.
     import gguf  # noqa: F401
     import torch  # noqa: F401

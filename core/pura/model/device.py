@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pura.base.catalogue import Phrase, Value, catalogue
 from pura.base.errors import DeviceError
-from pura.model import lean, offline
+from pura.model import libraries
 
 if TYPE_CHECKING:
     import torch
@@ -103,8 +103,8 @@ def _pick(request: str) -> tuple[str, str]:
 
 
 def _cuda() -> tuple[bool, str]:
-    offline.prepare()
-    lean.import_torch()
+    libraries.prepare()
+    libraries.import_torch()
     import torch
 
     if torch.cuda.is_available():
@@ -115,7 +115,7 @@ def _cuda() -> tuple[bool, str]:
 
 
 def _mps() -> bool:
-    offline.prepare()
+    libraries.prepare()
     import torch
 
     return torch.backends.mps.is_available()

@@ -1,4 +1,4 @@
-"""The evidence pass: one forward pass gives entropy and intervals, without an L×V array.
+"""Reading the evidence of texts for some keys, and how far the model lies from another.
 
 Paper §4.2 needs, for every token, the entropy of the distribution that predicted it and the
 token's interval in the secret order (docs/scheme.md §5). The network is run without its output
@@ -6,28 +6,33 @@ head; the hidden states of a chunk of tokens meet the head tile by tile (:mod:`p
 and are forgotten. Memory depends on the tile and the model's window, not on text or vocabulary.
 
 One text and many go the same way: their windows are fed side by side where they are short enough
-(:mod:`pura.model.batches`), readings of one text behind what they share (:mod:`pura.model.pieces`,
-:mod:`pura.model.passes`); :mod:`pura.model.window_scheduler` goes through them.
+(:mod:`pura.model.window_scheduler`), readings of one text behind what they share
+(:mod:`pura.model.pieces`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, ProfileError, PuraError
-from pura.model.head import Orders
+from pura.model.head import Orders, decoder_of
 from pura.model.load import LanguageModel
-from pura.model.pieces import Look
+from pura.model.pieces import Look, plan
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling
 from pura.model.window_scheduler import WindowScheduler
-from pura.model.windows import plan
 from pura.scheme import Profile, SecretKey
+
+if TYPE_CHECKING:
+    import torch
+
+    from pura.model.load import LanguageModel
+
 
 CONTEXT: Final = 8192
 """Longest input in tokens, a known prompt with it."""
@@ -233,3 +238,58 @@ def _opening(model: LanguageModel, profile: Profile) -> tuple[int, ...]:
 def _without(prompt: Sequence[int], opening: tuple[int, ...]) -> tuple[int, ...]:
     tokens = tuple(int(v) for v in prompt)
     return tokens[1:] if opening and tokens[:1] == opening else tokens
+
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+_BLOCK: Final = 64  # rows of the distribution held at once
+
+
+def divergence_bits(
+    source: LanguageModel,
+    proxy: LanguageModel,
+    texts: Sequence[I64],
+    checkpoint: Callable[[], None] | None = None,
+) -> F64:
+    """Return ``KL(source ‖ proxy)`` of the next-token distributions, at temperature 1.
+
+    Args:
+        source: The generating model.
+        proxy: The verifying model, with the same tokenizer.
+        texts: Token ids [L] each; every token but the first is predicted by both.
+        checkpoint: Called between texts; may raise :class:`~pura.base.errors.Cancelled`.
+
+    Returns:
+        float64 [Σ (L - 1)], in bits a token.
+    """
+    import torch
+
+    size = min(source.vocab_size, source.head.rows, proxy.head.rows)
+    rows = []
+    with torch.inference_mode():
+        for ids in texts:
+            if checkpoint is not None:
+                checkpoint()
+            hidden = [_hidden(m, ids) for m in (source, proxy)]
+            for start in range(0, hidden[0].shape[0], _BLOCK):
+                # Rows beyond the tokenizer differ from model to model and mean nothing.
+                part = [
+                    m.head.logits(h[start : start + _BLOCK])[:, :size]
+                    .double()
+                    .cpu()
+                    .log_softmax(dim=1)
+                    for m, h in zip((source, proxy), hidden, strict=True)
+                ]
+                rows.append((part[0].exp() * (part[0] - part[1])).sum(dim=1).numpy())
+    return np.asarray(np.concatenate(rows) / np.log(2)) if rows else np.zeros(0)
+
+
+def _hidden(model: LanguageModel, ids: I64) -> torch.Tensor:
+    import torch
+
+    fed = torch.from_numpy(np.asarray(ids))[None, :-1].to(model.device.torch_device)
+    output = decoder_of(model.network)(input_ids=fed, use_cache=False)
+    hidden = output.last_hidden_state[0]
+    assert isinstance(hidden, torch.Tensor)
+    return hidden

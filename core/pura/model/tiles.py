@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pura.model.head import Head, Orders
-from pura.model.truncation import distribution_torch, is_truncated
+from pura.model.reading import distribution_torch, is_truncated
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:

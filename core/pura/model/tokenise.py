@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import Cancelled, InputError, ModelError, PuraError
-from pura.model.safety import MAX_CONFIG_BYTES, read_object
+from pura.model.folder import MAX_CONFIG_BYTES, read_object
 from pura.scheme import Profile
 from pura.scheme.profile import PROMPT_HOLE, SYSTEM_HOLE
 

@@ -186,16 +186,16 @@ def _seconds(path: Path) -> int:
 def main() -> None:
     """Read the request, bring the libraries, shut the cage, load, tokenise, read."""
     kernel.die_with_parent()
-    from pura.model import lean, offline
+    from pura.model import libraries
 
-    offline.prepare()
-    lean.allow()
-    lean.import_torch()
+    libraries.prepare()
+    libraries.allow()
+    libraries.import_torch()
     import torch
 
     from pura.model import load
     from pura.model.device import Device
-    from pura.model.safety import inspect
+    from pura.model.folder import inspect
     from pura.model.tokenise import tokenise
 
     path, scratch = map(Path, json.loads(sys.stdin.buffer.readline(65536)))

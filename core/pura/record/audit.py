@@ -53,32 +53,6 @@ from pura.scheme import Profile
 from pura.words.sentences import Sentence, headline
 
 SCHEMA = "pura-audit/1"
-_ROW = (
-    "audit",
-    "created",
-    "name",
-    "sha256",
-    "verdict",
-    "log10_e",
-    "p_bound",
-    "p_redraw",
-    "strength",
-    "strength_for",
-    "tokens",
-    "usable",
-    "hidden",
-    "cautions",
-    "undone",
-    "marks",
-    "payload",
-    "payload_best",
-    "payload_posterior",
-    "payloads_in_question",
-    "key",
-    "profile",
-    "model",
-    "fields",
-)
 OLD_MOST_MARKS = 8
 """So many marks earlier versions looked for in a text, and no more."""
 
@@ -253,7 +227,7 @@ class Audit:
         a payload of its own, in :attr:`named_marks`. ``strength`` says in words how strong the
         evidence is, ``strength_for`` for what: "mark", or "no mark" where log10 e is not above 0.
         """
-        row = {name: COLUMNS[name](self.finding) for name in _ROW}
+        row = {name: one.of(self.finding) for name, one in COLUMNS.items() if one.audit}
         fields = row.pop("fields") or {}
         lists = {name: ", ".join(row[name]) for name in ("cautions", "undone")}
         return row | lists | {f"field.{name}": value for name, value in fields.items()}

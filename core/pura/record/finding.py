@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pura.base.catalogue import phrase
 from pura.base.decoder import DecodeError, Decoder
@@ -40,6 +40,8 @@ _BESIDE: Final = (
 _OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 _POSITIVE: Final = ("mark", "indication")
 _DECODER: Final = Decoder()
+FORM: Final = 1
+"""Version of a finding's JSON; a higher one for whatever :func:`upgrade` has to know."""
 LR_CAP: Final = 1e6
 """Largest likelihood ratio that is printed, where a record's policy does not say."""
 
@@ -201,19 +203,20 @@ class Finding:
         return replace(self, marks=marks, conditions=(), cautions=(), **none)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        found: dict[str, Any] = encode(self)
-        return found
+        """Return it as plain JSON values, with the version of their form."""
+        return {"form": FORM, **encode(self)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Finding:
-        """Undo :meth:`to_json`; lists that versions up to 0.3.0 kept are read as well.
+    def from_json(cls, data: Mapping[str, Any], **beside: object) -> Finding:
+        """Undo :meth:`to_json`, also of an earlier version (:func:`upgrade`).
 
         Raises:
             RecordError: It is none.
         """
         try:
-            return _DECODER.decode(cls, data if "headline" in data else _upgraded(data))
+            present = upgrade(data, **beside)
+            del present["form"]
+            return _DECODER.decode(cls, present)
         except (DecodeError, KeyError, TypeError, ValueError):
             raise unusable(RecordError, "record", phrase("what.no-json")) from None
 
@@ -226,39 +229,80 @@ def _of_entry(name: str) -> Callable[[Finding], Any]:
     return lambda found: found.register_match and getattr(found.register_match, name)
 
 
-COLUMNS: Final[dict[str, Callable[[Finding], Any]]] = {
-    "audit": lambda found: found.id,
-    "created": lambda found: found.created,
-    "name": lambda found: found.name,
-    "sha256": lambda found: found.sha256,
-    "verdict": lambda found: found.verdict,
-    "log10_e": lambda found: found.log10_e,
-    "p_bound": lambda found: found.p_bound,
-    "p_redraw": lambda found: found.p_redraw,
-    "strength": lambda found: found.strength,
-    "strength_for": lambda found: "mark" if found.log10_e > 0 else "no mark",
-    "tokens": lambda found: found.tokens,
-    "usable": lambda found: found.usable,
-    "hidden": lambda found: found.hidden,
-    "cautions": lambda found: [caution.key for caution in found.cautions],
-    "undone": lambda found: list(found.undone),
-    "marks": lambda found: max(len(found.marks), int(found.verdict == "mark")),
-    "marks_payloads": lambda found: [mark.payload.bits for mark in found.marks],
-    "passages": lambda found: [[p.start, p.end] for p in found.places],
-    "passages_limits": lambda found: [p.limits and list(p.limits) for p in found.places],
-    "share": lambda found: round(found.share or 0.0, 6),
-    "payload": _of_payload("payload"),
-    "payload_best": _of_payload("payload_best"),
-    "payload_posterior": _of_payload("payload_posterior"),
-    "payloads_in_question": _of_payload("payloads_in_question"),
-    "fields": _of_payload("fields"),
-    "fields_outside": lambda found: list(found.payload.outside) if found.payload else [],
-    "register_entry": _of_entry("entry"),
-    "register_who": _of_entry("who"),
-    "register_posterior": _of_entry("posterior"),
-    "key": lambda found: found.key_fingerprint,
-    "profile": lambda found: found.profile_fingerprint,
-    "model": lambda found: found.model_fingerprint,
+class Column(NamedTuple):
+    """A column of rows.
+
+    Attributes:
+        kind: Type of its values.
+        of: What it says of a finding.
+        audit: It stands in the row of an audit (:meth:`~pura.record.audit.Audit.to_row`).
+        batch: It stands in the rows of a batch.
+    """
+
+    kind: Any
+    of: Callable[[Finding], Any]
+    audit: bool = True
+    batch: bool = True
+
+
+def _column(kind: Any, of: Callable[[Finding], Any]) -> Column:
+    return Column(kind, of, audit=False)
+
+
+COLUMNS: Final[dict[str, Column]] = {
+    "audit": Column(str, lambda found: found.id, batch=False),
+    "created": Column(str, lambda found: found.created, batch=False),
+    "name": Column(str, lambda found: found.name, batch=False),
+    "sha256": Column(str, lambda found: found.sha256, batch=False),
+    "verdict": Column(str, lambda found: found.verdict),
+    "log10_e": Column(float, lambda found: found.log10_e),
+    "p_bound": Column(float, lambda found: found.p_bound, batch=False),
+    "p_redraw": Column(float, lambda found: found.p_redraw, batch=False),
+    "strength": Column(str, lambda found: found.strength, batch=False),
+    "strength_for": Column(
+        str, lambda found: "mark" if found.log10_e > 0 else "no mark", batch=False
+    ),
+    "tokens": Column(int, lambda found: found.tokens),
+    "usable": Column(int, lambda found: found.usable),
+    # Characters that show nothing and have no use where they stand.
+    "hidden": Column(int, lambda found: found.hidden),
+    # Keys of the sentences that weaken the finding, the weightiest first.
+    "cautions": Column(tuple[str, ...], lambda found: [caution.key for caution in found.cautions]),
+    # What of the text's handling was undone in a reading that counts.
+    "undone": Column(tuple[str, ...], lambda found: list(found.undone)),
+    "marks": Column(int, lambda found: max(len(found.marks), int(found.verdict == "mark"))),
+    # Payload of each, in the order of the text; null where it is in question.
+    "marks_payloads": _column(
+        tuple[str | None, ...], lambda found: [mark.payload.bits for mark in found.marks]
+    ),
+    # First character and the one after the last, of all marks.
+    "passages": _column(
+        tuple[tuple[int, int], ...], lambda found: [[p.start, p.end] for p in found.places]
+    ),
+    # Of each, least and greatest first character, least and greatest one after the last (95 %).
+    "passages_limits": _column(
+        tuple[tuple[int, int, int, int] | None, ...],
+        lambda found: [p.limits and list(p.limits) for p in found.places],
+    ),
+    # Part of the tokens that lies in passages.
+    "share": _column(float, lambda found: round(found.share or 0.0, 6)),
+    # Where the text has one mark: its payload as far as it is identified; the most probable one and
+    # its weight; the fewest payloads that together have the weight that identifies; its fields.
+    "payload": Column(str, _of_payload("payload")),
+    "payload_best": Column(str, _of_payload("payload_best")),
+    "payload_posterior": Column(float, _of_payload("payload_posterior")),
+    "payloads_in_question": Column(int, _of_payload("payloads_in_question")),
+    "fields": Column(dict[str, str | None], _of_payload("fields")),
+    "fields_outside": _column(
+        tuple[str, ...], lambda found: list(found.payload.outside) if found.payload else []
+    ),
+    # The entry of the register that has the identified payload, and to whom that was issued.
+    "register_entry": _column(int, _of_entry("entry")),
+    "register_who": _column(str, _of_entry("who")),
+    "register_posterior": _column(float, _of_entry("posterior")),
+    "key": Column(str, lambda found: found.key_fingerprint),
+    "profile": Column(str, lambda found: found.profile_fingerprint),
+    "model": Column(str, lambda found: found.model_fingerprint),
 }
 """The columns of rows: what each says of a finding. A row is a choice of them."""
 
@@ -312,32 +356,53 @@ def named_marks(payloads: Sequence[NamedPayload]) -> tuple[NamedMark, ...]:
     )
 
 
-def _upgraded(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON of a finding for what the list of versions up to 0.3.0 kept of one."""
+def upgrade(data: Mapping[str, Any], **beside: object) -> dict[str, Any]:
+    """Return the JSON of a finding in the present form.
+
+    Args:
+        data: Of any version. What versions up to 0.3.0 kept in the list of texts and in the case
+            log has no form.
+        beside: What entries of a case log say beside such data: audit, created, verdict.
+
+    Raises:
+        ValueError: It is of a later version.
+        KeyError: It is no finding.
+    """
+    if "form" in data:
+        if data["form"] != FORM:
+            raise ValueError("form")
+        return dict(data)
+    data = {**beside, **data}
+    verdict, tokens = data["verdict"], max(1, int(data.get("tokens", 1)))
+    counted = int(data.get("marks") or verdict == "mark")
     if "payloads" in data:
         payloads = data["payloads"]
-    else:  # up to 0.2.0: of the first payload, by its own rule
-        old = {"fields": data["fields"], "bits": data["payload"]}
-        payloads = [old | {"in_question": data["candidates"]}] if data["verdict"] == "mark" else []
+    elif "places" in data:  # up to 0.2.0: of the first payload, by its own rule
+        payloads = [{"bits": data["payload"], "fields": data["fields"]}] * (verdict == "mark")
+    else:  # of the case log, which knew the payload of a text with one mark
+        bits = data.get("identified", "") if counted == 1 else ""
+        payloads = [{"bits": bits, "fields": {}}] * counted
     marks = named_marks([named_payload(one["bits"], dict(one["fields"])) for one in payloads])
-    tokens = max(1, int(data["tokens"]))
     spans: dict[int, list[Passage]] = {}
-    for start, end, number in data["places"]:
+    for start, end, number in data.get("places", ()):
         first, last = round(start * tokens), max(0, round(end * tokens) - 1)
         passage = Passage(first_token=first, last_token=last, start=0, end=0)
         spans.setdefault(int(number), []).append(passage)
+    more = bool(data.get("at_least", data.get("more_marks", False)))
     return Finding(
         id=data["audit"],
         created=data["created"],
-        verdict=data["verdict"],
+        name=data.get("name", ""),
+        sha256=data.get("sha256", ""),
+        verdict=verdict,
         log10_e=data["log10_e"],
-        tokens=data["tokens"],
-        language=data["language"],
-        counted=data["marks"],
-        at_least=data.get("at_least", False),
-        share=data["share"],
+        tokens=int(data.get("tokens", 0)),
+        language=data.get("language", ""),
+        counted=counted,
+        at_least=more,
+        share=data.get("share"),
         marks=tuple(replace(m, passages=tuple(spans.get(n, ()))) for n, m in enumerate(marks)),
-        headline=headline(data["verdict"], data["marks"], at_least=data.get("at_least", False)),
+        headline=headline(verdict, counted, at_least=more),
     ).to_json()
 
 

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pura.base.catalogue import catalogue
-from pura.base.decoder import Decoder, later
 from pura.base.errors import RecordError, ServeError
 from pura.base.files import read_bounded, write_atomic
-from pura.base.json_text import canonical, sha256
+from pura.base.json_text import canonical
 from pura.base.numerals import LANGUAGES
+from pura.record.answers import VALUES, Role, fits
 from pura.report.sign.identity import Identity
 from pura.words.sentences import Sentence, fill
 
@@ -32,99 +32,25 @@ MEDIA: Final = "pura-statement+jws"
 OWN: Final = "Ed25519"  # RFC 9864; the older name EdDSA left the curve open
 ALGORITHMS: Final = (OWN, "ES256", "ES384", "ES512", "PS256")
 _MAX_KEY_BYTES: Final = 1 << 14
-_ROLES: Final = ("trusted", "internal")
-_DECODER: Final = Decoder()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """A stretch of the text that carries a mark, in characters.
-
-    Attributes:
-        start: First character.
-        end: Character after the last.
-    """
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mark:
-    """What is told of a mark.
-
-    Attributes:
-        places: Where it stands.
-        fields: Fields of its payload that are identified and released, by name.
-    """
-
-    places: tuple[Place, ...]
-    fields: dict[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Policy:
-    name: str
-    version: int
-    sha256: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Digest:
-    sha256: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Answer:
-    """An answer as trusted and internal askers get it."""
-
-    verdict: str
-    headline: str
-    strength: str
-    supports: str
-    meaning: str
-    sha256: str
-    created: str
-    policy: _Policy
-    marks: tuple[Mark, ...]
-    record: _Digest | None = later(None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Check:
-    id: str
-    status: Literal["done"]
-    answer: _Answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Signed:
-    """What is signed."""
-
-    schema: str
-    detector: str
-    version: str
-    role: str
-    language: str
-    check: _Check
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Former:
-    """What version 0.3.0 signed."""
-
-    schema: str
-    detector: str
-    version: str
-    role: str
-    created: str
-    sha256: str
-    verdict: str
-    headline: Sentence
-    strength: str
-    supports: str
-    policy: str
-    policy_name: str
+_SIGNED: Final = {
+    "schema": str,
+    "detector": str,
+    "version": str,
+    "role": str,
+    "language": str,
+    "check": {
+        "id": str,
+        "status": Literal["done"],
+        "answer": dict,
+    },
+}
+_FORMER: Final = {
+    **dict.fromkeys(("schema", "detector", "version", "role", "created", "sha256"), str),
+    **dict.fromkeys(("verdict", "strength", "supports", "policy", "policy_name"), str),
+    "headline": {"key": str, "values": dict},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,18 +62,10 @@ class Statement:
         detector: What the detector calls itself.
         version: Of the program.
         role: Of whoever asked.
-        language: Of headline, strength and meaning.
+        language: Of the words of the answer.
         id: Of the check; empty in the former form.
-        verdict: The outcome.
-        headline: The outcome in a few words.
-        strength: The word of the verbal scale; empty where nothing was read.
-        supports: What it supports: ``mark`` or ``no-mark``; empty where the strength is.
-        meaning: The answer in words; empty in the former form.
-        sha256: Of the bytes that were asked about.
-        created: When the text was read, ISO 8601.
-        policy: SHA-256 of the canonical JSON of the decision rule.
-        policy_name: Its name and version.
-        marks: The marks; None in the former form, which says nothing of them.
+        answer: The answer by the names of :data:`~pura.record.answers.VALUES`; the former form has
+            no meaning and no marks.
         record: SHA-256 of the canonical JSON of the record; empty where none was given.
     """
 
@@ -157,16 +75,7 @@ class Statement:
     role: str
     language: str
     id: str
-    verdict: str
-    headline: str
-    strength: str
-    supports: str
-    meaning: str
-    sha256: str
-    created: str
-    policy: str
-    policy_name: str
-    marks: tuple[Mark, ...] | None
+    answer: dict[str, Any]
     record: str
 
     @classmethod
@@ -176,38 +85,21 @@ class Statement:
         Raises:
             ValueError: It is no statement of a form that is known.
         """
-        schema = content.get("schema") if isinstance(content, dict) else None
-        if schema == SCHEMA:
-            signed = _DECODER.decode(_Signed, content)
-            answer = signed.check.answer
-            return cls(
-                schema=SCHEMA,
-                detector=signed.detector,
-                version=signed.version,
-                role=signed.role,
-                language=signed.language,
-                id=signed.check.id,
-                verdict=answer.verdict,
-                headline=answer.headline,
-                strength=answer.strength,
-                supports=answer.supports,
-                meaning=answer.meaning,
-                sha256=answer.sha256,
-                created=answer.created,
-                policy=answer.policy.sha256,
-                policy_name=f"{answer.policy.name} {answer.policy.version}",
-                marks=answer.marks,
-                record="" if answer.record is None else answer.record.sha256,
-            )
-        if schema != FORMER:
+        if not isinstance(content, dict):
+            raise ValueError("content")
+        if content.get("schema") == FORMER:
+            content = _upgraded(content)
+        elif content.get("schema") != SCHEMA or not fits(content, _SIGNED):
             raise ValueError("schema")
-        former = _DECODER.decode(_Former, content)
-        try:
-            headline = fill(former.headline, "en")
-        except RecordError:  # of a version with other words
-            headline = former.verdict
-        values = {**vars(former), "headline": headline, "language": "en"}
-        return cls(**values, id="", meaning="", marks=None, record="")
+        else:
+            shape = {name: row.shape for name, row in VALUES.items()}
+            if not fits(content["check"]["answer"], {**shape, "record?": {"sha256": str}}):
+                raise ValueError("answer")
+        check = content["check"]
+        answer = {name: value for name, value in check["answer"].items() if name != "record"}
+        record = check["answer"].get("record", {"sha256": ""})["sha256"]
+        about = {name: value for name, value in content.items() if name != "check"}
+        return cls(**about, id=check["id"], answer=answer, record=record)
 
     def lines(self, language: str = "en") -> list[tuple[str, str]]:
         """Return what it says, each with its name, as people read it.
@@ -215,57 +107,69 @@ class Statement:
         Args:
             language: Of the names; what was signed stands in the language of the answer.
         """
-        words = catalogue("report-check")
-        values = {
-            "verdict": self.headline,
-            "meaning": self.meaning,
-            "strength": self._strength(),
-            **{f"mark {n}": _told(m, language) for n, m in enumerate(self.marks or (), 1)},
-            "sha": self.sha256,
-            "created": self.created,
-            "detector": f"{self.detector} ({self.version})",
-            "policy": f"{self.policy_name}, SHA-256 {self.policy}",
-            "role": words.fill(f"statement.role-{self.role}", language, {})
-            if self.role in _ROLES
-            else self.role,
-            "check": self.id,
-            "record": self.record,
-        }
-        named = []
-        for name, said in values.items():
-            key, _, number = name.partition(" ")
-            blanks = {"n": int(number)} if number else {}
-            named.append((words.fill(f"statement.{key}", language, blanks), said))
-        return [(name, said) for name, said in named if said]
+        words, said = catalogue("report-check"), list[tuple[str, str]]()
 
-    def _strength(self) -> str:
-        if not self.strength or self.supports not in ("mark", "no-mark"):
-            return self.strength
-        language = self.language if self.language in LANGUAGES else "en"
-        side = f"statement.for-{self.supports}"
-        return catalogue("report-check").fill(side, language, {"word": self.strength})
+        def add(key: str, value: str, **blanks: int) -> None:
+            if value:
+                said.append((words.fill(f"statement.{key}", language, blanks), value))
+
+        own = self.language if self.language in LANGUAGES else "en"
+        for name, row in VALUES.items():
+            if row.shown is not None and name in self.answer:
+                add(name, row.shown(self.answer[name], self.answer, own))
+        for number, mark in enumerate(self.answer.get("marks", ()), 1):
+            add("mark", _told(mark, language), n=number)
+        known = self.role in tuple(Role)
+        role = words.fill(f"statement.role-{self.role}", language, {}) if known else self.role
+        add("detector", f"{self.detector} ({self.version})")
+        add("role", role)
+        add("check", self.id)
+        add("record", self.record)
+        return said
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return asdict(self)
+        """Return it as JSON: the answer beside what is said of it."""
+        about = {name: value for name, value in vars(self).items() if name != "answer"}
+        policy = self.answer["policy"]
+        return {
+            **about,
+            "meaning": "",
+            "marks": None,
+            **self.answer,
+            "policy": policy["sha256"],
+            "policy_name": f"{policy['name']} {policy['version']}",
+        }
 
 
-def _told(mark: Mark, language: str) -> str:
-    """Return a mark in words: its fields, and where it stands, counted from 1."""
-    words = catalogue("report-check")
-    places = (
-        words.fill("statement.place", language, {"a": p.start + 1, "b": p.end}) for p in mark.places
-    )
-    return "; ".join((*(f"{name}: {value}" for name, value in mark.fields.items()), *places))
-
-
-def digested(record: object) -> dict[str, str]:
-    """Return what stands for a record in what is signed.
+def _upgraded(former: dict[str, Any]) -> dict[str, Any]:
+    """Return what version 0.3.0 signed in the present form.
 
     Raises:
-        ValueError: It has no canonical form.
+        ValueError: It is none.
     """
-    return {"sha256": sha256(canonical(record))}
+    if not fits(former, _FORMER):
+        raise ValueError("former")
+    try:
+        headline = fill(Sentence(**former["headline"]), "en")
+    except RecordError:  # of a version with other words
+        headline = former["verdict"]
+    name, _, version = former["policy_name"].rpartition(" ")
+    about = {one: former[one] for one in ("schema", "detector", "version", "role")}
+    answer = {one: former[one] for one in VALUES if one in former}
+    policy = {"name": name, "version": version, "sha256": former["policy"]}
+    answer |= {"headline": headline, "policy": policy}
+    return about | {"language": "en", "check": {"id": "", "status": "done", "answer": answer}}
+
+
+def _told(mark: dict[str, Any], language: str) -> str:
+    """Return a mark in words: its fields, and where it stands, counted from 1."""
+    words = catalogue("report-check")
+    fields = (f"{name}: {value}" for name, value in mark["fields"].items())
+    places = (
+        words.fill("statement.place", language, {"a": place["start"] + 1, "b": place["end"]})
+        for place in mark["places"]
+    )
+    return "; ".join((*fields, *places))
 
 
 @dataclass(frozen=True, kw_only=True)

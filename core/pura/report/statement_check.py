@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import ReportFileError
 from pura.base.json_text import TwiceError, canonical, read_json
+from pura.record.answers import digested
 from pura.report.check.parse import drive
 from pura.report.check.verify import BAD, GOOD, NOTICE, OPEN, CheckedPoint
 from pura.report.sign.identity import describe
-from pura.report.statement import ALGORITHMS, FORMER, MEDIA, OWN, Statement, digested, joserfc_key
+from pura.report.statement import ALGORITHMS, FORMER, MEDIA, OWN, Statement, joserfc_key
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -191,7 +192,7 @@ def check_statement(
     if not sha256:
         checks.append(CheckedPoint(name="text", state=OPEN, key="statement.no-text"))
     else:
-        same = sha256 == said.sha256
+        same = sha256 == said.answer["sha256"]
         key = "statement.text-same" if same else "statement.text-other"
         checks.append(CheckedPoint(name="text", state=GOOD if same else BAD, key=key))
     return StatementCheck(checks=tuple(checks), statement=said, fingerprint=fingerprint)

@@ -17,6 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from pura.base.errors import PuraError
+from pura.record import answers
+from pura.record.answers import Role
 from pura.report.statement import SCHEMA, StatementKey
 from pura.serve import page, routes, shapes, softbinding
 from pura.serve.guard import Guard
@@ -27,7 +29,7 @@ from pura.serve.settings import Places, Settings
 from pura.serve.shapes import RefusalError, problem
 from pura.serve.softbinding import Manifests
 from pura.serve.store import Salt, Store
-from pura.serve.tokens import Role, TokenFile
+from pura.serve.tokens import TokenFile
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
@@ -121,8 +123,9 @@ def _openapi(app: FastAPI) -> dict[str, object]:
     """Describe the interface, with what is read by hand."""
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
-        question = shapes.Question.model_json_schema(ref_template="#/components/schemas/{model}")
-        schema["components"]["schemas"]["Question"] = question
+        components = schema["components"]["schemas"]
+        components["Question"] = shapes.Question.model_json_schema()
+        components |= {name: answers.schema(shape) for name, shape in shapes.SHAPES.items()}
         schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         schema["security"] = [{"token": []}, {}]
         app.openapi_schema = schema

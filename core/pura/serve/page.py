@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from pura.base.errors import PuraError
 from pura.base.paths import resource
 from pura.documents import Document, endings, from_text
-from pura.serve import answers
+from pura.record import answers
 from pura.serve.routes import InMemory, asker_of, document_of, ended, service_of
 from pura.serve.service import DONE, WAITING
 from pura.serve.shapes import RefusalError, details, language_of
@@ -78,7 +78,7 @@ async def answer(request: Request, identifier: str) -> Response:
         return _problem(request, check.error, form=True)
     if check.answer is None:
         return _page(request, WAITING, title="page.waiting", check=check.id)
-    shown = check.answer.shown(language_of(request))
+    shown = check.answer.told(language_of(request))
     return _page(request, DONE, title=f"answer.{check.answer.verdict}", answer=shown)
 
 

@@ -18,18 +18,20 @@ from starlette.requests import ClientDisconnect, Request
 from pura.base.errors import InputError
 from pura.documents import Document, Extraction, choose, endings, from_text, read_data
 from pura.documents.values import over
-from pura.serve import answers, shapes, store
+from pura.record import answers
+from pura.record.answers import Role
+from pura.serve import shapes, store
 from pura.serve.reader import Kept
 from pura.serve.service import WAITING, Check, Service, address_of
-from pura.serve.shapes import MEDIA, RefusalError, language_of
-from pura.serve.tokens import Asker, Role
+from pura.serve.shapes import MEDIA, RefusalError, answered, language_of
+from pura.serve.tokens import Asker
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
 _BEAT_S: Final = 0.05
 _FIELDS: Final = 3
 _FIELD_BYTES: Final = 1000
-_PROBLEM: Final[dict[str, Any]] = {"model": shapes.Problem, "content": {MEDIA: {}}}
+_PROBLEM: Final = answered("Problem", "What went wrong.", MEDIA)
 PROBLEMS: Final[dict[int | str, dict[str, Any]]] = dict.fromkeys(
     (400, 401, 403, 408, 413, 415, 421, 422, 429, 503, 507), _PROBLEM
 )
@@ -140,10 +142,7 @@ async def document_of(
 
 @router.post(
     "/v1/checks",
-    response_model=shapes.Check,
-    response_model_exclude_none=True,
-    status_code=HTTPStatus.OK,
-    responses={202: {"model": shapes.Check}, **PROBLEMS},
+    responses={200: answered("Check"), 202: answered("Check", "It is read later."), **PROBLEMS},
     openapi_extra=_BODY,
     tags=["checks"],
 )
@@ -165,9 +164,7 @@ async def ask(request: Request) -> Response:
 
 @router.get(
     "/v1/checks/{identifier}",
-    response_model=shapes.Check,
-    response_model_exclude_none=True,
-    responses=NOT_FOUND,
+    responses={200: answered("Check"), **NOT_FOUND},
     tags=["checks"],
 )
 async def look(request: Request, identifier: str) -> Response:
@@ -189,7 +186,7 @@ async def drop(request: Request, identifier: str) -> Response:
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
-@router.get("/v1/detector", response_model=shapes.Detector, tags=["detector"])
+@router.get("/v1/detector", responses={200: answered("Detector")}, tags=["detector"])
 async def detector(request: Request) -> JSONResponse:
     """Say what is detected, what an answer means, and what holds of false findings."""
     language = language_of(request)
@@ -235,7 +232,7 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
     """Return what there is to know of the detector, in a language."""
     settings, policy = service.settings, service.policy
     protection, limits = settings.protection, settings.limits
-    one = 10.0 ** -(policy.t_found + protection.margin)
+    one = 10.0**-service.threshold
     questions = None
     if protection.per_day_public and protection.least_tokens:
         most = store.most_answered(protection.per_day_public, protection.least_tokens)

@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import ipaddress
+import json
 import secrets
 import time
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -21,14 +23,15 @@ from starlette.requests import Request
 from pura.audit.options import Notice
 from pura.base.errors import PuraError, ServeError
 from pura.documents import Document
-from pura.serve import answers, store
-from pura.serve.answers import Answer
+from pura.record.answers import MARKED, NO_STATEMENT, Answer, Role, digested, policy_facts
+from pura.record.json_io import to_json
+from pura.serve import store
 from pura.serve.log import Log, Metrics, Refusals
 from pura.serve.reader import Found, Kept, Reader, Work
 from pura.serve.settings import Settings
 from pura.serve.shapes import RefusalError, details
 from pura.serve.store import Budget, Salt, Store
-from pura.serve.tokens import Asker, Role, TokenFile
+from pura.serve.tokens import Asker, TokenFile
 from pura.usecases.audits import Audited
 from pura.verdict.policy import Policy, default_policy
 
@@ -68,6 +71,8 @@ class Check:
         paid_tokens: So many were paid for before the text was read.
         text: SHA-256 of the text as it was read from the question.
         work: What is being read for it.
+        record: The whole record, JSON, packed; None unless the asker is internal.
+        digest: What stands for it in a statement.
     """
 
     id: str
@@ -85,6 +90,8 @@ class Check:
     tokens: int = 0
     paid_tokens: int = 0
     work: Work | None = None
+    record: bytes | None = None
+    digest: dict[str, str] | None = None
 
     def shown(self, language: str, sign: Sign | None = None) -> dict[str, Any]:
         """Return it as JSON in a language, signed unless the public asked.
@@ -95,13 +102,14 @@ class Check:
         """
         shown: dict[str, Any] = {"id": self.id, "status": self.state}
         if (answer := self.answer) is not None:
-            shown["answer"] = answer.shown(language)
+            shown["answer"] = answer.told(language)
             if sign is not None and answer.role is not Role.PUBLIC:
-                signed = shown["answer"] | ({"record": answer.digest} if answer.digest else {})
+                signed = shown["answer"] | ({"record": self.digest} if self.digest else {})
                 shown["answer"]["statement"] = sign(
                     shown | {"answer": signed}, answer.role, language
                 )
-            shown["answer"] |= answer.opened()
+            if self.record is not None:
+                shown["answer"]["record"] = json.loads(zlib.decompress(self.record))
         if self.error is not None:
             shown["problem"] = details(self.error, language)
         return shown
@@ -405,13 +413,34 @@ class Service:
         else:
             self._end(check, told)
 
+    @property
+    def threshold(self) -> float:
+        """The log10 of the evidence from which the public is told of a mark."""
+        return self.policy.t_found + self.settings.protection.margin
+
     def _answer(self, check: Check, found: Audited) -> Answer:
-        if check.asker.role is Role.PUBLIC:
-            protection = self.settings.protection
-            above = answers.threshold(self.policy, protection)
-            long_enough = check.paid_tokens >= protection.least_tokens
-            return answers.public(found, above=above, long_enough=long_enough)
-        return answers.full(found, check.asker.role, self.settings.release)
+        role, finding = check.asker.role, found.audit.finding
+        if role is Role.PUBLIC:
+            marked = (
+                found.error is None
+                and finding.verdict == "mark"
+                and check.paid_tokens >= self.settings.protection.least_tokens
+                and finding.log10_e >= self.threshold
+            )
+            return Answer(role=role, verdict=MARKED if marked else NO_STATEMENT)
+        if role is Role.INTERNAL:
+            record = to_json(found.audit)
+            check.record, check.digest = (
+                zlib.compress(record.encode()),
+                digested(json.loads(record)),
+            )
+        return Answer(
+            role=role,
+            verdict=finding.verdict,
+            finding=finding,
+            policy=policy_facts(found.audit.policy),
+            release=self.settings.release,
+        )
 
     def _end(self, check: Check, answer: Answer | None, error: PuraError | None = None) -> None:
         check.answer, check.error = answer, error

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pura.base.paths import Paths
-from pura.serve.tokens import PER_DAY, Role
+from pura.record.answers import Role
+from pura.serve.tokens import PER_DAY
 
 
 @dataclass(frozen=True, kw_only=True)

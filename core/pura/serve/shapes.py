@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from pura.base.errors import PuraError
 from pura.base.numerals import LANGUAGES
+from pura.record.answers import POLICY, VALUES, schema
 
 MEDIA: Final = "application/problem+json"
 _STATUS: Final = {
@@ -99,13 +100,7 @@ def problem(request: Request, error: PuraError) -> JSONResponse:
     return JSONResponse(shown, status_code=shown["status"], headers=headers, media_type=MEDIA)
 
 
-class Shape(BaseModel):
-    """Something that goes over the wire."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Question(Shape):
+class Question(BaseModel):
     """A text to be checked."""
 
     model_config = ConfigDict(
@@ -122,160 +117,7 @@ class Question(Shape):
     )
 
 
-class Place(Shape):
-    """A stretch of the text, in characters."""
-
-    start: int = Field(description="First character.")
-    end: int = Field(description="Character after the last.")
-
-
-class Mark(Shape):
-    """A mark."""
-
-    places: list[Place] = Field(description="Where it stands.")
-    fields: dict[str, str] = Field(
-        description="Fields of its payload that are identified and released."
-    )
-
-
-class Policy(Shape):
-    """The decision rule."""
-
-    name: str
-    version: int
-    sha256: str = Field(description="Of its canonical JSON (RFC 8785).")
-
-
-class Answer(Shape):
-    """An answer. The public gets verdict, headline and meaning, and nothing else."""
-
-    verdict: Literal[
-        "marked",
-        "no-statement",
-        "mark",
-        "indication",
-        "no-mark",
-        "insufficient",
-        "not-examinable",
-    ] = Field(description="The public: marked or no-statement. Others: the outcome.")
-    headline: str = Field(description="The same in a few words.")
-    meaning: str = Field(description="What it means, and what it does not.")
-    strength: str | None = Field(default=None, description="How strong the evidence is, in words.")
-    supports: Literal["", "mark", "no-mark"] | None = Field(
-        default=None, description="What it supports."
-    )
-    sha256: str | None = Field(default=None, description="Of the bytes that were asked about.")
-    created: str | None = Field(default=None, description="When it was read, ISO 8601.")
-    policy: Policy | None = None
-    marks: list[Mark] | None = None
-    statement: str | None = Field(
-        default=None,
-        description="The signed statement (JWS) of the whole check as it stands here; of the "
-        "record, the SHA-256 of its canonical JSON (RFC 8785).",
-    )
-    record: dict[str, Any] | None = Field(
-        default=None, description="Internal askers: the whole record (pura-audit/1)."
-    )
-
-
-class Problem(BaseModel):
-    """What went wrong (RFC 9457)."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "type": "urn:pura:problem:serve-budget",
-                    "title": "The budget is used up for now.",
-                    "status": 429,
-                    "detail": "Ask again after the time that “Retry-After” says.",
-                    "code": "serve-budget",
-                }
-            ]
-        },
-    )
-
-    type: str
-    title: str = Field(description="What happened and what it means.")
-    status: int
-    detail: str = Field(description="The way out.")
-    code: str = Field(description="Stable, for programs.")
-
-
-class Check(Shape):
-    """A check."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "id": "0Jv2nK1qD3sRzT6uYw8xAbCdEfGhIjKl",
-                    "status": "done",
-                    "answer": {
-                        "verdict": "no-statement",
-                        "headline": "No statement",
-                        "meaning": "…",
-                    },
-                },
-                {"id": "0Jv2nK1qD3sRzT6uYw8xAbCdEfGhIjKl", "status": "waiting"},
-            ]
-        },
-    )
-
-    id: str = Field(description="Whoever asked fetches the answer under it.")
-    status: Literal["waiting", "done", "failed"]
-    answer: Answer | None = None
-    problem: Problem | None = None
-
-
-class Meaning(Shape):
-    """What an answer of the public means."""
-
-    headline: str
-    meaning: str
-
-
-class FalseFindings(Shape):
-    """What holds of false findings, however many questions are asked (docs/evidence.md)."""
-
-    one: float = Field(description="Most chance that a text without the mark is called marked.")
-    questions: int | None = Field(
-        description="Texts of the least length that the public can ask about within 24 hours; "
-        "null: no limit."
-    )
-    any_of_a_day: float | None = Field(
-        description="Most chance that any of these is, whoever asks and however they choose."
-    )
-    meaning: str
-
-
-class Detector(Shape):
-    """What there is to know of the detector."""
-
-    name: str
-    version: str
-    contact: str
-    detects: str
-    least_tokens: int
-    languages: list[str] = Field(description="Validated for; empty: nothing was said.")
-    formats: list[str] = Field(description="Endings of files that are read.")
-    answers: dict[str, Meaning]
-    anyone: bool = Field(description="Whoever has no token may ask.")
-    most_bytes: int
-    most_characters: int
-    check_tokens: int = Field(description="Tokens of a text that costs one check of a budget.")
-    per_day_block: int | None = Field(
-        description="Checks that flow into the budget of an address block in a day; null: no limit."
-    )
-    policy: Policy
-    statement_key: str = Field(
-        description="Public key of signed answers, PEM; empty: they are not signed."
-    )
-    false_findings: FalseFindings
-
-
-class SoftBinding(Shape):
+class SoftBinding(BaseModel):
     """A soft binding (C2PA)."""
 
     model_config = ConfigDict(
@@ -287,30 +129,105 @@ class SoftBinding(Shape):
     value: str = Field(max_length=2000, description="Its value, base64.")
 
 
-class Match(Shape):
-    """A manifest that belongs to a soft binding."""
-
-    manifestId: str = Field(description="The manifest's identifier.")  # noqa: N815
-    endpoint: str | None = Field(default=None, description="Who has it; absent: this service.")
-    similarityScore: int = Field(  # noqa: N815
-        ge=0, le=100, description="Always 100: payloads that are not identified lead nowhere."
-    )
+def answered(
+    name: str, what: str = "The answer.", media: str = "application/json"
+) -> dict[str, Any]:
+    """Return what OpenAPI says of an answer whose shape is one of :data:`SHAPES`."""
+    return {"description": what, "content": {media: {"schema": schema(name)}}}
 
 
-class Matches(Shape):
-    """Manifests that were found."""
-
-    matches: list[Match]
-
-
-class Algorithm(Shape):
-    """The name of a soft binding."""
-
-    alg: str
-
-
-class SoftBindings(Shape):
-    """Which soft bindings are looked up."""
-
-    watermarks: list[Algorithm]
-    fingerprints: list[Algorithm]
+_MEANING: Final = {"headline": str, "meaning": str}
+_ALGORITHM: Final = {"alg": str}
+SHAPES: Final[dict[str, Any]] = {
+    "Answer": (
+        {
+            **{name if row.public else f"{name}?": row.shape for name, row in VALUES.items()},
+            "statement?": (
+                str,
+                "Signed statement (JWS) of the whole check; of the record, its SHA-256 (RFC 8785).",
+            ),
+            "record?": (dict, "Internal askers: the whole record (pura-audit/1)."),
+        },
+        "An answer. The public gets verdict, headline and meaning, and nothing else.",
+    ),
+    "Problem": (
+        {
+            "type": str,
+            "title": (str, "What happened and what it means."),
+            "status": int,
+            "detail": (str, "The way out."),
+            "code": (str, "Stable, for programs."),
+        },
+        "What went wrong (RFC 9457).",
+    ),
+    "Check": (
+        {
+            "id": (str, "Whoever asked fetches the answer under it."),
+            "status": Literal["waiting", "done", "failed"],
+            "answer?": "Answer",
+            "problem?": "Problem",
+        },
+        "A check.",
+    ),
+    "Detector": (
+        {
+            "name": str,
+            "version": str,
+            "contact": str,
+            "detects": str,
+            "least_tokens": int,
+            "languages": ([str], "Validated for; empty: nothing was said."),
+            "formats": ([str], "Endings of files that are read."),
+            "answers": ({str: _MEANING}, "What an answer of the public means."),
+            "anyone": (bool, "Whoever has no token may ask."),
+            "most_bytes": int,
+            "most_characters": int,
+            "check_tokens": (int, "Tokens of a text that costs one check of a budget."),
+            "per_day_block": (
+                int | None,
+                "Checks that flow into the budget of an address block in a day; null: no limit.",
+            ),
+            "policy": POLICY,
+            "statement_key": (
+                str,
+                "Public key of signed answers, PEM; empty: they are not signed.",
+            ),
+            "false_findings": (
+                {
+                    "one": (float, "Most chance that a text without the mark is called marked."),
+                    "questions": (
+                        int | None,
+                        "Texts of the least length for the public in 24 hours; null: no limit.",
+                    ),
+                    "any_of_a_day": (
+                        float | None,
+                        "Most chance that any of these is, whoever asks and however they choose.",
+                    ),
+                    "meaning": str,
+                },
+                "What holds of false findings, whatever is asked (docs/evidence.md).",
+            ),
+        },
+        "What there is to know of the detector.",
+    ),
+    "Matches": (
+        {
+            "matches": [
+                {
+                    "manifestId": (str, "The manifest's identifier."),
+                    "endpoint?": (str, "Who has it; absent: this service."),
+                    "similarityScore": (
+                        int,
+                        "Always 100: payloads that are not identified lead nowhere.",
+                    ),
+                }
+            ]
+        },
+        "Manifests that were found.",
+    ),
+    "SoftBindings": (
+        {"watermarks": [_ALGORITHM], "fingerprints": [_ALGORITHM]},
+        "Which soft bindings are looked up.",
+    ),
+}
+"""What is answered, see :func:`~pura.record.answers.fits`."""

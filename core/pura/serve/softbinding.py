@@ -20,6 +20,7 @@ from pura.base.decoder import DecodeError, Decoder
 from pura.base.errors import PayloadError, ServeError
 from pura.base.files import read_bounded
 from pura.base.json_text import read_json
+from pura.record.answers import Role
 from pura.scheme import Payload
 from pura.serve import shapes, store
 from pura.serve.routes import (
@@ -30,8 +31,8 @@ from pura.serve.routes import (
     ended,
     service_of,
 )
-from pura.serve.shapes import RefusalError
-from pura.serve.tokens import Asker, Role
+from pura.serve.shapes import RefusalError, answered
+from pura.serve.tokens import Asker
 
 SCHEMA: Final = "pura-manifests/1"
 MAX_BYTES: Final = 64 << 20
@@ -178,21 +179,20 @@ _GONE: Final = 204
 _STRONGEST: Final = 100
 _MOST_RESULTS: Final = 1000
 _ANSWERS: Final = PROBLEMS | NOT_FOUND
+_MATCHES: Final[dict[int | str, dict[str, Any]]] = {200: answered("Matches"), **_ANSWERS}
 
 router = APIRouter(prefix="/v1/softbinding", tags=["soft binding"])
 
 MostResults = Annotated[int, Query(alias="maxResults", ge=1)]
 
 
-@router.get(
-    "/services/supportedAlgorithms", response_model=shapes.SoftBindings, responses=NOT_FOUND
-)
+@router.get("/services/supportedAlgorithms", responses={200: answered("SoftBindings"), **NOT_FOUND})
 async def supported(request: Request) -> JSONResponse:
     """Say which soft bindings are looked up."""
     return JSONResponse({"watermarks": [{"alg": _manifests(request).alg}], "fingerprints": []})
 
 
-@router.get("/matches/byBinding", response_model=shapes.Matches, responses=_ANSWERS)
+@router.get("/matches/byBinding", responses=_MATCHES)
 async def by_binding(
     request: Request,
     value: str,
@@ -203,7 +203,7 @@ async def by_binding(
     return _looked_up(request, alg, value, maxResults)
 
 
-@router.post("/matches/byBinding", response_model=shapes.Matches, responses=_ANSWERS)
+@router.post("/matches/byBinding", responses=_MATCHES)
 async def by_large_binding(
     request: Request,
     asked: shapes.SoftBinding,
@@ -215,8 +215,7 @@ async def by_large_binding(
 
 @router.post(
     "/matches/byContent",
-    response_model=shapes.Matches,
-    responses=_ANSWERS,
+    responses=_MATCHES,
     openapi_extra={
         "requestBody": {
             "required": True,

@@ -9,22 +9,14 @@ import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from pura.base.errors import ServeError
 from pura.base.files import file_lock, write_atomic
 from pura.base.json_text import read_json
+from pura.record.answers import Role
 from pura.serve.store import Budget
-
-
-class Role(StrEnum):
-    """How much of a finding is answered."""
-
-    PUBLIC = "public"
-    TRUSTED = "trusted"
-    INTERNAL = "internal"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -365,8 +365,8 @@ class Prepared:
     def _audited(
         self, text: AuditText, found: Audit | PuraError, notices: tuple[Notice, ...]
     ) -> Audited | PuraError:
-        from pura.audit import steps as record_facts
-        from pura.audit.steps import STEPS
+        from pura.audit import options as record_facts
+        from pura.audit.options import STEPS
         from pura.audit.unexamined import reason_of, unexamined
         from pura.audit.variants import prompt_facts
 
@@ -387,7 +387,7 @@ class Prepared:
 
     def _means(self) -> Means:
         """Return with what texts are audited; before anything is opened, what was chosen."""
-        from pura.audit import steps as record_facts
+        from pura.audit import options as record_facts
         from pura.audit.unexamined import Means
 
         at, setup, model = self._environment, self._setup, self._model
@@ -534,7 +534,7 @@ def unread_parts(extraction: Extraction, parts: Sequence[str] = ()) -> tuple[Unr
 
 
 def _not_examined(item: UnreadFile, means: Means) -> Audited:
-    from pura.audit.steps import STEPS, bytes_noted
+    from pura.audit.options import STEPS, bytes_noted
     from pura.audit.unexamined import unexamined
     from pura.words.sentences import sentence
 

@@ -231,7 +231,7 @@ def merge_batch(
     rows = _watched(merged(results), gaps)
     if fdr is not None:
         marks = _chosen(np.array([_strength(row) for row in merged(results)]), fdr)
-        rows = (replace(row, chosen=bool(m)) for row, m in zip(rows, marks, strict=True))
+        rows = (row | {"chosen": bool(m)} for row, m in zip(rows, marks, strict=True))
     done = _written(output, rows, chosen, fdr)
     return replace(done, missing=next(iter(gaps), None))
 
@@ -240,13 +240,13 @@ def _watched(rows: Iterator[Row], gaps: list[tuple[int, int]]) -> Iterator[Row]:
     """Note where rows are missing: every input has an item 1, and items are counted without gap."""
     number = item = 0
     for row in rows:
-        if row.input != number:
-            if row.input != number + 1:
+        if row["input"] != number:
+            if row["input"] != number + 1:
                 gaps.append((number + 1, 1))
-            number, item = row.input, 0
-        if row.item > item + 1:
+            number, item = row["input"], 0
+        if row["item"] > item + 1:
             gaps.append((number, item + 1))
-        item = row.item
+        item = row["item"]
         yield row
 
 
@@ -331,7 +331,8 @@ def _chosen(log10_e: npt.NDArray[np.float64], alpha: float) -> npt.NDArray[np.bo
 
 
 def _strength(row: Row) -> float:
-    return np.nan if row.log10_e is None or row.error is not None else row.log10_e
+    strength = None if row["error"] is not None else row["log10_e"]
+    return np.nan if strength is None else float(strength)
 
 
 def _written(output: str, rows: Iterator[Row], form: str, fdr: float | None) -> BatchDone:
@@ -341,7 +342,7 @@ def _written(output: str, rows: Iterator[Row], form: str, fdr: float | None) -> 
     def counted() -> Iterator[Row]:
         nonlocal chosen
         for row in _counted(rows, done):
-            chosen += row.chosen is True
+            chosen += row["chosen"] is True
             yield row
 
     count = write_rows(output, counted(), form)
@@ -350,9 +351,9 @@ def _written(output: str, rows: Iterator[Row], form: str, fdr: float | None) -> 
 
 def _counted(rows: Iterator[Row], done: BatchDone) -> Iterator[Row]:
     for row in rows:
-        done.outcomes[row.verdict] += 1
-        if row.error is not None:
-            done.errors[row.error] += 1
+        done.outcomes[row["verdict"]] += 1
+        if row["error"] is not None:
+            done.errors[row["error"]] += 1
         yield row
 
 
@@ -430,7 +431,7 @@ def reading(ready: Prepared, *, records: bool) -> Read:
 def _finding(found: Audited, seconds: float, *, records: bool) -> Finding:
     record = packed(found.audit) if records else None
     return Finding(
-        row=finding_of(found.audit, found.error),
+        row=finding_of(found.audit.finding, found.error),
         seconds=seconds,
         record=record,
         alone=Notice.READ_ALONE in found.notices,

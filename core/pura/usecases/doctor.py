@@ -29,16 +29,15 @@ from pura.base.paths import build_hash, resource
 from pura.base.process import NOT_SHUT_STATUS, stays_out_of_swap
 from pura.caselog import list_cases
 from pura.decode.exact import decide
-from pura.decode.likelihood import Intervals
-from pura.decode.model import default_model
+from pura.decode.likelihood import Intervals, default_model
 from pura.decode.paper import decode as decode_paper
 from pura.decode.trellis import make_trellis
 from pura.documents import values as bounds
 from pura.extract.local import local_evidence
 from pura.keys import State, words
-from pura.model import offline
+from pura.model import libraries
 from pura.model.device import free_memory, gigabytes, instructions, room_for
-from pura.model.fetch import known_models
+from pura.model.store import known_models
 from pura.register.store import Register
 from pura.scheme import (
     Gate,
@@ -161,7 +160,7 @@ def _same(what: str, got: Any, expected: Any) -> None:
 
 
 def _distribution(logits: list[float], profile: Profile) -> npt.NDArray[np.float64]:
-    from pura.model.truncation import distribution
+    from pura.model.reading import distribution
 
     return distribution(
         np.asarray(logits, dtype=np.float64),
@@ -419,8 +418,8 @@ def _processor() -> Iterator[Examined]:
 
 
 def _offline() -> Iterator[Examined]:
-    offline.prepare()
-    switches = offline.switches()
+    libraries.prepare()
+    switches = libraries.switches()
     off = [name for name, wanted in switches.items() if os.environ.get(name) != wanted]
     if off:
         yield _seen("offline", "offline.open", "fault", listed=", ".join(off))

@@ -18,14 +18,14 @@ from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.keys.entries import no_such_key
 from pura.keys.epochs import epoch_key, is_epoch
-from pura.model.cache import ModelCache
+from pura.model.store import ModelCache
 from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, SecretKey
 from pura.verdict.power_file import PowerFolder
 
 if TYPE_CHECKING:
     from pura.model.device import Device
-    from pura.model.installed import InstalledModel
+    from pura.model.folder import InstalledModel
     from pura.model.load import BareModel, LanguageModel
     from pura.model.store import ModelStore
 
@@ -80,9 +80,9 @@ class Environment:
     @property
     def models(self) -> ModelStore:
         """The installed models."""
-        from pura.model import offline
+        from pura.model import libraries
 
-        offline.prepare()
+        libraries.prepare()
         from pura.model.store import ModelStore
 
         return ModelStore(self.paths.models)
@@ -165,9 +165,9 @@ class Environment:
         Raises:
             DeviceError: The device that was asked for is not there.
         """
-        from pura.model import offline
+        from pura.model import libraries
 
-        offline.prepare()
+        libraries.prepare()
         from pura.model.device import choose_device
 
         return choose_device(self.device, self.dtype)

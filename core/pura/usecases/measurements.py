@@ -14,7 +14,7 @@ from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.keys import KeyRef, Secret
-from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
+from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
 from pura.usecases.keys import open_identity, trusted_roots
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pura.measure.attacks.table import Attack
     from pura.measure.decomposition import BitMargin, BitReadings, Decomposition
     from pura.measure.evaluate import MeasuredText
-    from pura.measure.power.plan import PowerPlan
+    from pura.measure.power_plan import PowerPlan
     from pura.report.sign.sign import SignatureWord
 
 
@@ -97,7 +97,7 @@ def plan_power(
         PolicyError: Numbers out of range, or an unknown edit.
         InputError: The prompts cannot be read.
     """
-    from pura.measure.power.plan import PowerPlan, parse_edit
+    from pura.measure.power_plan import PowerPlan, parse_edit
 
     own = {} if prompts is None else {"prompts": _prompts(prompts)}
     return PowerPlan(
@@ -144,8 +144,7 @@ def measure_power(
         Cancelled: The checkpoint said so; what was done is kept for the next call.
     """
     from pura.measure.cache import Cache
-    from pura.measure.power.measure import read_texts, write_texts
-    from pura.measure.power.table import make_table
+    from pura.measure.power import make_table, read_texts, write_texts
 
     progress(Stage(name="model"))
     source = environment.model(model, profile=plan.profile)
@@ -173,7 +172,7 @@ def estimate_power(
     Raises:
         PuraError: As :func:`measure_power`.
     """
-    from pura.measure.power.measure import trial_seconds
+    from pura.measure.power import trial_seconds
 
     return trial_seconds(environment.model(model, profile=plan.profile), plan, checkpoint)
 
@@ -405,7 +404,7 @@ def decompose_text(
         survived,
     )
     from pura.measure.evaluate import evaluate
-    from pura.measure.power.measure import read_as
+    from pura.measure.power import read_as
     from pura.model.tokenise import tokenise
     from pura.scheme import encode, schedule
 

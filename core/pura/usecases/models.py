@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from pura.base.errors import ModelError
 from pura.base.progress import Checkpoint, Progress, Stage, counted, never_cancelled, no_progress
 from pura.keys import KeyRef
-from pura.measure.usual import PROXY_TEXTS, TOKENS
-from pura.model.installed import InstalledModel
+from pura.measure import PROXY_TEXTS, TOKENS
+from pura.model.folder import InstalledModel
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 
 if TYPE_CHECKING:
-    from pura.measure.fitness.measure import ProxyFitness
+    from pura.measure.fitness import ProxyFitness
 
 
 def install_model(
@@ -35,7 +35,7 @@ def install_model(
     Raises:
         ModelError: It is not known; no space, no network, or not the expected file.
     """
-    from pura.model.fetch import builtin_model
+    from pura.model.store import builtin_model
 
     known = builtin_model().name
     if name not in (None, known):
@@ -147,7 +147,7 @@ def measure_fitness(
     Raises:
         PuraError: Key, model or samples cannot be read, or do not belong together.
     """
-    from pura.measure.fitness.measure import make_samples, measure, read_samples
+    from pura.measure.fitness import make_samples, measure, read_samples
 
     with environment.opened_keys([key]) as [(secret, _)]:
         progress(Stage(name="model"))

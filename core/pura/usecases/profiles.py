@@ -15,7 +15,7 @@ from pura.base.json_text import read_json
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.keys import KeyRef
 from pura.keys.foreign import ForeignSettings, foreign_settings, seal_secret
-from pura.model.installed import InstalledModel
+from pura.model.folder import InstalledModel
 from pura.profiles.store import refuse_path
 from pura.register.issue_log import import_log, is_log
 from pura.register.register_csv import export_csv, import_csv

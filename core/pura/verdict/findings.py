@@ -57,7 +57,7 @@ class FindingContext:
         issued: Payloads of this length in the register; None without a register.
         unlike: In what the text differs from those of the study: ``signs``, ``language`` or
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
-        handled: Signs of handling beyond what was measured, of :mod:`pura.audit.handling`.
+        handled: Signs of handling beyond what was measured, of :mod:`pura.audit.prepare`.
         hidden: Kind and number of characters that show nothing and have no use where they stand.
         epochs: ``FROM..TO`` where the keys are those of a range of epochs.
         scheme: Of the mark that the findings are about.

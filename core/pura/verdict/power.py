@@ -26,7 +26,7 @@ from pura.base.decoder import READ, Decoder, later
 from pura.scheme import Profile
 
 if TYPE_CHECKING:
-    from pura.decode.model import LikelihoodModel
+    from pura.decode.likelihood import LikelihoodModel
 
 PROSE: Final = "English"
 """Of what the texts were where a table does not say it."""

@@ -14,7 +14,7 @@ from pura.verdict.power import Asked, PowerTable
 from pura.verdict.power_file import load_power
 
 if TYPE_CHECKING:
-    from pura.decode.model import LikelihoodModel
+    from pura.decode.likelihood import LikelihoodModel
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,7 +68,10 @@ def parse_power(data: object) -> PowerTable:
         raise _refuse(_UNFIT, "level")
     likelihood = None
     if whole.likelihood is not None:
-        from pura.decode.model import LikelihoodError, LikelihoodModel  # late: few tables hold one
+        from pura.decode.likelihood import (  # late: few tables hold one
+            LikelihoodError,
+            LikelihoodModel,
+        )
 
         try:
             likelihood = LikelihoodModel.from_dict(whole.likelihood)

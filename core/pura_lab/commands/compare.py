@@ -103,7 +103,7 @@ def compare(
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
 ) -> None:
-    """Compare PURA with the schemes of others on one bench (docs/rivals.md)."""
+    """Compare PURA with the schemes of others on one bench (docs/how-it-works/rivals.md)."""
     from pura_lab.usecases.experiments import compare as run
 
     with Resting("compare") as shown:

@@ -5,28 +5,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.embed.generate import Feed, end_ids, prompt_ids
-from pura.measure.cells import STUDY
+from pura.measure.corpora import STUDY
 from pura.scheme import SecretKey
-from pura_lab.rivals.arcmark import ArcMark
 from pura_lab.rivals.base import I64, Rival, draw
-from pura_lab.rivals.bimark import BiMark
-from pura_lab.rivals.ctwl import Ctwl, Proxy
-from pura_lab.rivals.greens import Kgw, Unigram
-from pura_lab.rivals.gumbel import CycleShift, GumbelMax
-from pura_lab.rivals.kuditipudi import Exp, Its
-from pura_lab.rivals.mc2mark import Mc2Mark
-from pura_lab.rivals.mirrormark import MirrorMark
-from pura_lab.rivals.mpac import Mpac
-from pura_lab.rivals.rsbh import RsBh, segment_table
-from pura_lab.rivals.stealthink import StealthInk
-from pura_lab.rivals.synthid import SynthId
+from pura_lab.rivals.greens import BiMark, Kgw, Mpac, RsBh, StealthInk, Unigram, segment_table
+from pura_lab.rivals.gumbel import Ctwl, CycleShift, Exp, GumbelMax, Its, Proxy
+from pura_lab.rivals.spread import ArcMark, Mc2Mark
+from pura_lab.rivals.tournament import MirrorMark, SynthId
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -83,94 +74,48 @@ def _plain(scheme: Callable[..., Rival], **settings: object) -> Maker:
     return make
 
 
-def _rsbh(delta: float, bench: Bench, key: SecretKey, bits: int) -> Rival:
-    return RsBh(
-        key=key,
-        vocab_size=bench.vocab_size,
-        payload_bits=bits,
-        segment=bench.segments(bits),
-        delta=delta,
-    )
+def _rsbh(delta: float) -> Maker:
+    def make(bench: Bench, key: SecretKey, bits: int) -> Rival:
+        return _plain(RsBh, segment=bench.segments(bits), delta=delta)(bench, key, bits)
+
+    return make
 
 
 def _ctwl(bench: Bench, key: SecretKey, bits: int) -> Rival:
-    assert bench.proxy is not None
-    return Ctwl(key=key, vocab_size=bench.vocab_size, payload_bits=bits, proxy=bench.proxy)
+    return _plain(Ctwl, proxy=bench.proxy)(bench, key, bits)
 
 
-def _percent(*rates: float, bits: tuple[int, ...] = (12, 18, 24, 30, 36)) -> dict[int, float]:
-    return dict(zip(bits, rates, strict=False))
+def _row(
+    name: str,
+    make: Maker | None,
+    *published: float,
+    unbiased: bool = True,
+    code: str = "",
+    bits: tuple[int, ...] = (),
+) -> Method:
+    """Return a row; ``published`` are the rates of 12, 18, 24, 30 and 36 bits."""
+    rates = dict(zip((12, 18, 24, 30, 36), published, strict=False))
+    return Method(name=name, unbiased=unbiased, make=make, code=code, bits=bits, published=rates)
 
 
 METHODS: Final[dict[str, Method]] = {
     m.name: m
     for m in (
-        Method(name="pura-tbcc", unbiased=True, code="tbcc"),
-        Method(
-            name="pura-spc",
-            unbiased=True,
-            code="spc",
-            published=_percent(99.8, 99.6, 99.4, 99.0, 97.2),
-        ),
-        Method(
-            name="rsbh-3",
-            unbiased=False,
-            make=partial(_rsbh, 3.0),
-            published=_percent(98.7, 97.9, 95.9, 90.5, 81.4),
-        ),
-        Method(
-            name="mpac-3",
-            unbiased=False,
-            make=_plain(Mpac, delta=3.0),
-            published=_percent(99.1, 96.2, 87.2, 70.6, 52.3),
-        ),
-        Method(
-            name="bimark",
-            unbiased=True,
-            make=_plain(BiMark),
-            published=_percent(97.2, 87.8, 65.0, 50.0, 28.9),
-        ),
-        Method(
-            name="stealthink",
-            unbiased=True,
-            make=_plain(StealthInk),
-            published=_percent(60.0, 25.5, 6.5, 2.0, 0.5),
-        ),
-        Method(name="mirrormark", unbiased=True, make=_plain(MirrorMark)),
-        Method(name="mc2mark", unbiased=True, make=_plain(Mc2Mark)),
-        Method(name="arcmark", unbiased=True, make=_plain(ArcMark)),
-        Method(
-            name="cycleshift",
-            unbiased=True,
-            make=_plain(CycleShift),
-            bits=(12, 18),
-            published=_percent(98.6, 97.8),
-        ),
-        Method(
-            name="rsbh-2",
-            unbiased=False,
-            make=partial(_rsbh, 2.0),
-            published=_percent(93.3, 82.7, 60.4, 35.4, 20.8),
-        ),
-        Method(
-            name="mpac-2",
-            unbiased=False,
-            make=_plain(Mpac, delta=2.0),
-            published=_percent(91.8, 71.0, 41.3, 18.5, 5.6),
-        ),
-        Method(
-            name="stealthink-padded",
-            unbiased=True,
-            make=_plain(StealthInk, width=2, padded=True),
-        ),
-        Method(name="mirrormark-tournament", unbiased=True, make=_plain(MirrorMark, layers=30)),
-        Method(
-            name="ctwl-2",
-            unbiased=False,
-            make=_ctwl,
-            bits=(12, 18),
-            published=_percent(99.3, 97.0),
-        ),
+        _row("pura-tbcc", None, code="tbcc"),
+        _row("pura-spc", None, 99.8, 99.6, 99.4, 99.0, 97.2, code="spc"),
+        _row("rsbh-3", _rsbh(3.0), 98.7, 97.9, 95.9, 90.5, 81.4, unbiased=False),
+        _row("mpac-3", _plain(Mpac, delta=3.0), 99.1, 96.2, 87.2, 70.6, 52.3, unbiased=False),
+        _row("bimark", _plain(BiMark), 97.2, 87.8, 65.0, 50.0, 28.9),
+        _row("stealthink", _plain(StealthInk), 60.0, 25.5, 6.5, 2.0, 0.5),
+        _row("mirrormark", _plain(MirrorMark)),
+        _row("mc2mark", _plain(Mc2Mark)),
+        _row("arcmark", _plain(ArcMark)),
+        _row("cycleshift", _plain(CycleShift), 98.6, 97.8, bits=(12, 18)),
+        _row("rsbh-2", _rsbh(2.0), 93.3, 82.7, 60.4, 35.4, 20.8, unbiased=False),
+        _row("mpac-2", _plain(Mpac, delta=2.0), 91.8, 71.0, 41.3, 18.5, 5.6, unbiased=False),
+        _row("stealthink-padded", _plain(StealthInk, width=2, padded=True)),
+        _row("mirrormark-tournament", _plain(MirrorMark, layers=30)),
+        _row("ctwl-2", _ctwl, 99.3, 97.0, unbiased=False, bits=(12, 18)),
     )
 }
 """With a message; the first are the most important."""

@@ -1,10 +1,10 @@
-"""What experiments stand on: plain texts, texts written with a mark, what attacks make of them."""
+"""What all experiments stand on: cells, texts and their keeping."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +20,7 @@ from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_foreign, attac
 from pura.measure.attacks.local import model_tools
 from pura.measure.cache import Cache
 from pura.measure.corpora import DOMAINS, corpus, prompts_of, sentences_of
-from pura.measure.evaluate import TextReading, joined
+from pura.measure.evaluate import TextReading, joined, wilson
 from pura.model.tokenise import decode, tokenise
 from pura.scheme import Payload, Profile, SecretKey
 from pura_lab.afterwards import LaidKey
@@ -37,6 +37,122 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
 
+Cell = Mapping[str, Any]
+"""What makes a cell: plain values by name; the names are columns of the result."""
+Row = Mapping[str, Any]
+"""What was measured of one text: numbers, truth values, and lists that figures need."""
+
+DRAWS: Final = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How much is done.
+
+    Attributes:
+        texts: Texts a cell.
+        full: Every cell, instead of those that show the shape.
+        judge: The model that judges how good texts are; empty for one of letters.
+        attacker: The model that attacks texts; empty for the one that wrote them.
+    """
+
+    texts: int = 24
+    full: bool = False
+    judge: str = ""
+    attacker: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """A mean with its 95 % interval: Wilson's for shares, else of the bootstrap over texts.
+
+    Attributes:
+        value: The mean.
+        low: Lower end.
+        high: Upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One experiment.
+
+    Attributes:
+        name: As it is asked for.
+        title: For people.
+        paper: The figure or table of the paper that it answers.
+        cells: Its cells at a scale, the most important first.
+        row: What is measured of text ``number`` in a cell.
+        columns: Measured columns that its table shows; others are in the Parquet file.
+        x: The column along the axis of its figure.
+        y: The columns that are drawn, one line each.
+        lines: Columns of the cells that make further lines.
+        panels: Column of the cells that makes a picture each; empty for one.
+        log: The axis is logarithmic.
+        pooled: Numbers of a cell that are of all its texts together, with their intervals if they
+            have some.
+        most: Texts a cell at most, where a text is dear.
+    """
+
+    name: str
+    title: str
+    paper: str
+    cells: Callable[[Scale], Sequence[Cell]]
+    row: Callable[[ExperimentBench, Cell, int], Row]
+    columns: tuple[str, ...]
+    x: str
+    y: tuple[str, ...] = ("paper_match", "exact_match")
+    lines: tuple[str, ...] = ()
+    panels: str = ""
+    log: bool = False
+    pooled: Callable[[Sequence[Row]], Mapping[str, Number | float]] | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellResult:
+    """A cell and what its texts gave.
+
+    Attributes:
+        cell: The cell.
+        texts: How many.
+        numbers: By measured column.
+        rows: One a text.
+    """
+
+    cell: Cell
+    texts: int
+    numbers: Mapping[str, Number]
+    rows: Sequence[Row] = field(repr=False)
+
+
+def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellResult:
+    """Add up the texts of a cell."""
+    dice = np.random.default_rng(1)
+    numbers = {}
+    for name, first in rows[0].items():
+        if isinstance(first, bool):
+            count = sum(bool(r[name]) for r in rows)
+            low, high = wilson(count, len(rows))
+            numbers[name] = Number(value=count / len(rows), low=low, high=high)
+        elif isinstance(first, int | float):
+            values = np.array([float(r[name]) for r in rows])
+            means = values[dice.integers(0, values.size, (DRAWS, values.size))].mean(axis=1)
+            low, high = np.quantile(means, [0.025, 0.975]).tolist()
+            numbers[name] = Number(value=float(values.mean()), low=low, high=high)
+    if experiment.pooled is not None:
+        for name, value in experiment.pooled(rows).items():
+            if isinstance(value, Number):
+                numbers[name] = value
+            else:
+                numbers[name] = Number(value=value, low=value, high=value)
+    return CellResult(cell=cell, texts=len(rows), numbers=numbers, rows=rows)
+
+
 I64 = npt.NDArray[np.int64]
 
 PLAIN: Final = ("plain", "plain-again")
@@ -51,19 +167,6 @@ def prompts() -> tuple[str, ...]:
     return tuple(p for domain in DOMAINS for p in prompts_of(domain))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Written:
-    """What a model wrote.
-
-    Attributes:
-        ids: int64 [L].
-        prompt_ids: What stood before it.
-    """
-
-    ids: I64
-    prompt_ids: list[int]
-
-
 def write_texts(
     model: LanguageModel,
     mark: str,
@@ -72,7 +175,7 @@ def write_texts(
     tokens: int,
     seed: int,
     checkpoint: Checkpoint,
-) -> list[Written]:
+) -> list[tuple[I64, list[int]]]:
     """Write texts at temperature 1, each of them ``tokens`` long.
 
     Args:
@@ -83,6 +186,9 @@ def write_texts(
         tokens: Length of each.
         seed: Of keys, payloads and dice.
         checkpoint: Called before every step; may raise.
+
+    Returns:
+        Of each its tokens, int64 [L], and what stood before them.
     """
 
     def digest(what: str, number: int) -> bytes:
@@ -108,7 +214,7 @@ def write_texts(
             laws = source.rows(last)
             last = np.array([scheme.embed(row, law) for row, law in zip(rows, laws, strict=True)])
         texts = [np.array(row.tokens, dtype=np.int64) for row in rows]
-        return _written(texts, starts)
+        return list(zip(texts, starts, strict=True))
     from pura.embed.generate import generate_batch
 
     marked = mark in OURS
@@ -125,11 +231,7 @@ def write_texts(
         batch_size=len(numbers),
         checkpoint=checkpoint,
     )
-    return _written([m.ids for m in made], starts)
-
-
-def _written(texts: Sequence[I64], starts: Sequence[list[int]]) -> list[Written]:
-    return [Written(ids=i, prompt_ids=s) for i, s in zip(texts, starts, strict=True)]
+    return [(m.ids, start) for m, start in zip(made, starts, strict=True)]
 
 
 F64 = npt.NDArray[np.float64]
@@ -355,11 +457,11 @@ class ExperimentBench:
                 seed=SEED,
                 checkpoint=self._checkpoint,
             )
-            said = [self._read(self.model, text.ids, text.prompt_ids) for text in some]
+            said = [self._read(self.model, *text) for text in some]
             for at, f in enumerate(missing):
                 here = slice(BATCH * at, BATCH * (at + 1))
                 columns = {
-                    "ids": [text.ids for text in some[here]],
+                    "ids": [ids for ids, _ in some[here]],
                     "log_p": [np.log(reading.probability) for reading in said[here]],
                 }
                 self._cache.put(name(f), columns)
@@ -375,7 +477,7 @@ class ExperimentBench:
         if name not in self._cache:
             self._checkpoint()
             some = [text]
-            if ATTACKS[attack].many is not None and text.file:
+            if ATTACKS[attack].on == "many" and text.file:
                 some = [t for t in self._texts.values() if t.file == text.file]
             dice = [self._dice([attack, params, t.ids.tolist()]) for t in some]
             hits = self._attack(attack, [t.ids for t in some], dice, params)

@@ -1,8 +1,16 @@
-"""What is measured of one text in a cell: marked afterwards, attacked, read, decoded."""
+"""The rows that experiments count.
+
+Both cut the payload into words of four symbols, bits for Hamming and three bits each for
+Reed-Solomon over GF(8). *Hard* takes the signs of the sums;
+*soft* takes the likeliest codeword (Hamming), or erases the two symbols whose weakest bit is
+weakest (Reed-Solomon, as the paper does).
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -27,12 +35,90 @@ from pura.scheme import Payload, Profile, default_blocks, encode, schedule
 from pura.scheme.gray import label_bits, sector_of
 from pura_lab.afterwards import LaidKey, binary_sector, lay_mark
 from pura_lab.attacks.oracle import oracle
-from pura_lab.experiments import codes
-from pura_lab.experiments.base import Cell, Row
-from pura_lab.experiments.bench import ExperimentBench, PlainText
+from pura_lab.experiments.bench import Cell, ExperimentBench, PlainText, Row
 
 Bits = npt.NDArray[np.uint8]
 F64 = npt.NDArray[np.float64]
+
+_DATA: Final = 4
+_SYMBOL: Final = 3
+_PARITY: Final = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]], dtype=np.uint8)
+_WORDS: Final = np.array(list(itertools.product((0, 1), repeat=_DATA)), dtype=np.uint8)
+_CODEWORDS: Final = np.concatenate([_WORDS, _WORDS @ _PARITY % 2], axis=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """A code for payloads of any multiple of its word.
+
+    Attributes:
+        encode: Payload bits to codeword bits.
+        decode: float64 [n], sums of LLRs, positive for 1, to payload bits.
+    """
+
+    encode: Callable[[Bits], Bits]
+    decode: Callable[[F64], Bits]
+
+
+def _hamming(bits: Bits) -> Bits:
+    rows = bits.reshape(-1, _DATA)
+    return np.asarray(np.concatenate([rows, rows @ _PARITY % 2], axis=1), dtype=np.uint8).ravel()
+
+
+def _hamming_hard(llr: F64) -> Bits:
+    return _nearest(np.where(llr >= 0, 1.0, -1.0))
+
+
+def _nearest(llr: F64) -> Bits:
+    scores = llr.reshape(-1, _CODEWORDS.shape[1]) @ (2.0 * _CODEWORDS.T - 1)
+    return np.asarray(_WORDS[scores.argmax(axis=1)]).ravel()
+
+
+def _codec() -> Any:
+    # Made anew each time: the library's arithmetic is that of the codec made last.
+    from reedsolo import RSCodec
+
+    return RSCodec(2, nsize=7, c_exp=_SYMBOL, prim=0b1011, generator=2)
+
+
+def _symbols(bits: Bits) -> list[list[int]]:
+    grid = bits.reshape(-1, _DATA, _SYMBOL) @ np.array([4, 2, 1])
+    return [[int(s) for s in row] for row in grid]
+
+
+def _bits(symbols: npt.NDArray[np.int64]) -> Bits:
+    return np.asarray((symbols[..., None] >> np.array([2, 1, 0])) & 1, dtype=np.uint8).ravel()
+
+
+def _reed_solomon(bits: Bits) -> Bits:
+    words = [list(_codec().encode(bytearray(row))) for row in _symbols(bits)]
+    return _bits(np.array(words, dtype=np.int64))
+
+
+def _rs_decode(llr: F64, erased: int) -> Bits:
+    from reedsolo import ReedSolomonError
+
+    rows = llr.reshape(-1, _DATA + 2, _SYMBOL)
+    out = []
+    for row in rows:
+        word = bytearray(((row >= 0) @ np.array([4, 2, 1])).astype(int).tolist())
+        weakest = np.argsort(np.abs(row).min(axis=1), kind="stable")[:erased].tolist()
+        try:
+            got = list(_codec().decode(word, erase_pos=weakest)[0])
+        except ReedSolomonError:
+            got = list(word[:_DATA])
+        out.append(got)
+    return _bits(np.array(out, dtype=np.int64))
+
+
+CODES: Final = {
+    "hamming-hard": Code(encode=_hamming, decode=_hamming_hard),
+    "hamming-soft": Code(encode=_hamming, decode=_nearest),
+    "rs-hard": Code(encode=_reed_solomon, decode=lambda llr: _rs_decode(llr, 0)),
+    "rs-soft": Code(encode=_reed_solomon, decode=lambda llr: _rs_decode(llr, 2)),
+}
+"""Payloads of a multiple of four bits for Hamming, of twelve for Reed-Solomon."""
+
 
 RAW: Final = 18
 """Bits without parity in the paper's tables on robustness."""
@@ -74,7 +160,7 @@ def _text(bench: ExperimentBench, cell: Cell, number: int) -> PlainText:
     return bench.text(number, domain=str(cell.get("domain", "openings")))
 
 
-def _bits(bench: ExperimentBench, count: int, number: int) -> Bits:
+def _rows_bits(bench: ExperimentBench, count: int, number: int) -> Bits:
     """Return random bits, the same for every cell that asks for so many."""
     return bench.dice("bits", count, number).integers(0, 2, count).astype(np.uint8)
 
@@ -94,7 +180,7 @@ def _laid(
 def recovery(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Read the payload of a text with both decoders."""
     text, profile = _text(bench, cell, number), profile_of(bench, cell)
-    payload = Payload.from_bits(_bits(bench, profile.payload_bits, number))
+    payload = Payload.from_bits(_rows_bits(bench, profile.payload_bits, number))
     key = _laid(bench, text, encode(payload, profile), profile)
     verifier = str(cell.get("verifier", "same"))
     hit = attack_of(bench, cell, text)
@@ -125,7 +211,7 @@ def labels(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     The exact decoder knows the Gray code only.
     """
     text, profile = _text(bench, cell, number), profile_of(bench, cell)
-    payload = Payload.from_bits(_bits(bench, profile.payload_bits, number))
+    payload = Payload.from_bits(_rows_bits(bench, profile.payload_bits, number))
     gray = cell["labels"] == "Gray"
     sector = sector_of if gray else binary_sector
     key = _laid(bench, text, encode(payload, profile), profile, sector)
@@ -155,12 +241,12 @@ def labels(bench: ExperimentBench, cell: Cell, number: int) -> Row:
 
 def coded(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Read a payload under some code from the paper's summed LLRs; spc and tbcc exactly too."""
-    bits = _bits(bench, int(cell["bits"]), number)
+    bits = _rows_bits(bench, int(cell["bits"]), number)
     code = str(cell["ecc"])
     text, verifier = _text(bench, cell, number), str(cell["verifier"])
     reading = bench.reading(text, attack_of(bench, cell, text).ids, verifier)
-    if code in codes.CODES:
-        word = codes.CODES[code].encode(bits)
+    if code in CODES:
+        word = CODES[code].encode(bits)
         profile = carrier(bench, word.size)
     else:
         profile = profile_of(bench, {**cell, "code": code.partition("-")[0]})
@@ -170,9 +256,9 @@ def coded(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     key = _laid(bench, text, word, profile)
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     local = local_evidence(steps, reading.lo, reading.hi, profile)
-    if code in codes.CODES:
+    if code in CODES:
         sums, _ = sum_llrs(steps.index, steps.arity, local.llr_nats, word.size)
-        got = exact = codes.CODES[code].decode(sums)
+        got = exact = CODES[code].decode(sums)
     else:
         got = paper.decode(steps, local, profile).payload.bits
         exact = decide(reading, steps, profile, prompt_known=False).payload.bits
@@ -188,7 +274,7 @@ def coded(bench: ExperimentBench, cell: Cell, number: int) -> Row:
 def density(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Return the aligned sums of LLRs of all positions."""
     text, profile = _text(bench, cell, number), profile_of(bench, cell)
-    word = encode(Payload.from_bits(_bits(bench, profile.payload_bits, number)), profile)
+    word = encode(Payload.from_bits(_rows_bits(bench, profile.payload_bits, number)), profile)
     key = _laid(bench, text, word, profile)
     reading = bench.reading(text, attack_of(bench, cell, text).ids, str(cell["verifier"]))
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
@@ -213,7 +299,7 @@ def auc(rows: Sequence[Row]) -> dict[str, float]:
 
 def margin(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Decompose what an attack did to a text with 18 raw bits, or to several one after another."""
-    profile, word = carrier(bench, RAW), _bits(bench, RAW, number)
+    profile, word = carrier(bench, RAW), _rows_bits(bench, RAW, number)
     pieces = max(1, int(cell.get("tokens", 200)) // 200)
     count = int(cell.get("pool", pieces))
     numbers = [(number + i) % count for i in range(pieces)] if pieces > 1 else [number]

@@ -12,9 +12,16 @@ import numpy as np
 
 from pura.base.json_text import canonical
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
-from pura_lab.experiments.base import Cell, CellResult, Experiment, Row, Scale, summarise
-from pura_lab.experiments.base import Figure as Plan
-from pura_lab.experiments.bench import SEED, ExperimentBench
+from pura_lab.experiments.bench import (
+    SEED,
+    Cell,
+    CellResult,
+    Experiment,
+    ExperimentBench,
+    Row,
+    Scale,
+    summarise,
+)
 
 
 def run(
@@ -154,12 +161,11 @@ _ACROSS: Final = 3
 _BINS: Final = 40
 
 
-def draw(experiment: Experiment, results: Sequence[CellResult], path: Path) -> None:
+def draw(plan: Experiment, results: Sequence[CellResult], path: Path) -> None:
     """Draw the results of an experiment."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    plan = experiment.figure
     panels = list(dict.fromkeys(str(r.cell.get(plan.panels, "")) for r in results))
     across = min(_ACROSS, len(panels))
     down = -(-len(panels) // across)
@@ -174,14 +180,14 @@ def draw(experiment: Experiment, results: Sequence[CellResult], path: Path) -> N
             axis = axes[number // across][number % across]
             some = [r for r in results if str(r.cell.get(plan.panels, "")) == name]
             if plan.y == ("aligned",):
-                _densities(axis, experiment, some)
+                _densities(axis, plan, some)
             else:
-                _lines(axis, experiment, some, names)
+                _lines(axis, plan, some, names)
             axis.set_title(f"{plan.panels} {name}" if name[:1].isdigit() else name, fontsize=9)
         for spare in axes.ravel()[len(panels) :]:
             spare.set_visible(False)
         if not plan.panels:
-            figure.suptitle(fill(experiment.title, 44), fontsize=9)
+            figure.suptitle(fill(plan.title, 44), fontsize=9)
         handles, labels = axes[0][0].get_legend_handles_labels()
         if len(labels) > 1:
             figure.legend(
@@ -194,7 +200,7 @@ def draw(experiment: Experiment, results: Sequence[CellResult], path: Path) -> N
         figure.savefig(path, metadata={"Date": None})
 
 
-def _names(plan: Plan, results: Sequence[CellResult]) -> list[str]:
+def _names(plan: Experiment, results: Sequence[CellResult]) -> list[str]:
     """Return the values along the axis when they are names; nothing for numbers."""
     values = [r.cell[plan.x] for r in results]
     if all(isinstance(v, int | float) for v in values):
@@ -202,11 +208,8 @@ def _names(plan: Plan, results: Sequence[CellResult]) -> list[str]:
     return list(dict.fromkeys(map(_tick, values)))
 
 
-def _lines(
-    axis: Any, experiment: Experiment, results: Sequence[CellResult], names: list[str]
-) -> None:
+def _lines(axis: Any, plan: Experiment, results: Sequence[CellResult], names: list[str]) -> None:
     """Draw a line over numbers, or a column of points beside names; intervals side by side."""
-    plan = experiment.figure
     lines: dict[tuple[str, ...], list[CellResult]] = {}
     for r in results:
         lines.setdefault(tuple(str(r.cell.get(n)) for n in plan.lines), []).append(r)
@@ -261,7 +264,7 @@ def _densities(axis: Any, experiment: Experiment, results: Sequence[CellResult])
             histtype="step",
             color=_INKS[number],
             linestyle=_DASHES[number % len(_DASHES)],
-            label=_tick(r.cell[experiment.figure.x]),
+            label=_tick(r.cell[experiment.x]),
         )
     axis.axvline(0, color="#18202C", linewidth=0.8)
     axis.set_xlabel("aligned sum of LLRs, nats")

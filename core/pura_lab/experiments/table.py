@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from pura.measure.corpora import DOMAINS
-from pura_lab.experiments import quality, rows, telling
-from pura_lab.experiments.base import Cell, Experiment, Figure, Scale
+from pura_lab.experiments import rows, telling
+from pura_lab.experiments.bench import Cell, Experiment, ExperimentBench, Row, Scale
 
 _EDITS: Final = (
     "clean",
@@ -177,201 +177,208 @@ _PUBLISHED: Final = ("paper_match", "paper_bits")
 """The exact decoder knows neither kernels nor a clip."""
 
 
-def _recovery(
+def _row(
     name: str,
     title: str,
     paper: str,
-    cells: Any,
-    figure: Figure,
-    *more: str,
-    most: int | None = None,
+    cells: Callable[[Scale], Sequence[Cell]],
+    figure: Mapping[str, Any],
+    *columns: str,
+    row: Callable[[ExperimentBench, Cell, int], Row] | None = None,
+    **more: Any,
 ) -> Experiment:
+    """Return a row; without a function of its own it reads payloads back."""
     return Experiment(
         name=name,
         title=title,
         paper=paper,
         cells=cells,
-        row=rows.recovery,
-        figure=figure,
-        columns=(*_BOTH, *more),
-        most=most,
+        row=row or rows.recovery,
+        columns=columns if row else (*_BOTH, *columns),
+        **figure,
+        **more,
     )
 
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {
     e.name: e
     for e in (
-        _recovery(
+        _row(
             "capacity",
             "Payload length in 200 tokens",
             "Table 1",
             _capacity,
-            Figure(x="bits", lines=("code",), panels="verifier", log=True),
+            {"x": "bits", "lines": ("code",), "panels": "verifier", "log": True},
             "log10_e",
         ),
-        _recovery(
+        _row(
             "edits",
             "Edits and payload length",
             "Figure 4",
             _edits,
-            Figure(x="bits", lines=("code",), panels="attack"),
+            {"x": "bits", "lines": ("code",), "panels": "attack"},
             "log10_e",
             "edit_rate",
         ),
-        _recovery(
+        _row(
             "survives",
             "What the default mark survives in 200 tokens",
             "–",
             _survives,
-            Figure(x="attack", y=("found", "exact_match")),
+            {"x": "attack", "y": ("found", "exact_match")},
             "found",
             "log10_e",
             "edit_rate",
             most=64,
         ),
-        _recovery(
+        _row(
             "attackers",
             "Attacks by a model, the source or another one",
             "–",
             _attackers,
-            Figure(x="attack", y=("found", "exact_match")),
+            {"x": "attack", "y": ("found", "exact_match")},
             "found",
             "log10_e",
             "edit_rate",
             most=32,
         ),
-        _recovery(
+        _row(
             "domains",
             "Kinds of text",
             "Figure 3",
             _domains,
-            Figure(x="bits", lines=("code",), panels="domain"),
+            {"x": "bits", "lines": ("code",), "panels": "domain"},
             "log10_e",
             "usable",
             most=32,
         ),
-        Experiment(
-            name="quality",
-            title="Quality and stealth of texts that were written with a mark",
-            paper="Table 2",
-            cells=_quality,
-            row=quality.quality,
-            figure=Figure(x="mark", y=("words", "transformer", "likelihood", "by_judge")),
-            columns=(
-                *("perplexity", "plain", "nats", "judge_mark", "judge_plain", "judged"),
-                *("words", "transformer", "likelihood", "by_judge", "mmd_p"),
-            ),
-            pooled=quality.telling_apart,
+        _row(
+            "quality",
+            "Quality and stealth of texts that were written with a mark",
+            "Table 2",
+            _quality,
+            {"x": "mark", "y": ("words", "transformer", "likelihood", "by_judge")},
+            *("perplexity", "plain", "nats", "judge_mark", "judge_plain", "judged"),
+            *("words", "transformer", "likelihood", "by_judge", "mmd_p"),
+            row=telling.quality,
+            pooled=telling.telling_apart,
         ),
-        Experiment(
-            name="unbiased",
-            title="Frequencies over keys beside the exact law, a thousand keys a text",
-            paper="–",
-            cells=_unbiased,
+        _row(
+            "unbiased",
+            "Frequencies over keys beside the exact law, a thousand keys a text",
+            "–",
+            _unbiased,
+            {"x": "mark", "y": ("distance", "by_chance")},
+            "keys",
+            "p",
+            "distance",
+            "by_chance",
             row=telling.frequencies,
-            figure=Figure(x="mark", y=("distance", "by_chance")),
-            columns=("keys", "p", "distance", "by_chance"),
             pooled=telling.chi_square,
         ),
-        Experiment(
-            name="adaptive",
-            title="Robustness decomposition, 18 raw bits",
-            paper="Table 3",
-            cells=_adaptive,
+        _row(
+            "adaptive",
+            "Robustness decomposition, 18 raw bits",
+            "Table 3",
+            _adaptive,
+            {"x": "attack", "y": ("rho", "mu_c", "mu_adv", "gamma"), "panels": "verifier"},
+            *_MARGIN,
             row=rows.margin,
-            figure=Figure(x="attack", y=("rho", "mu_c", "mu_adv", "gamma"), panels="verifier"),
-            columns=_MARGIN,
             most=32,
         ),
-        Experiment(
-            name="oracle",
-            title="Key-aware oracle, cheap scoring",
-            paper="Table 4",
-            cells=_oracle,
+        _row(
+            "oracle",
+            "Key-aware oracle, cheap scoring",
+            "Table 4",
+            _oracle,
+            {"x": "r", "y": ("rho", "mu_c", "mu_adv", "gamma"), "panels": "k"},
+            *_MARGIN,
             row=rows.margin,
-            figure=Figure(x="r", y=("rho", "mu_c", "mu_adv", "gamma"), panels="k"),
-            columns=_MARGIN,
             most=8,
         ),
-        Experiment(
-            name="length",
-            title="Length, 18 raw bits, proxy",
-            paper="Figure 6",
-            cells=_length,
+        _row(
+            "length",
+            "Length, 18 raw bits, proxy",
+            "Figure 6",
+            _length,
+            {"x": "tokens", "y": ("error", "bound"), "panels": "attack", "log": True},
+            *_MARGIN,
             row=rows.margin,
-            figure=Figure(x="tokens", y=("error", "bound"), panels="attack", log=True),
-            columns=_MARGIN,
             most=32,
         ),
-        Experiment(
-            name="density",
-            title="Summed LLRs of right and wrong positions",
-            paper="Figure 5",
-            cells=_density,
+        _row(
+            "density",
+            "Summed LLRs of right and wrong positions",
+            "Figure 5",
+            _density,
+            {"x": "attack", "y": ("aligned",), "panels": "verifier"},
+            "auc",
+            "wrong",
+            "paper_bits",
             row=rows.density,
-            figure=Figure(x="attack", y=("aligned",), panels="verifier"),
-            columns=("auc", "wrong", "paper_bits"),
             pooled=rows.auc,
         ),
-        Experiment(
-            name="labels",
-            title="Gray and binary labels",
-            paper="Figure 7a",
-            cells=_labels,
+        _row(
+            "labels",
+            "Gray and binary labels",
+            "Figure 7a",
+            _labels,
+            {"x": "bits", "y": _PUBLISHED, "lines": ("labels",)},
+            *_PUBLISHED,
             row=rows.labels,
-            figure=Figure(x="bits", y=_PUBLISHED, lines=("labels",)),
-            columns=_PUBLISHED,
         ),
-        Experiment(
-            name="codes",
-            title="Parity, Hamming, Reed-Solomon, convolutional code",
-            paper="Figure 7b",
-            cells=_ecc,
+        _row(
+            "codes",
+            "Parity, Hamming, Reed-Solomon, convolutional code",
+            "Figure 7b",
+            _ecc,
+            {"x": "ecc"},
+            "total",
+            *_BOTH,
             row=rows.coded,
-            figure=Figure(x="ecc"),
-            columns=("total", *_BOTH),
         ),
-        Experiment(
-            name="verifiers",
-            title="Verifiers that are not the source",
-            paper="Figure 7c",
-            cells=_verifiers,
+        _row(
+            "verifiers",
+            "Verifiers that are not the source",
+            "Figure 7c",
+            _verifiers,
+            {"x": "verifier", "lines": ("code",), "panels": "bits"},
+            "kl",
+            *_BOTH,
+            "log10_e",
+            "seconds",
             row=rows.mismatch,
-            figure=Figure(x="verifier", lines=("code",), panels="bits"),
-            columns=("kl", *_BOTH, "log10_e", "seconds"),
         ),
-        _recovery(
+        _row(
             "kernels",
             "Kernels and hard votes",
             "Figure 7d",
             _kernels,
-            Figure(x="kernel", y=_PUBLISHED),
+            {"x": "kernel", "y": _PUBLISHED},
         ),
-        _recovery(
-            "gating", "Gates", "Figure 8", _gating, Figure(x="gate", lines=("code",)), "log10_e"
-        ),
-        _recovery(
+        _row("gating", "Gates", "Figure 8", _gating, {"x": "gate", "lines": ("code",)}, "log10_e"),
+        _row(
             "history",
             "Rule for repeated contexts",
             "–",
             lambda _: _one("history", ("used", "all")),
-            Figure(x="history", lines=("code",)),
+            {"x": "history", "lines": ("code",)},
             "log10_e",
             "usable",
         ),
-        _recovery(
+        _row(
             "clip",
             "Clip of the LLRs",
             "–",
             lambda _: [{"llr_clip": e, "bits": 36, **_HARD} for e in (1e-6, 1e-3, 1e-2, 0.1)],
-            Figure(x="llr_clip", y=_PUBLISHED, log=True),
+            {"x": "llr_clip", "y": _PUBLISHED, "log": True},
         ),
-        _recovery(
+        _row(
             "window",
             "Context window",
             "–",
             lambda _: _one("context_window", (1, 2, 3, 4)),
-            Figure(x="context_window", lines=("code",)),
+            {"x": "context_window", "lines": ("code",)},
             "log10_e",
             "usable",
         ),

@@ -1,32 +1,71 @@
-"""Green tokens: KGW (Kirchenbauer et al. 2023) and Unigram (Zhao et al. 2024).
+"""Marks by lists of green tokens: KGW, MPAC, BiMark, RSBH, StealthInk.
+
+Green tokens: KGW (Kirchenbauer et al. 2023) and Unigram (Zhao et al. 2024).
 
 Both add ``delta`` to the logits of a keyed share ``gamma`` of the vocabulary: KGW draws a new share
 for each context, Unigram keeps one for all. A token is green by its own keyed draw, so the draws
 are independent; lists of an exact length are the variant of the transformers library, built here
 for the comparison with it.
+
+MPAC (Yoo et al. 2024): digits, one of which a context chooses, in lists of a colour each.
+
+BiMark (Feng et al. 2025): layers of halves, boosted or not by a masked bit of the message.
+
+A context chooses a bit of the message and a fair coin for each layer; the layer boosts one half of
+the vocabulary if bit and coin differ, else the other. The coins make every layer unbiased.
+
+RS-BH (Qu et al. 2024): Reed-Solomon symbols, each embedded by a segment of the vocabulary.
+
+The token before decides which symbol a step carries: the vocabulary is cut into as many segments
+as the code has symbols, of equal expected frequency. A symbol's value rolls the context's green set
+around the vocabulary. Where the authors permute the vocabulary, a token here is green by its own
+keyed draw, which costs a gather instead of a permutation.
+
+StealthInk (Jiang et al. 2025): a stretch of the distribution is silenced, its mirror doubled.
+
+A context chooses a part of the message and an order of the vocabulary, cut into chunks of equal
+length; the chunk with the part's value is silenced as far as its mirror image does not meet it. The
+reader looks for the chunk with the fewest tokens.
+
+As published the law is unbiased for a fixed message with two chunks of equal length only; with
+more, or with an odd vocabulary, only the mean over messages is. ``padded`` adds a keyed pad to the
+value of every step, which makes that mean a mean over keys: unbiased for every message.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.decode import bets
 from pura.extract.foreign import in_shuffled_front, shuffled_front
+from pura.scheme import SecretKey
+from pura.scheme.keys import KEY_BYTES
 from pura_lab.rivals.base import (
+    ERASED,
     F64,
+    I8,
     I64,
     Decoded,
     Observed,
     Reweighting,
+    add_up,
+    below,
+    bits_of,
     context_seed,
     context_seeds,
+    largest,
+    layer_seeds,
     shifted,
+    spare,
+    symbols_of,
     uniforms,
     words,
 )
@@ -167,3 +206,453 @@ def _z(count: int, total: int, chance: float) -> float:
 def normal_tail(z: float) -> float:
     """Return the probability that a standard normal number is ``z`` or more."""
     return 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+_FLIPPED = 4  # digits that the list of candidates changes: 16 candidates
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mpac(Reweighting):
+    """The scheme.
+
+    Attributes:
+        delta: Added to the logits of the digit's colour.
+        width: Bits of a digit; 2 are four colours.
+    """
+
+    delta: float = 3.0
+    width: int = 2
+    marks_repeats: bool = True
+
+    @property
+    def digits(self) -> int:
+        """How many digits carry the payload."""
+        return -(-self.payload_bits // self.width)
+
+    def encode(self, bits: I64) -> I64:
+        """Return the digits; int64 [digits]."""
+        return symbols_of(bits, self.width)
+
+    def law(self, code: I64, probabilities: F64, context: I64) -> F64:
+        """Return the distribution with the colour of the context's digit made likelier."""
+        seed = context_seed(self.key, context, b"mpac")
+        digit = int(code[below(spare(seed), self.digits)])
+        colours = below(words(seed, np.arange(self.vocab_size)), 1 << self.width)
+        return shifted(probabilities, colours == digit, self.delta)
+
+    def observe(self, ids: I64) -> Observed:
+        """Return the colour of each token; int64 [N]."""
+        token, contexts = self.counted(ids)
+        seeds = context_seeds(self.key, contexts, b"mpac")
+        return Observed(
+            token=token,
+            position=below(spare(seeds), self.digits),
+            draws=below(words(seeds, ids[token]), 1 << self.width),
+        )
+
+    def decode(self, observed: Observed) -> Decoded:
+        """Return the commonest colour of each digit, and what the least sure could also be."""
+        sums = add_up(observed, np.eye(1 << self.width)[observed.draws], self.digits)
+        return Decoded(
+            bits=bits_of(largest(sums), self.width)[: self.payload_bits],
+            statistic=float(sums.max(axis=1).sum()),
+            others=self._others(sums),
+        )
+
+    def _others(self, sums: F64) -> tuple[I8, ...]:
+        """Return the string of best colours, and with second best ones where it is least sure."""
+        ranked = np.argsort(-sums, axis=1, kind="stable")
+        best = np.take_along_axis(sums, ranked, axis=1)
+        weak = np.argsort(best[:, 0] - best[:, 1], kind="stable")[:_FLIPPED]
+        out = []
+        for choice in product((0, 1), repeat=weak.size):
+            digits = ranked[:, 0].copy()
+            digits[weak] = ranked[weak, choice]
+            out.append(bits_of(digits, self.width)[: self.payload_bits])
+        return tuple(out)
+
+    def printed_p(self, ids: I64) -> float:
+        """Take the colours that were chosen afterwards for those that were asked for."""
+        observed = self.observe(ids)
+        count, chance = observed.token.size, 0.5**self.width
+        excess = self.decode(observed).statistic - chance * count
+        return normal_tail(excess / np.sqrt(max(count, 1) * chance * (1 - chance)))
+
+
+_EDGE = 1e-12
+
+
+def flip(probabilities: F64, zero: F64, boost: bool, alpha: float, delta: float) -> F64:
+    """Return a distribution after one layer.
+
+    Args:
+        probabilities: float64 [V].
+        zero: float64 [V], 1 in the half that ``boost`` makes likelier, else 0.
+        boost: Which of the halves.
+        alpha: Most that the half may weigh afterwards, as a share.
+        delta: Most by which it grows, as a share.
+    """
+    mass = float(probabilities @ zero)
+    if not _EDGE < mass < 1 - _EDGE:
+        return probabilities
+    up = max(min(alpha / mass, 1 + delta), 1.0) - 1.0
+    down = min(up * mass / (1 - mass), 1.0)
+    inside, outside = (1 + up, 1 - down) if boost else (1 - up, 1 + down)
+    return probabilities * (outside + (inside - outside) * zero)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BiMark(Reweighting):
+    """The scheme.
+
+    Attributes:
+        layers: How many halves.
+        alpha: As published.
+        delta: As published.
+    """
+
+    layers: int = 10
+    alpha: float = 1.0
+    delta: float = 1.0
+
+    @cached_property
+    def halves(self) -> npt.NDArray[np.bool_]:
+        """Which tokens are in the first half of each layer; bool [layers, V]."""
+        seeds = layer_seeds(context_seed(self.key, [], b"bimark"), self.layers)
+        order = words(seeds[:, None], np.arange(self.vocab_size)).argsort(axis=1)
+        out = np.zeros((self.layers, self.vocab_size), dtype=bool)
+        np.put_along_axis(out, order[:, : self.vocab_size // 2], values=True, axis=1)
+        return out
+
+    @cached_property
+    def _weights(self) -> F64:
+        return self.halves.astype(np.float64)
+
+    def law(self, code: I64, probabilities: F64, context: I64) -> F64:
+        """Return the distribution after all layers."""
+        seed = np.array([context_seed(self.key, context, b"bimark")], dtype=np.uint64)
+        bit = int(code[below(spare(seed), self.payload_bits)[0]])
+        out = probabilities
+        for half, coin in zip(self._weights, self._coins(seed)[0].tolist(), strict=True):
+            out = flip(out, half, bool(bit ^ coin), self.alpha, self.delta)
+        return out
+
+    def _coins(self, seeds: npt.NDArray[np.uint64]) -> I64:
+        return below(layer_seeds(seeds, self.layers), 2)
+
+    def observe(self, ids: I64) -> Observed:
+        """Return each layer's vote for the bit of a token; int64 [N, layers]."""
+        token, contexts = self.counted(ids)
+        seeds = context_seeds(self.key, contexts, b"bimark")
+        return Observed(
+            token=token,
+            position=below(spare(seeds), self.payload_bits),
+            draws=self.halves[:, ids[token]].T ^ self._coins(seeds),
+        )
+
+    def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
+        """Draw contexts anew and keep the halves: the votes are fair coins for any halves."""
+        other = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
+        other.__dict__["halves"] = self.halves
+        return other.observe(ids)
+
+    def decode(self, observed: Observed) -> Decoded:
+        """Return the majority of all votes for each bit."""
+        ones = observed.draws.sum(axis=1)
+        votes = np.stack([self.layers - ones, ones], axis=1).astype(np.float64)
+        sums = add_up(observed, votes, self.payload_bits)
+        return Decoded(bits=bits_of(largest(sums), 1), statistic=float(sums.max(axis=1).sum()))
+
+    def printed_p(self, ids: I64) -> float:
+        """Take the majorities, chosen afterwards, for votes on a given message."""
+        observed = self.observe(ids)
+        count = observed.draws.size
+        excess = self.decode(observed).statistic - count / 2
+        return normal_tail(excess / np.sqrt(max(count, 1) / 4))
+
+
+_PUBLIC = 426371835  # the authors' seed of the order that is cut
+_WIDEST = 9  # bits of a symbol: every one costs twice the tally
+
+
+def code_of(payload_bits: int) -> tuple[int, int, int]:
+    """Return ``(n, k, m)`` of the shortest code that the authors' rule allows.
+
+    At least 60 % of the symbols carry the message, and at least 15 % may be wrong.
+
+    Raises:
+        ValueError: No code fits.
+    """
+    found = [
+        (n, payload_bits // width, width)
+        for width in range(2, _WIDEST + 1)
+        if payload_bits % width == 0
+        for n in range(payload_bits // width + 2, 2**width, 2)
+        if payload_bits // width / n >= 0.6 and (n - payload_bits // width) / 2 / n >= 0.15
+    ]
+    if not found:
+        raise ValueError(f"no code for {payload_bits} bits")
+    return min(found)
+
+
+def balanced_segments(mass: F64, segments: int) -> I64:
+    """Cut a row into runs so that the sum of the squares of their masses is smallest.
+
+    Dynamic programming over the cuts; since what a run costs is a line in the mass before it, the
+    best cut is found on the lower hull of the lines, each looked at once.
+
+    Args:
+        mass: float64 [V], not negative.
+        segments: How many runs, none of them empty.
+
+    Returns:
+        int64 [V], the run of each place.
+    """
+    total = np.concatenate([[0.0], np.cumsum(mass)])
+    before = total.tolist()
+    best = (total**2).tolist()
+    cuts = []
+    for run in range(1, segments):
+        hull: list[tuple[float, float, int]] = []  # slope, height at zero, cut
+        first, cut, cost = 0, [0] * len(before), [np.inf] * len(before)
+        for end in range(run + 1, len(before)):
+            start = end - 1
+            line = (-2.0 * before[start], best[start] + before[start] ** 2, start)
+            while len(hull) > first + 1 and _hidden(hull[-2], hull[-1], line):
+                hull.pop()
+            hull.append(line)
+            x = before[end]
+            while len(hull) > first + 1 and _at(hull[first + 1], x) <= _at(hull[first], x):
+                first += 1
+            cut[end] = hull[first][2]
+            cost[end] = _at(hull[first], x) + x * x
+        cuts.append(cut)
+        best = cost
+    ends = [mass.size]
+    for cut in reversed(cuts):
+        ends.append(cut[ends[-1]])
+    return np.repeat(np.arange(segments), np.diff([0, *reversed(ends)]))
+
+
+def _at(line: tuple[float, float, int], x: float) -> float:
+    return line[0] * x + line[1]
+
+
+def _hidden(
+    left: tuple[float, float, int],
+    middle: tuple[float, float, int],
+    right: tuple[float, float, int],
+) -> bool:
+    """Tell whether the middle one of three lines of falling slope is nowhere the lowest."""
+    return (right[1] - left[1]) * (left[0] - middle[0]) <= (middle[1] - left[1]) * (
+        left[0] - right[0]
+    )
+
+
+def segment_table(vocab_size: int, payload_bits: int, frequency: F64 | None = None) -> I64:
+    """Return the segment of each token, which is no secret: one table for a tokenizer and a code.
+
+    Args:
+        vocab_size: ``V``.
+        payload_bits: Of the code.
+        frequency: float64 [V], how often each token is expected; None: all alike.
+    """
+    mass = np.ones(vocab_size) if frequency is None else frequency
+    order = words(_PUBLIC, np.arange(vocab_size)).argsort()
+    out = np.empty(vocab_size, dtype=np.int64)
+    out[order] = balanced_segments(mass[order], code_of(payload_bits)[0])
+    return out
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RsBh(Reweighting):
+    """The scheme.
+
+    Attributes:
+        gamma: Share of green tokens.
+        delta: Added to their logits.
+        segment: int64 [V], of :func:`segment_table`.
+    """
+
+    segment: I64
+    gamma: float = 0.5
+    delta: float = 3.0
+    marks_repeats: bool = True
+
+    @cached_property
+    def shape(self) -> tuple[int, int, int]:
+        """``(n, k, m)``."""
+        return code_of(self.payload_bits)
+
+    def encode(self, bits: I64) -> I64:
+        """Return the code's symbols; int64 [n]."""
+        n, k, width = self.shape
+        return np.array(list(_coder(n, k, width).encode(symbols_of(bits, width).tolist())))
+
+    def law(self, code: I64, probabilities: F64, context: I64) -> F64:
+        """Return the distribution with the rolled green set made likelier."""
+        value = int(code[self.segment[context[-1]]])
+        rolled = (np.arange(self.vocab_size) + value) % self.vocab_size
+        seed = context_seed(self.key, context, b"rsbh")
+        return shifted(probabilities, uniforms(words(seed, rolled)) < self.gamma, self.delta)
+
+    def observe(self, ids: I64) -> Observed:
+        """Return for each token and value of its symbol whether it is green; bool [N, 2^m]."""
+        token, contexts = self.counted(ids)
+        seeds = context_seeds(self.key, contexts, b"rsbh")[:, None]
+        rolled = (ids[token][:, None] + np.arange(1 << self.shape[2])) % self.vocab_size
+        return Observed(
+            token=token,
+            position=self.segment[contexts[:, -1]],
+            draws=uniforms(words(seeds, rolled)) < self.gamma,
+        )
+
+    def decode(self, observed: Observed) -> Decoded:
+        """Repair the likeliest symbols; where that fails, return those of the message as read."""
+        n, k, width = self.shape
+        sums = add_up(observed, observed.draws.astype(np.float64), n)
+        symbols = largest(sums)
+        return Decoded(
+            bits=bits_of(repair(symbols, k, width), width), statistic=float(sums.max(axis=1).sum())
+        )
+
+    def printed_p(self, ids: I64) -> float:
+        """Take the sum of the best values for the green tokens of one list, as the code does."""
+        observed = self.observe(ids)
+        count = observed.token.size
+        excess = self.decode(observed).statistic - self.gamma * count
+        return normal_tail(excess / np.sqrt(max(count, 1) * self.gamma * (1 - self.gamma)))
+
+
+def repair(symbols: I64, k: int, width: int) -> I64:
+    """Return the message's symbols of a word with errors and erasures.
+
+    Args:
+        symbols: int64 [n], :data:`ERASED` where nothing is known.
+        k: Symbols of the message.
+        width: Bits of a symbol.
+    """
+    import reedsolo
+
+    gone = np.flatnonzero(symbols == ERASED).tolist()
+    word = np.where(symbols == ERASED, 0, symbols).tolist()
+    try:
+        fixed = _coder(symbols.size, k, width).decode(word, erase_pos=gone)[0]
+    except (reedsolo.ReedSolomonError, ZeroDivisionError):
+        return symbols[:k]
+    return np.array(list(fixed), dtype=np.int64)
+
+
+def _coder(n: int, k: int, width: int) -> Any:
+    # Made anew each time: the library keeps the arithmetic of the last one made for all.
+    import reedsolo
+
+    prime = _PRIMES[width]
+    return reedsolo.RSCodec(n - k, nsize=2**width - 1, prim=prime, c_exp=width)
+
+
+# Primitive polynomials over GF(2), lowest of each degree.
+_PRIMES = {2: 0x7, 3: 0xB, 4: 0x13, 5: 0x25, 6: 0x43, 7: 0x83, 8: 0x11D, 9: 0x211}
+
+
+def overlap(lo: F64, hi: F64, first: float, after: float) -> F64:
+    """Return how much of each interval lies in ``[first, after)``; float64 like them."""
+    return np.asarray(np.maximum(np.minimum(hi, after) - np.maximum(lo, first), 0.0))
+
+
+def silenced(probabilities: F64, red: slice) -> F64:
+    """Return a law with a stretch silenced and its mirror doubled, where they do not meet.
+
+    Args:
+        probabilities: float64 [V], in the order of the step.
+        red: Places of the stretch.
+    """
+    hi = np.cumsum(probabilities)
+    hi /= hi[-1]
+    lo = np.concatenate([[0.0], hi[:-1]])
+    if red.start >= red.stop:
+        return probabilities
+    first, after = float(lo[red.start]), float(hi[red.stop - 1])
+    change = overlap(lo, hi, 1 - after, 1 - first) - overlap(lo, hi, first, after)
+    return np.asarray(np.maximum(hi - lo + change, 0.0))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StealthInk(Reweighting):
+    """The scheme.
+
+    Attributes:
+        width: Bits of a part of the message; two to its power are the chunks.
+        padded: Add a keyed pad to each value.
+    """
+
+    width: int = 1
+    padded: bool = False
+
+    @property
+    def parts(self) -> int:
+        """How many parts the payload has."""
+        return -(-self.payload_bits // self.width)
+
+    def encode(self, bits: I64) -> I64:
+        """Return the parts; int64 [parts]."""
+        return symbols_of(bits, self.width)
+
+    def law(self, code: I64, probabilities: F64, context: I64) -> F64:
+        """Return the distribution with the chunk of the part silenced."""
+        seed = context_seed(self.key, context, b"stealth")
+        value = int(code[below(spare(seed), self.parts)])
+        if self.padded:
+            value ^= int(below(spare(seed, 1), 1 << self.width))
+        order = words(seed, np.arange(self.vocab_size)).argsort()
+        out = np.empty_like(probabilities)
+        out[order] = silenced(probabilities[order], self._chunk(value))
+        return out
+
+    def _chunk(self, value: int) -> slice:
+        return slice(*(((value + k) * self.vocab_size) >> self.width for k in (0, 1)))
+
+    def observe(self, ids: I64) -> Observed:
+        """Return the value of the part that each token speaks against; int64 [N]."""
+        token, contexts = self.counted(ids)
+        seeds = context_seeds(self.key, contexts, b"stealth")
+        everyone = np.arange(self.vocab_size)
+        rank = np.array(
+            [
+                int((words(seed, everyone) < words(seed, mine)).sum())
+                for seed, mine in zip(seeds, ids[token].tolist(), strict=True)
+            ],
+            dtype=np.int64,
+        )
+        ends = [self._chunk(value).stop for value in range(1 << self.width)]
+        against = np.searchsorted(ends, rank, side="right")
+        if self.padded:
+            against ^= below(spare(seeds, 1), 1 << self.width)
+        return Observed(token=token, position=below(spare(seeds), self.parts), draws=against)
+
+    def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
+        """Draw parts and chunks: uniform by the order, up to one token of the vocabulary."""
+        token, _ = self.counted(ids)
+        place = rng.integers(0, self.vocab_size, token.size)
+        ends = [self._chunk(value).stop for value in range(1 << self.width)]
+        against = np.searchsorted(ends, place, side="right")
+        if self.padded:
+            against ^= rng.integers(0, 1 << self.width, token.size)
+        return Observed(
+            token=token, position=rng.integers(0, self.parts, token.size), draws=against
+        )
+
+    def decode(self, observed: Observed) -> Decoded:
+        """Return the value with the fewest tokens for each part."""
+        sums = add_up(observed, np.eye(1 << self.width)[observed.draws], self.parts)
+        fewest = -float(sums.min(axis=1).sum())
+        return Decoded(
+            bits=bits_of(largest(-sums), self.width)[: self.payload_bits], statistic=fewest
+        )
+
+    def printed_p(self, ids: I64) -> float:
+        """Take the minima, chosen afterwards, for counts of given chunks."""
+        observed = self.observe(ids)
+        count, chance = observed.token.size, 0.5**self.width
+        missing = chance * count + self.decode(observed).statistic
+        return normal_tail(missing / np.sqrt(max(count, 1) * chance * (1 - chance)))

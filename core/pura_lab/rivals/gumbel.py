@@ -1,29 +1,155 @@
-"""The Gumbel-max mark (Aaronson 2022).
+"""Marks by draws from a key: Gumbel-max and its cycle shift, CTWL, EXP.
+
+CTWL, balance marking (Wang et al. 2024): favoured halves by the mass of a proxy model.
+
+A context and a message together choose one of ``orders`` keyed orders of the vocabulary; tokens
+behind the middle of the proxy's mass in that order are favoured. The proxy sees the last tokens
+only, so that a verifier without the prompt knows what it said. Its law is cut to its likeliest
+tokens, on both sides alike, which makes reading a hundred times cheaper. All messages are tried, so
+20 bits are the most.
+
+The Gumbel-max mark (Aaronson 2022).
 
 CycleShift (Fernandez et al. 2023) carries bits by shifting it.
+
+EXP and ITS (Kuditipudi et al. 2024): a key as long as the text, read at a shift.
+
+Token ``i`` uses row ``shift + i`` of a table of ``rows`` random numbers, the shift drawn once a
+text. No context is hashed, so nothing is repeated inside the first ``rows`` tokens; a longer text
+uses rows again, as published, and is no longer unbiased as a whole. The detector tries all shifts
+and compares with redrawn keys, ``(1 + count) / (1 + draws)``; dividing by ``draws`` alone, as a
+public routine does, is no p-value. The alignment here is that of an unedited block; the published
+variant that also aligns insertions and deletions is left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from pura.decode import bets
+from pura.embed.engine import inverse_transform
+from pura.scheme import Payload, SecretKey
+from pura.scheme.keys import KEY_BYTES, ranks
 from pura_lab.rivals.base import (
+    ERASED,
     F64,
+    I8,
     I64,
+    U64,
     Decoded,
     Observed,
     Rival,
     RivalRow,
     Seeded,
+    below,
+    bits_of,
     context_seed,
     context_seeds,
+    draw,
+    layer_seeds,
+    redraw_p,
+    shifted,
     uniforms,
     words,
 )
-from pura_lab.rivals.ctwl import MOST_BITS, one_best
+
+Proxy = Callable[[I64], F64]
+MOST_BITS = 20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ctwl(Rival):
+    """The scheme.
+
+    Attributes:
+        proxy: Takes windows of token ids [N, prefix], gives probabilities [N, V].
+        delta: Taken from the logits of the other half.
+        prefix: Tokens that the proxy sees; the first of a text are plain.
+        orders: How many orders a context has.
+        kept: Tokens of the proxy's law that are kept.
+    """
+
+    proxy: Proxy
+    delta: float = 2.0
+    prefix: int = 10
+    orders: int = 100
+    kept: int = 1000
+    marks_repeats: bool = True
+
+    def __post_init__(self) -> None:
+        if self.payload_bits > MOST_BITS:
+            raise ValueError(f"at most {MOST_BITS} bits: every message is tried")
+
+    @property
+    def first(self) -> int:
+        """The proxy needs its prefix."""
+        return max(self.window, self.prefix)
+
+    def encode(self, bits: I64) -> I64:
+        """Return the message as one number; int64 [1]."""
+        return np.array([int("".join(map(str, bits.tolist())), 2)])
+
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
+        """Draw with the favoured half made likelier."""
+        window = np.array(row.tokens[-self.prefix :])
+        top, mass = self._likely(self.proxy(window[None])[0])
+        seed = np.uint64(context_seed(self.key, context, b"ctwl"))
+        number = int(self._order(np.array([seed]), row.code)[0, 0])
+        order = layer_seeds(seed, self.orders)[number]
+        places = words(order, top)
+        sort = places.argsort()
+        upto = np.concatenate([[0.0], np.cumsum(mass[sort])])
+        all_places = words(order, np.arange(self.vocab_size))
+        before = upto[np.searchsorted(places[sort], all_places, side="right")]
+        law = shifted(probabilities, before >= 0.5, self.delta)
+        return draw(law, row.dice.random())
+
+    def observe(self, ids: I64) -> Seeded:
+        """Return for each token and order whether it is in the favoured half; bool [N, orders]."""
+        token, contexts = self.counted(ids)
+        keep = token >= self.prefix
+        token, contexts = token[keep], contexts[keep]
+        seeds = context_seeds(self.key, contexts, b"ctwl")
+        favoured = np.zeros((token.size, self.orders), dtype=bool)
+        if token.size:
+            windows = np.stack([ids[t - self.prefix : t] for t in token.tolist()])
+            laws = self.proxy(windows)
+            for row, (t, seed) in enumerate(zip(token.tolist(), seeds, strict=True)):
+                top, mass = self._likely(laws[row])
+                orders = layer_seeds(seed, self.orders)[:, None]
+                before = words(orders, top) <= words(orders, ids[t])
+                favoured[row] = before @ mass >= 0.5
+        return Seeded(token=token, position=np.zeros_like(token), draws=favoured, seeds=seeds)
+
+    def decode(self, observed: Observed) -> Decoded:
+        """Return the message under which most tokens are favoured."""
+        assert isinstance(observed, Seeded)
+        messages = np.arange(1 << self.payload_bits)
+        score = np.zeros(messages.size, dtype=np.int64)
+        for row, seed in zip(observed.draws, observed.seeds, strict=True):
+            score += row[self._order(np.array([seed]), messages)[0]]
+        return Decoded(bits=one_best(score, self.payload_bits), statistic=float(score.max()))
+
+    def _order(self, seeds: U64, messages: I64) -> I64:
+        return below(words(seeds[:, None], (1 << 41) + messages), self.orders)
+
+    def _likely(self, law: F64) -> tuple[I64, npt.NDArray[np.float64]]:
+        kept = min(self.kept, law.size)
+        top = np.argpartition(-law, kept - 1)[:kept]
+        return top, law[top] / law[top].sum()
+
+
+def one_best(score: npt.NDArray[np.number], payload_bits: int) -> I8:
+    """Return the message with the largest score, all of it erased where two share that."""
+    best = int(score.argmax())
+    alone = int((score == score[best]).sum()) == 1
+    return bits_of(np.array([best if alone else ERASED]), payload_bits)
 
 
 def arg_gumbel(probabilities: F64, u: F64) -> int:
@@ -118,3 +244,104 @@ class CycleShift(Rival):
         observed = self.observe(ids)
         p = gamma_tail(observed.token.size, self.decode(observed).statistic)
         return float(-np.expm1(2.0**self.payload_bits * np.log1p(-min(p, 1 - 1e-16))))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Shifted(Rival):
+    """What both have in common.
+
+    Attributes:
+        rows: ``n``, rows of the key.
+    """
+
+    window: int = 0
+    rows: int = 256
+
+    def start(self, payload: Payload | None, dice: np.random.Generator) -> RivalRow:
+        """Begin a text at a random row."""
+        row = super().start(payload, dice)
+        row.state = int(dice.integers(self.rows))
+        return row
+
+    def embed(self, row: RivalRow, probabilities: F64) -> int:
+        """Choose the next token by the next row of the key."""
+        self.check_width(probabilities)
+        number = (row.state + len(row.tokens)) % self.rows
+        token = self.by_row(probabilities, number)
+        row.tokens.append(token)
+        return token
+
+    def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
+        """Not used: no step depends on a context."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def by_row(self, probabilities: F64, number: int) -> int:
+        """Return the token that a row of the key chooses."""
+
+    @cached_property
+    def seeds(self) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+        """One seed a row; uint64 [n]."""
+        return layer_seeds(context_seed(self.key, [], b"rows"), self.rows)
+
+    def decode(self, observed: Observed) -> Decoded:
+        """Return how well the best shift fits; the draws are costs [n, L], row by token."""
+        count = observed.draws.shape[1]
+        if not count:
+            return Decoded(bits=np.zeros(0, dtype=np.int8), statistic=0.0)
+        number = (np.arange(self.rows)[:, None] + np.arange(count)) % self.rows
+        cost = observed.draws[number, np.arange(count)].sum(axis=1)
+        return Decoded(bits=np.zeros(0, dtype=np.int8), statistic=-float(cost.min()))
+
+    def printed_p(self, ids: I64) -> float:
+        """Redraw the key 99 times, as published."""
+        return redraw_p(self, ids, np.random.default_rng(ids.tolist()))
+
+    def _observed(self, costs: F64) -> Observed:
+        token = np.arange(costs.shape[1])
+        return Observed(token=token, position=np.zeros_like(token), draws=costs)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Exp(_Shifted):
+    """The Gumbel-max choice by the numbers of a row."""
+
+    def by_row(self, probabilities: F64, number: int) -> int:
+        """Return ``argmax u ** (1/p)`` with the row's numbers."""
+        u = uniforms(words(self.seeds[number], np.arange(self.vocab_size)))
+        return arg_gumbel(probabilities, u)
+
+    def observe(self, ids: I64) -> Observed:
+        """Return ``log(1 - u)`` of every token in every row; float64 [n, L]."""
+        kinds, where = np.unique(ids, return_inverse=True)
+        return self._observed(np.log1p(-uniforms(words(self.seeds[:, None], kinds)))[:, where])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Its(_Shifted):
+    """Inverse transform sampling in one secret order, with the number of a row as its point."""
+
+    @cached_property
+    def order(self) -> I64:
+        """Token id at each rank; int64 [V]."""
+        return self.key.vocabulary_order(self.vocab_size)
+
+    @cached_property
+    def _points(self) -> F64:
+        return uniforms(self.seeds)
+
+    def by_row(self, probabilities: F64, number: int) -> int:
+        """Return the token whose interval holds the row's number."""
+        return inverse_transform(probabilities, self.order, float(self._points[number]))
+
+    def observe(self, ids: I64) -> Observed:
+        """Return ``|rank/V - u|`` of every token in every row; float64 [n, L]."""
+        place = ranks(self.order)[ids] / self.vocab_size
+        return self._observed(np.abs(place - self._points[:, None]))
+
+    def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
+        """Draw numbers and the ranks of the tokens that occur, which is all that enters."""
+        kinds, where = np.unique(ids, return_inverse=True)
+        place = rng.choice(self.vocab_size, kinds.size, replace=False)[where] / self.vocab_size
+        other = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
+        return self._observed(np.abs(place - uniforms(other.seeds)[:, None]))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pura.measure.cache import Cache
     from pura.model.load import LanguageModel
     from pura_lab.compare.methods import LawSource, Method
-    from pura_lab.compare.tables import Calibration, TableCell
+    from pura_lab.compare.work import Calibration, TableCell
     from pura_lab.scores import Score
 
 
@@ -80,8 +80,17 @@ def compare(
     from pura.measure.cache import Cache
     from pura.measure.corpora import corpus, sentences_of
     from pura_lab.compare.methods import ModelSource, bench_of
-    from pura_lab.compare.tables import calibrate, summarise, unmarked_texts, write_parquet
-    from pura_lab.compare.work import TOGETHER, CellPart, CellReader, lines_of, write
+    from pura_lab.compare.work import (
+        TOGETHER,
+        CellPart,
+        CellReader,
+        calibrate,
+        lines_of,
+        summarise,
+        unmarked_texts,
+        write,
+        write_parquet,
+    )
 
     tried = _methods(methods, conditions, recorded=recorded)
     loaded = environment.model(model)
@@ -214,7 +223,7 @@ SMALL, LARGE = 16, 128
 
 def list_experiments() -> tuple[ExperimentLine, ...]:
     """Return the experiments in the order of the paper."""
-    from pura_lab.experiments.base import Scale
+    from pura_lab.experiments.bench import Scale
     from pura_lab.experiments.table import EXPERIMENTS
 
     return tuple(
@@ -265,8 +274,7 @@ def run_experiments(
         Cancelled: The checkpoint said so; what was done is kept.
     """
     from pura.measure.cache import Cache
-    from pura_lab.experiments.base import Scale
-    from pura_lab.experiments.bench import ExperimentBench
+    from pura_lab.experiments.bench import ExperimentBench, Scale
     from pura_lab.experiments.run import run, write_results
     from pura_lab.experiments.table import EXPERIMENTS
 

@@ -14,8 +14,8 @@ from shiboken6 import isValid
 
 from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.keys.foreign import foreign_settings
-from pura.measure.cells import STUDY
-from pura.measure.fitness.measure import RULE, ProxyFitness, TextResult, mean, share
+from pura.measure.corpora import STUDY
+from pura.measure.fitness import RULE, ProxyFitness, TextResult, mean, share
 from pura.model.device import room_for
 from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark

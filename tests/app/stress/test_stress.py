@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pura.model.cache import ModelCache
+from pura.model.store import ModelCache
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
 from pura_audit.stress.dialog import (

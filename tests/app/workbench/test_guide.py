@@ -48,13 +48,13 @@ def test_in_german_the_guide_is_german_and_its_pictures_are_there(
     qtbot.addWidget(dialog)
     assert "Benutzerhandbuch" in dialog.pages.toPlainText()
     kind = QTextDocument.ResourceType.ImageResource.value
-    picture = dialog.pages.loadResource(kind, QUrl("../images/cases-german.png"))
+    picture = dialog.pages.loadResource(kind, QUrl("../../images/cases-german.png"))
     assert not picture.isNull()
     dialog.search.setText("Fingerabdruck")
     assert dialog.pages.textCursor().selectedText() == "Fingerabdruck"
-    assert dialog.pages.follow(QUrl("../custody.md"))
+    assert dialog.pages.follow(QUrl("../../how-to/custody.md"))
     dialog.home.click()
-    assert dialog.pages.source().toLocalFile().endswith("docs/de/guide.md")
+    assert dialog.pages.source().toLocalFile().endswith("docs/de/how-to/guide.md")
 
 
 def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Pa
     [
         "https://example.org/",
         "file:///etc/passwd",
-        "../README.md",
+        "../../README.md",
         "/etc/hostname",
         "nowhere.md",
         "javascript:alert(1)",
@@ -98,7 +98,7 @@ def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Pa
 def test_no_link_leads_out_of_the_folder(qtbot: Any, link: str) -> None:
     pages = Pages(resource("docs"))
     qtbot.addWidget(pages)
-    pages.open_page(resource("docs", "guide.md"))
+    pages.open_page(resource("docs", "how-to", "guide.md"))
     before = pages.source()
     assert not pages.follow(QUrl(link))
     assert pages.source() == before

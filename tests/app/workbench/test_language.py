@@ -83,12 +83,12 @@ def test_the_language_changes_while_an_audit_runs(
 
 
 def test_the_guide_stays_at_its_page(window: Any) -> None:
-    program_commands.show_guide(window, resource("docs") / "reports.md")
+    program_commands.show_guide(window, resource("docs") / "how-to" / "reports.md")
     settings = program_commands.show_settings(window)
     settings.language_wanted.emit("de")
     settle()
     [guide] = window.findChildren(GuideDialog)
-    assert guide.pages.page == (resource("docs") / "de" / "reports.md").resolve()
+    assert guide.pages.page == (resource("docs") / "de" / "how-to" / "reports.md").resolve()
     for dialog in window.findChildren(QDialog):
         dialog.close()
 

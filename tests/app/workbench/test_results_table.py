@@ -175,7 +175,7 @@ def test_rows_are_exported_and_results_opened(
     assert said["Texts"] == "1"
     for name in ("rows.parquet", "rows.jsonl"):
         [found] = read_rows(str(tmp_path / name))
-        assert (found.verdict, found.path) == ("mark", "=memo")
+        assert (found["verdict"], found["path"]) == ("mark", "=memo")
     pile.open_result(tmp_path / "rows.jsonl")
     qtbot.waitUntil(lambda: pile.model.rowCount() == 2)
     opened = pile.model.rows[1]

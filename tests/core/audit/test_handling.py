@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.handling import (
+from pura.audit.options import Options
+from pura.audit.prepare import (
     CASE,
     CHARACTERS,
     LINES,
@@ -28,7 +29,6 @@ from pura.audit.handling import (
     pieces_of,
     unlike_written,
 )
-from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.audit.variants import CASE as CAPITALS
 from pura.audit.variants import FOUND, LAYOUT, variants_of
@@ -154,7 +154,7 @@ def test_signs(builtin_model: Any, samples: dict[str, Any]) -> None:
         return [handling_signs(change(text), pieces, odd=ODD, **options) for text in texts]
 
     assert signs(str) == [()] * 5
-    assert signs(wrapped) == [()] * 5  # joined by their column: measured (docs/study.md)
+    assert signs(wrapped) == [()] * 5  # joined by their column: measured (study.md)
     assert all(LINES in found for found in signs(wrapped, restored=False))
     twice = signs(lambda text: wrapped(text.replace(" ", "\n", 1)).replace(" of ", "\nof "))
     assert sum(LINES in found for found in twice) >= 3
@@ -321,7 +321,7 @@ def test_a_mark_stays_one_behind_hidden_characters_of_any_kind(
         caution = told[f"caution.hidden-{HIDING[char]}"]
         assert caution.values == {"k": len(range(place, gaps, len(kinds)))}
         assert fill(caution, "en") != fill(caution, "de")
-    assert found.to_row()["hidden"] == finding_of(found)["hidden"] == gaps
+    assert found.to_row()["hidden"] == finding_of(found.finding)["hidden"] == gaps
 
 
 @pytest.mark.parametrize("char", ["ꙮ", "*"])

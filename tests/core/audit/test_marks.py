@@ -108,7 +108,7 @@ def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) 
     every = [p for mark in audit.finding.marks for p in as_json(mark.passages)]
     assert len(every) > len(audit.passages)
     assert json_io.summary(audit)["passages"] == every
-    assert finding_of(audit)["passages"] == [[p["start"], p["end"]] for p in every]
+    assert finding_of(audit.finding)["passages"] == [[p["start"], p["end"]] for p in every]
     earlier = audit.to_dict()
     del earlier["marks"]
     opened = json_io.from_dict(earlier)
@@ -342,7 +342,7 @@ def test_limits_are_the_same_in_every_output(beside_repeats: list[Audit]) -> Non
     names = ("start_from", "start_to", "end_from", "end_to")
     assert tuple(found[name] for name in names) == passage.limits
     assert found["end_uncounted"] is True
-    assert finding_of(audit)["passages_limits"] == [list(passage.limits)]
+    assert finding_of(audit.finding)["passages_limits"] == [list(passage.limits)]
     for language in ("en", "de"):
         words = limits_words(passage, language)
         assert all(

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit import rereading
+from pura.audit import variants
 from pura.audit.key_reading import KeyReading, Tried, decode, evidence, weigh
 from pura.audit.options import AuditText, Options
-from pura.audit.rereading import Weights, most_read, windows, windows_near
 from pura.audit.run import audit_documents, audit_text
+from pura.audit.variants import Weights, most_read, windows, windows_near
 from pura.base.errors import Cancelled
 from pura.batch.rows import finding_of
 from pura.decode import Intervals
@@ -33,9 +33,9 @@ HUMAN = Path(__file__).resolve().parents[2] / "data" / "human.txt"
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows of 64 tokens, in texts that the model reads in seconds."""
-    monkeypatch.setattr(rereading, "SIZE", 64)
-    monkeypatch.setattr(rereading, "STRIDE", 16)
-    monkeypatch.setattr(rereading, "_TOKENS_A_WINDOW", 64)
+    monkeypatch.setattr(variants, "SIZE", 64)
+    monkeypatch.setattr(variants, "STRIDE", 16)
+    monkeypatch.setattr(variants, "_TOKENS_A_WINDOW", 64)
 
 
 def test_the_weights_of_all_that_may_be_read_add_up_to_one() -> None:
@@ -63,9 +63,9 @@ def test_mean_e_is_one_with_every_window_and_at_most_one_with_the_best(
     A key a draw, phases and positions by its own keyed function, each window with the schedule of
     a text of its own. Reading only the windows that say most is the most that choosing can gain.
     """
-    monkeypatch.setattr(rereading, "SIZE", 8)
-    monkeypatch.setattr(rereading, "STRIDE", 4)
-    monkeypatch.setattr(rereading, "_TOKENS_A_WINDOW", 6)
+    monkeypatch.setattr(variants, "SIZE", 8)
+    monkeypatch.setattr(variants, "STRIDE", 4)
+    monkeypatch.setattr(variants, "_TOKENS_A_WINDOW", 6)
     profile = Profile(payload_bits=4, blocks=2, vocab_size=1000)
     rng = np.random.default_rng(47)
     tokens = 12
@@ -151,7 +151,7 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
     (edited,) = (one for one in audit.sentences if one.key == "text.concentrated")
     share = audit.finding.share
     assert edited.values["share"] == audit.marks[0].share == share == pytest.approx(0.29, abs=0.1)
-    assert finding_of(audit)["share"] == round(share, 6)
+    assert finding_of(audit.finding)["share"] == round(share, 6)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.early_stopping import CHUNK
 from pura.audit.options import Options
+from pura.audit.prepare import CHUNK
 from pura.audit.run import audit_text
 from pura.base.progress import Stage
 from pura.record import json_io

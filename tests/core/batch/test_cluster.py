@@ -69,7 +69,7 @@ def test_two_nodes_give_the_same_rows_and_no_log_holds_a_key(
     assert "2 nodes, 150 texts" in done.stdout
     assert len(list((tmp_path / "deaths").iterdir())) == 1, "an actor was killed"
     rows = list(read_rows(str(tmp_path / "out.jsonl")))
-    assert [row.error for row in rows] == [None] * 150
+    assert [row["error"] for row in rows] == [None] * 150
     plan = fast.FastPlan(deaths=str(tmp_path / "deaths"))
     inputs = Inputs(names=(str(tmp_path / "rows.jsonl"),))
     fast.work(str(tmp_path / "here.jsonl"), tmp_path / "j", inputs, plan=plan)

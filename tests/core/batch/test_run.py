@@ -25,7 +25,7 @@ from pura.batch.engine import HereEngine
 from pura.batch.inputs import Inputs
 from pura.batch.journal import BatchJournal
 from pura.batch.results import merged, read_rows, write_rows
-from pura.batch.rows import Row, json_schema
+from pura.batch.rows import json_schema, row_line, row_of
 from pura.batch.run import work_off
 from pura.batch.workers import local
 
@@ -56,19 +56,23 @@ def test_every_item_is_a_row_in_order_and_no_text_is_read_twice(fast: Any, tmp_p
     out = str(tmp_path / "out.jsonl")
     fast.work(out, tmp_path / "j", inputs, counted(fast, seen))
     rows = list(read_rows(out))
-    assert [(r.input, r.item) for r in rows] == [*((1, n) for n in range(1, 92)), (2, 1), (3, 1)]
-    assert [r.id for r in rows[:3]] == ["0", "1", "2"]
-    assert [r.error for r in rows if r.error] == ["input-damaged", "input-unreadable"]
-    assert {r.verdict for r in rows if r.error} == {"not-examinable"}
+    assert [(r["input"], r["item"]) for r in rows] == [
+        *((1, n) for n in range(1, 92)),
+        (2, 1),
+        (3, 1),
+    ]
+    assert [r["id"] for r in rows[:3]] == ["0", "1", "2"]
+    assert [r["error"] for r in rows if r["error"]] == ["input-damaged", "input-unreadable"]
+    assert {r["verdict"] for r in rows if r["error"]} == {"not-examinable"}
     assert sorted(seen) == sorted(set(seen)), "a text is read once"
     assert len(seen) == 81
-    assert rows[3].digest == rows[91].digest
-    assert rows[3].log10_e == rows[91].log10_e
+    assert rows[3]["digest"] == rows[91]["digest"]
+    assert rows[3]["log10_e"] == rows[91]["log10_e"]
     schema = json.loads(resource("batch-row.schema.json").read_text())
     assert schema == json_schema()
     check = jsonschema.Draft202012Validator(schema)
     for row in rows:
-        check.validate(row.to_dict())
+        check.validate(row)
     # Run again it reads nothing; with one text more it reads that one.
     before = Path(out).read_bytes()
     fast.work(out, tmp_path / "j", inputs, counted(fast, seen))
@@ -98,13 +102,14 @@ def test_parquet_and_json_lines_hold_the_same_rows(fast: Any, tmp_path: Path) ->
 
 
 def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
-    good = Row(input=1, item=1, piece=1, id=None, path="p", part="", digest=None, verdict="mark")
+    place = {"input": 1, "item": 1, "piece": 1, "path": "p", "part": "", "verdict": "mark"}
+    good = row_of(place, {})
     path = tmp_path / "x.jsonl"
     for name, value in (("item", "1"), ("item", True), ("passages", [[1]]), ("fields", {"a": 1})):
-        path.write_text(json.dumps(good.to_dict() | {name: value}) + "\n")
+        path.write_text(json.dumps(good | {name: value}) + "\n")
         with pytest.raises(RecordError):
             list(read_rows(str(path)))
-    path.write_bytes(good.to_json() + b'{"input": 1')
+    path.write_bytes(row_line(good) + b'{"input": 1')
     with pytest.raises(RecordError):
         list(read_rows(str(path)))
 
@@ -206,7 +211,7 @@ def test_a_worker_that_dies_costs_a_try_and_not_a_row(fast: Any, tmp_path: Path)
     out = str(tmp_path / "out.jsonl")
     engine = local(fast.FastPlan(deaths=str(deaths)), fast.lend, 2)
     fast.work(out, tmp_path / "j", inputs, engine)
-    assert [row.error for row in read_rows(out)] == [None] * 70
+    assert [row["error"] for row in read_rows(out)] == [None] * 70
     assert len(list(deaths.iterdir())) == 1
     # One that no worker survives is a row with an error; those beside it are read.
     engine = local(fast.FastPlan(), fast.lend, 2)
@@ -214,7 +219,7 @@ def test_a_worker_that_dies_costs_a_try_and_not_a_row(fast: Any, tmp_path: Path)
     fast.work(out, tmp_path / "j2", inputs, engine, tell=lambda at: alone.append(at.alone))
     assert alone[-1] == 31, "the others of its frame were read one by one, and are counted"
     rows = list(read_rows(out))
-    assert [(r.item, r.error) for r in rows if r.error] == [(12, "batch-lost")]
+    assert [(r["item"], r["error"]) for r in rows if r["error"]] == [(12, "batch-lost")]
     assert len(rows) == 70
 
 

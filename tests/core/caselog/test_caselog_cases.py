@@ -628,7 +628,7 @@ NONSENSE: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
     "name": lambda _, kept: kept.__setitem__("name", 5),
     "tags": lambda _, kept: kept.__setitem__("tags", {"a": 1}),
     "item": lambda _, kept: kept.__setitem__("item", ["x"]),
-    "evidence": lambda _, kept: kept.__setitem__("item", {"log10_e": "much"}),
+    "evidence": lambda _, kept: kept.__setitem__("item", {"name": "x", "log10_e": "much"}),
 }
 
 
@@ -638,7 +638,7 @@ def test_a_sound_chain_that_says_nonsense_is_refused(
 ) -> None:
     facts = {"run": 1, "text": "keep", "keys": []}
     body = {"action": "examination-finished", "result": "mark", "facts": dict(facts)}
-    kept: dict[str, Any] = {"item": {"name": "x"}}
+    kept: dict[str, Any] = {"item": {"name": "x", "log10_e": 2.0}}
     if name:
         NONSENSE[name](body, kept)
     case = open_case(log, "Thesis", anna)

@@ -639,7 +639,8 @@ ONLY_WITH_DEPOSIT = {"the end cut off"}
 
 
 def page_rows() -> dict[str, str]:
-    page = Path(__file__).resolve().parents[3] / "docs" / "caselog-chain.md"
+    root = Path(__file__).resolve().parents[3]
+    page = root / "docs" / "reference" / "caselog-chain.md"
     table = page.read_text(encoding="utf-8").split("| what was done to the file |", 1)[1]
     rows = [line.split("|") for line in table.split("\n\n", 1)[0].splitlines()[2:]]
     return {row[1].strip(): row[2].strip() for row in rows}

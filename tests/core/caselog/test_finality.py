@@ -24,7 +24,7 @@ from pura.report.request import ALWAYS, ROLES_APART, Confirmation, digest_of
 
 Make = Callable[..., Audit]
 FINAL = ReportRequest(final=True, parties=Parties(authoriser="Carla"))
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "reports.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "reports.md"
 
 
 def refused(audit: Audit, request: ReportRequest, *confirmed: Confirmation) -> str:

@@ -13,14 +13,14 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from pura.base.errors import PuraError
+from pura.base.errors import InputError, PuraError
 from pura.base.paths import resource, user_paths
-from pura.batch.rows import Row
+from pura.batch.rows import failed, row_line, row_of
 from pura.cli.__main__ import app
 from pura.cli.rows import OPEN, ROWS, json_schema
 from pura.cli.terminal import exit_code, rows_into, use_language, write_row
-from pura.measure.fitness.measure import ProxyFitness, TextResult, share
-from pura.model.fetch import builtin_model
+from pura.measure.fitness import ProxyFitness, TextResult, share
+from pura.model.store import builtin_model
 from pura.scheme import Profile
 from pura.verdict.power_file import seal
 
@@ -37,19 +37,9 @@ def desk(tmp_path: Path, installed_models: Path, monkeypatch: pytest.MonkeyPatch
     profile = Profile(payload_bits=36, vocab_size=50_000, code="tbcc")
     Path("house.json").write_text(profile.to_json())
     Path("words.txt").write_text("four words in a row\n")
-    done = Row(
-        input=1,
-        item=1,
-        piece=1,
-        id=None,
-        path="/a.txt",
-        part="",
-        digest=None,
-        verdict="not-examinable",
-        error="input-empty",
-        message="There is no text.",
-    )
-    Path("found.jsonl").write_bytes(done.to_json())
+    place = {"input": 1, "item": 1, "piece": 1, "path": "/a.txt", "part": ""}
+    found = failed(InputError("input.empty", code="input-empty"))
+    Path("found.jsonl").write_bytes(row_line(row_of(place, found)))
     return tmp_path
 
 
@@ -232,7 +222,7 @@ def test_the_doctor_names_what_is_wrong_and_the_way_out(
     (paths.profiles / "torn.json").write_text("{")
     paths.policy.write_text('{"schema": "pura-policy/1", "power_tables": ["0123456789abcdef"]}')
     paths.register.write_bytes(b"no database")
-    monkeypatch.setattr("pura.model.offline._FORCED", {"DO_NOT_TRACK": "1"})
+    monkeypatch.setattr("pura.model.libraries._FORCED", {"DO_NOT_TRACK": "1"})
     found = rows(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
     assert any(f"pura model remove {other.name}" in row["hint"] for row in found)
     faults = {row["check"]: row for row in found if row["grade"] == "fault"}

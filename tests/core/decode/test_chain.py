@@ -12,12 +12,12 @@ import torch
 from pura.base.errors import Cancelled
 from pura.decode import chain
 from pura.decode.chain import ChainText
-from pura.decode.exact import decide, log_evidence
-from pura.decode.likelihood import Intervals
-from pura.decode.listed import kept_payloads
+from pura.decode.evidence_sums import sum_evidence
+from pura.decode.exact import decide
+from pura.decode.likelihood import Intervals, default_model
 from pura.decode.marks import runs
-from pura.decode.model import default_model
-from pura.decode.windows import codeword_windows
+from pura.decode.prior import kept_payloads
+from pura.decode.trellis import codeword_windows
 from pura.model.tokenise import tokenise
 from pura.scheme import Payload, Profile, SecretKey, encode, ranks, schedule
 
@@ -102,9 +102,9 @@ def test_brute_force_over_all_walks_of_the_chain(window):
         for c, word in enumerate(words):
             want, inside = brute_force(text, word, m)
             assert got[m, c] == pytest.approx(math.log(want), abs=1e-10)
-        found = chain.posteriors(text, words[2:], np.array([m]), lambda: None)
-        np.testing.assert_allclose(found.marked[0], inside, rtol=1e-9)
-        assert found.log_ratio.sum() == pytest.approx(got[m, 2], abs=1e-10)
+        marked, log_ratio = chain.posteriors(text, words[2:], np.array([m]), lambda: None)
+        np.testing.assert_allclose(marked[0], inside, rtol=1e-9)
+        assert log_ratio.sum() == pytest.approx(got[m, 2], abs=1e-10)
 
 
 def test_the_chain_has_mean_one():
@@ -152,10 +152,10 @@ def test_blocks_and_scales_do_not_show():
     words = codeword_windows(np.stack([encode(Payload.from_int(i, 9), profile) for i in (5, 77)]))
     members = np.array([0, 5])
     scores = chain.log_likelihoods(text, words, members, lambda: None)
-    found = chain.posteriors(text, words, members, lambda: None)
-    np.testing.assert_allclose(found.log_ratio.sum(axis=1), np.diag(scores), rtol=1e-12)
+    marked, log_ratio = chain.posteriors(text, words, members, lambda: None)
+    np.testing.assert_allclose(log_ratio.sum(axis=1), np.diag(scores), rtol=1e-12)
     assert np.isfinite(scores).all()
-    assert np.all((found.marked >= 0) & (found.marked <= 1))
+    assert np.all((marked >= 0) & (marked <= 1))
 
 
 def test_walking_lanes_side_by_side_changes_nothing(monkeypatch):
@@ -172,9 +172,8 @@ def test_walking_lanes_side_by_side_changes_nothing(monkeypatch):
     one = chain.log_likelihoods(text, words, every, lambda: None)
     np.testing.assert_allclose(side, one, rtol=1e-11)
     plain = chain.posteriors(text, words, own, lambda: None)
-    np.testing.assert_allclose(found.marked, plain.marked, atol=1e-11)
-    np.testing.assert_allclose(found.log_ratio, plain.log_ratio, atol=1e-11)
-    np.testing.assert_allclose(one[own, np.arange(3)], plain.log_ratio.sum(axis=1), rtol=1e-11)
+    np.testing.assert_allclose(found, plain, atol=1e-11)
+    np.testing.assert_allclose(one[own, np.arange(3)], plain[1].sum(axis=1), rtol=1e-11)
 
 
 def test_a_payload_far_behind_its_neighbour_is_not_weighed_further():
@@ -189,7 +188,7 @@ def test_a_payload_far_behind_its_neighbour_is_not_weighed_further():
 
 
 def test_passage_of_150_tokens_in_400_plain_ones(profile, payload, text_maker):
-    """At least 95 % of tokens labelled right over eight texts (docs/evidence.md §4)."""
+    """At least 95 % of tokens labelled right over eight texts (evidence.md §4)."""
     rng = np.random.default_rng(31)
     right = total = 0
     for _ in range(8):
@@ -362,7 +361,7 @@ def test_markov_holds_on_real_text_under_random_keys(builtin_model, tbcc):
 
     values = np.array(
         [
-            log_evidence(
+            sum_evidence(
                 Intervals.of(
                     schedule(ids, entropy, key, tbcc),
                     entropy,

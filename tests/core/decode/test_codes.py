@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.decode.trellis import make_trellis
-from pura.decode.windows import codeword_windows
+from pura.decode.trellis import codeword_windows, make_trellis
 from pura.scheme import Payload, Profile, encode
 from pura.scheme.codeword import encode_rows
 from pura.scheme.profile import CODES

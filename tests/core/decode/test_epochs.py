@@ -1,4 +1,4 @@
-"""The evidence over a range of epochs has mean one under H2 (docs/evidence.md §3)."""
+"""The evidence over a range of epochs has mean one under H2 (evidence.md §3)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pura.decode import paper
-from pura.decode.exact import decide, log_evidence
+from pura.decode.evidence_sums import sum_evidence
+from pura.decode.exact import decide
 from pura.decode.likelihood import Intervals
 from pura.extract import local_evidence
 from pura.scheme import Payload, Profile, Schedule, encode
@@ -103,7 +104,7 @@ def test_mean_e_is_at_most_one_and_markov_holds(profile, text_maker):
         if i % 50 == 0:
             text = text_maker(rng, profile, 60)
         fresh = text.with_phases(rng)
-        values[i] = log_evidence(fresh.seen(profile)).both
+        values[i] = sum_evidence(fresh.seen(profile)).log_e
     e = np.minimum(np.exp(values), 100.0)
     assert e.mean() <= 1 + 5 * np.sqrt(100.0 / count)
     for alpha in (0.1, 0.01, 0.001):
@@ -117,7 +118,10 @@ def test_mean_e_is_one_where_it_can_be_seen(text_maker):
     rng = np.random.default_rng(41)
     text = text_maker(rng, SMALL_SPC, 6)
     e = np.array(
-        [np.exp(log_evidence(text.with_phases(rng).seen(SMALL_SPC)).whole) for _ in range(300)]
+        [
+            np.exp(sum_evidence(text.with_phases(rng).seen(SMALL_SPC)).log_e_whole)
+            for _ in range(300)
+        ]
     )
     assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
 
@@ -131,9 +135,9 @@ def test_the_mean_over_readings_that_share_their_phases_is_one(text_maker):
     def mean() -> float:
         phases = texts[0].with_phases(rng).schedule
         readings = (
-            log_evidence(Intervals.of(phases, t.entropy_bits, t.lo, t.hi, SMALL_SPC)) for t in texts
+            sum_evidence(Intervals.of(phases, t.entropy_bits, t.lo, t.hi, SMALL_SPC)) for t in texts
         )
-        return float(np.mean([np.exp(found.whole) for found in readings]))
+        return float(np.mean([np.exp(found.log_e_whole) for found in readings]))
 
     e = np.array([mean() for _ in range(80)])
     assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
@@ -167,14 +171,14 @@ def test_mean_e_is_one_wherever_reading_stops(text_maker, level):
     for _ in range(100):
         fresh = text.with_phases(rng)
         for tokens in (6, 12, 18, 24):
-            found = log_evidence(
+            found = sum_evidence(
                 Intervals.of(*first_tokens(fresh, tokens), SMALL_SPC, text_tokens=24)
             )
-            if np.exp(found.both) >= level:
+            if np.exp(found.log_e) >= level:
                 early += tokens < 24
                 break
-        whole.append(np.exp(found.whole))
-        both.append(np.exp(found.both))
+        whole.append(np.exp(found.log_e_whole))
+        both.append(np.exp(found.log_e))
     assert early >= 5
     whole, both = np.array(whole), np.array(both)
     assert abs(whole.mean() - 1) <= 5 * whole.std() / np.sqrt(whole.size)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pura.decode.extents import AGES, PassageText, extent_of, misread
+from pura.decode.marks import AGES, PassageText, extent_of, misread
 
 TOKENS, FIRST, LAST = 600, 200, 399
 HIGH, LOW = 2.5, 0.2  # densities; unmarked text has the mean one

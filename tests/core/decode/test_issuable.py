@@ -5,11 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from pura.decode import Issuable, Issued, decide, log_evidence
-from pura.decode.issued import log_prior
-from pura.decode.prior import PayloadPrior
-from pura.decode.trellis import make_trellis
-from pura.decode.windows import codeword_scores
+from pura.decode import Issuable, Issued, decide, sum_evidence
+from pura.decode.prior import PayloadPrior, log_prior
+from pura.decode.trellis import codeword_scores, make_trellis
 from pura.scheme import Payload, Profile
 from pura.scheme.codeword import encode_rows
 
@@ -133,8 +131,8 @@ def test_mean_e_is_one_where_it_can_be_seen(profile, text_maker):
     """
     rng = np.random.default_rng(23)
     text = text_maker(rng, profile, 6)
-    runs = [log_evidence(text.with_phases(rng).seen(profile), issuable=FEW) for _ in range(150)]
-    whole = np.exp([run.whole for run in runs])
+    runs = [sum_evidence(text.with_phases(rng).seen(profile), issuable=FEW) for _ in range(150)]
+    whole = np.exp([run.log_e_whole for run in runs])
     assert abs(whole.mean() - 1) <= 5 * whole.std() / np.sqrt(whole.size)
-    both = np.exp([run.both for run in runs])
+    both = np.exp([run.log_e for run in runs])
     assert both.mean() <= 1 + 5 * both.std() / np.sqrt(both.size)

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from pura.decode import Issued, decide, log_evidence
-from pura.decode.issued import log_prior, score_issued
-from pura.decode.prior import PayloadPrior
+from pura.decode import Issued, decide, sum_evidence
+from pura.decode.prior import PayloadPrior, log_prior, score_issued
 from pura.decode.trellis import make_trellis
 from pura.scheme import Payload, Profile
 
@@ -142,10 +141,10 @@ def test_mean_e_of_the_issued_is_one_where_it_can_be_seen(profile, text_maker):
     rng = np.random.default_rng(23)
     text = text_maker(rng, profile, 6)
     issued = Issued.of([EVERYONE[[0, 1, 2, 400]]], 9, 0.9)
-    runs = [log_evidence(text.with_phases(rng).seen(profile), issued=issued) for _ in range(150)]
-    whole = np.exp([run.whole for run in runs])
+    runs = [sum_evidence(text.with_phases(rng).seen(profile), issued=issued) for _ in range(150)]
+    whole = np.exp([run.log_e_whole for run in runs])
     assert abs(whole.mean() - 1) <= 5 * whole.std() / np.sqrt(whole.size)
-    both = np.exp([run.both for run in runs])
+    both = np.exp([run.log_e for run in runs])
     assert both.mean() <= 1 + 5 * both.std() / np.sqrt(both.size)
 
 
@@ -156,7 +155,7 @@ def test_mean_e_is_at_most_one_and_markov_holds_with_a_register(tbcc, text_maker
     issued = issued_of(rng, 300)
     text = text_maker(rng, tbcc, 60)
     values = np.array(
-        [log_evidence(text.with_phases(rng).seen(tbcc), issued=issued).both for _ in range(50)]
+        [sum_evidence(text.with_phases(rng).seen(tbcc), issued=issued).log_e for _ in range(50)]
     )
     e = np.minimum(np.exp(values), 100.0)
     assert e.mean() <= 1 + 5 * np.sqrt(100.0 / e.size)

@@ -1,12 +1,12 @@
 """A prompt that was marked under the same key: mean one holds again where its contexts are left out
-(docs/evidence.md §3, "Known context")."""
+(evidence.md §3, "Known context")."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from pura.decode.exact import log_evidence
+from pura.decode.evidence_sums import sum_evidence
 from pura.decode.likelihood import Intervals
 from pura.scheme import Profile, Scheduler, SecretKey, anchor, contexts_before, ranks, schedule
 from pura.scheme.gray import sector_of
@@ -78,7 +78,7 @@ def test_mean_e_with_a_marked_prompt(left_out: bool) -> None:
         before = contexts_before([text], [prompt], PROFILE) if left_out else frozenset()
         plan = schedule(text, entropy, key, PROFILE, before=before)
         assert len(plan) == (NEW if left_out else QUOTED + NEW)
-        e.append(np.exp(log_evidence(Intervals.of(plan, entropy, lo, hi, PROFILE)).whole))
+        e.append(np.exp(sum_evidence(Intervals.of(plan, entropy, lo, hi, PROFILE)).log_e_whole))
     error = np.std(e) / np.sqrt(TEXTS)
     reached = np.mean(np.array(e) >= 100)
     if left_out:

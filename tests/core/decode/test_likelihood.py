@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 
 from pura.decode.likelihood import (
     SECTOR_OFFSETS,
+    GridPoint,
     Intervals,
     arity_weights,
     blurred_interval,
+    default_model,
     desynchronisation,
     edit_probability,
     log_likelihoods,
     step_likelihoods,
     window_likelihoods,
 )
-from pura.decode.model import GridPoint, default_model
 from pura.scheme import Profile, Schedule, anchors
 from pura.scheme.gray import label_bits
 

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from pura.decode.model import LikelihoodError, LikelihoodModel, default_model
+from pura.decode.likelihood import LikelihoodError, LikelihoodModel, default_model
 
 
 def test_shipped_model_is_sound():

@@ -9,10 +9,9 @@ import pytest
 
 from pura.decode.exact import decide
 from pura.decode.marks import payload_posterior
-from pura.decode.passages import SCALES, best_path, find_passages, fixed_windows
+from pura.decode.passages import SCALES, best_path, find_passages, step_windows
 from pura.decode.prior import PayloadPrior
-from pura.decode.trellis import make_trellis
-from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
+from pura.decode.trellis import codeword_scores, codeword_windows, make_trellis, window_potentials
 from pura.scheme import Payload, Profile
 from pura.scheme.codeword import encode_rows
 
@@ -25,16 +24,17 @@ def everyone(bits):
 
 
 def test_windows_follow_from_the_number_of_steps_alone():
-    assert fixed_windows(64) == [(0, 64)]
+    assert step_windows(SCALES, 64).tolist() == [[0, 64]]
     for steps in (65, 100, 193, 1000):
-        windows = fixed_windows(steps)
-        assert len(set(windows)) == len(windows)
-        assert max(after for _, after in windows) == steps
+        windows = step_windows(SCALES, steps)
+        assert len(np.unique(windows, axis=0)) == len(windows)
+        assert windows[:, 1].max() == steps
         for size, stride in SCALES:
-            whole = [w for w in windows if w.after - w.first == size]
-            assert len(whole) == max(0, (steps - size) // stride + 1)
-    assert len(fixed_windows(100_000)) == pytest.approx(100_000 * 11 / 32, rel=0.01)
-    windows = np.array(fixed_windows(1000))
+            assert (windows[:, 1] - windows[:, 0] == size).sum() == max(
+                0, (steps - size) // stride + 1
+            )
+    assert len(step_windows(SCALES, 100_000)) == pytest.approx(100_000 * 11 / 32, rel=0.01)
+    windows = step_windows(SCALES, 1000)
     for size, begin in itertools.product(range(64, 257, 8), range(300, 340)):
         beside = np.abs(windows - [begin, begin + size]).sum(axis=1)
         assert beside.min() <= size / 5  # steps that are foreign or missing in the best window
@@ -213,11 +213,8 @@ def test_passages_that_by_themselves_carry_what_the_other_was_found_with(
     text, _ = joined(text_maker, rng, tbcc, [(200, first), (60, None), (200, second)])
 
     def exchanged(*args, **options):
-        found = find_passages(*args, **options)
-        one, other = found.passages
-        return replace(
-            found, passages=(replace(one, bits=other.bits), replace(other, bits=one.bits))
-        )
+        (one, other), at_least = find_passages(*args, **options)
+        return (replace(one, bits=other.bits), replace(other, bits=one.bits)), at_least
 
     monkeypatch.setattr("pura.decode.exact.find_passages", exchanged)
     assert [mark.payload for mark in decide(text.seen(tbcc)).marks] == [

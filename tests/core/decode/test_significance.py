@@ -9,7 +9,7 @@ from pura.base.errors import Cancelled
 from pura.decode import significance
 from pura.decode.likelihood import Intervals
 from pura.decode.significance import combine, correct_p, e_bh, open_log_mean, p_bound, redraw_p
-from pura.decode.trellis import make_trellis
+from pura.decode.trellis import make_trellis, step_forward
 from pura.scheme import Profile, Schedule
 
 
@@ -61,20 +61,13 @@ def test_e_bh_controls_false_discoveries():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("statistic", ["walk", "e"])
-def test_p_is_uniform_without_a_mark(statistic, spc, text_maker):
+def test_p_is_uniform_without_a_mark(spc, text_maker):
     """Fails by chance once in 10^6 runs."""
     rng = np.random.default_rng(17)
     p = np.array(
         [
-            redraw_p(
-                text_maker(rng, spc, 40).seen(spc),
-                seed=i,
-                draws=99,
-                stop_after=None,
-                statistic=statistic,
-            ).p
-            for i in range(80 if statistic == "walk" else 30)
+            redraw_p(text_maker(rng, spc, 40).seen(spc), seed=i, draws=99, stop_after=None).p
+            for i in range(80)
         ]
     )
     # Ranks are discrete: spread each over its own step before comparing with the uniform.
@@ -88,12 +81,7 @@ def test_early_stop_is_valid_too(spc, text_maker):
     rng = np.random.default_rng(23)
     p = np.array(
         [
-            redraw_p(
-                text_maker(rng, spc, 40).seen(spc),
-                seed=i,
-                draws=199,
-                stop_after=10,
-            ).p
+            redraw_p(text_maker(rng, spc, 40).seen(spc), seed=i, draws=199, stop_after=10).p
             for i in range(120)
         ]
     )
@@ -108,8 +96,7 @@ def test_a_mark_reaches_the_least_p(profile, payload, text_maker):
     assert (got.draws, got.exceeding, got.seed, got.stopped) == (199, 0, 9, False)
 
 
-@pytest.mark.parametrize("statistic", ["walk", "e"])
-def test_blocks_of_steps_do_not_show(statistic, spc, text_maker, monkeypatch):
+def test_blocks_of_steps_do_not_show(spc, text_maker, monkeypatch):
     """A long text in blocks compares the same statistic as one block."""
     text = text_maker(np.random.default_rng(5), spc, 90)
     observed = []
@@ -123,13 +110,7 @@ def test_blocks_of_steps_do_not_show(statistic, spc, text_maker, monkeypatch):
     monkeypatch.setattr(significance, "_Redraws", Watched)
     for block in (4096, 7):
         monkeypatch.setattr(significance, "_BLOCK", block)
-        got = redraw_p(
-            text.seen(spc),
-            seed=1,
-            draws=99,
-            statistic=statistic,
-            stop_after=None,
-        )
+        got = redraw_p(text.seen(spc), seed=1, draws=99, stop_after=None)
         assert got.draws == 99
     np.testing.assert_allclose(observed, observed[0], rtol=1e-9)
 
@@ -145,13 +126,7 @@ def test_redraws_can_be_stopped(spc, text_maker):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        redraw_p(
-            text.seen(spc),
-            seed=1,
-            draws=999,
-            stop_after=None,
-            checkpoint=checkpoint,
-        )
+        redraw_p(text.seen(spc), seed=1, draws=999, stop_after=None, checkpoint=checkpoint)
     assert calls == 3
 
 
@@ -189,8 +164,6 @@ def test_a_text_that_says_nothing_has_p_one(spc):
 
 def test_wrong_arguments(spc, text_maker):
     text = text_maker(np.random.default_rng(5), spc, 20)
-    with pytest.raises(ValueError, match="statistic"):
-        redraw_p(text.seen(spc), seed=0, statistic="median")
     with pytest.raises(ValueError, match="draw"):
         redraw_p(text.seen(spc), seed=0, draws=0)
 
@@ -205,15 +178,13 @@ def test_wrong_arguments(spc, text_maker):
 )
 def test_open_walk_is_the_mean_over_open_walks(profile):
     """Against the log domain, one start at a time."""
-    from pura.decode.trellis import register
-
     trellis = make_trellis(profile)
     phi = np.random.default_rng(1).normal(size=(3, profile.codeword_length, 8)) * 3
     windows = trellis.windows(phi)
     states = windows.shape[-1] // 2
     values = np.zeros((3, states, 1))
     for t in range(windows.shape[1]):
-        values = register.step_forward(values, windows[:, t], np.logaddexp)
+        values = step_forward(values, windows[:, t], np.logaddexp)
     want = np.logaddexp.reduce(values[:, :, 0], axis=1)
     want -= np.log(states) + windows.shape[1] * np.log(2)
     np.testing.assert_allclose(open_log_mean(trellis, phi), want, atol=1e-9)

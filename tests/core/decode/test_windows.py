@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
+from pura.decode.trellis import codeword_scores, codeword_windows, window_potentials
 
 
 def slow(log_f, index, length):

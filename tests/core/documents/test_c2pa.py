@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.audit.options import AuditText, Options
+from pura.audit.options import AuditText, Options, input_facts
 from pura.audit.run import audit_text
-from pura.audit.steps import input_facts
 from pura.audit.variants import variants_of
 from pura.cli.verify import audit_lines
 from pura.documents import characters, from_text, read_document

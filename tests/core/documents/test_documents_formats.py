@@ -23,7 +23,7 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.comments import Comment
 
-from pura.audit.steps import input_facts
+from pura.audit.options import input_facts
 from pura.base.errors import InputError
 from pura.documents import (
     ALTERNATIVE,
@@ -439,7 +439,8 @@ def test_the_user_has_the_last_word() -> None:
 def test_every_format_has_a_line_in_the_page() -> None:
     from pathlib import Path
 
-    page = (Path(__file__).parents[3] / "docs" / "documents.md").read_text(encoding="utf-8")
+    root = Path(__file__).parents[3]
+    page = (root / "docs" / "reference" / "documents.md").read_text(encoding="utf-8")
     for form in FORMATS.values():
         assert f"| `{form.name}` |" in page
         assert all(ending in page for ending in form.endings)

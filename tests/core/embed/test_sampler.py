@@ -13,7 +13,7 @@ from pura.embed.engine import (
     lay_out,
     pick,
 )
-from pura.model.truncation import distribution
+from pura.model.reading import distribution
 from pura.scheme import Gate, Profile, Step, anchor
 from pura.scheme.gray import sector_of
 
@@ -73,7 +73,7 @@ def test_the_ends_of_the_circle() -> None:
 
 
 def test_the_last_token_with_a_probability_counts_even_when_it_adds_nothing() -> None:
-    """A probability below the rounding of the CDF is a probability (docs/scheme.md §4)."""
+    """A probability below the rounding of the CDF is a probability (scheme.md §4)."""
     pi = np.array([1.0 - 2**-30, 1e-30, 0.0])
     assert inverse_transform(pi, np.arange(3), 1 - 2**-40) == 1
     logits = torch.from_numpy(np.array([[0.0, -69.0, -np.inf]]))

@@ -28,7 +28,7 @@ import torch
 from pura.base.errors import GenerationError
 from pura.embed.engine import entropy_bits, inverse_transform
 from pura.embed.serving.marker import Deployments, of_the_server
-from pura.model.truncation import distribution
+from pura.model.reading import distribution
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 

@@ -8,7 +8,7 @@ import pytest
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
 
-PAGE = Path(__file__).parents[3] / "docs" / "serving.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "serving.md"
 
 
 def test_the_code_on_the_page_runs(

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from pura.embed.engine import MarkingEngine, entropy_bits, inverse_transform
-from pura.model.truncation import distribution
+from pura.model.reading import distribution
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 

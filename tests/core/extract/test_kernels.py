@@ -71,7 +71,7 @@ def test_whole_circle_gives_the_kernels_mass(kernel):
 
 
 def faults_of(kernel: str) -> list[str]:
-    """Say what is wrong with a kernel, by what docs/scheme.md §5 asks of each."""
+    """Say what is wrong with a kernel, by what scheme.md §5 asks of each."""
     faults = []
     y = np.linspace(0.0, 0.999, 400)
     value = FORMS[kernel].value(y)

@@ -21,7 +21,7 @@ def load(path):
 
 
 def naive_intervals(data, profile, key):
-    """Softmax and CDF as docs/scheme.md §4 says, one token at a time."""
+    """Softmax and CDF as scheme.md §4 says, one token at a time."""
     order = key.vocabulary_order(profile.vocab_size)
     rank = ranks(order)
     rows = []

@@ -249,7 +249,8 @@ def test_epoch_keys_follow_rfc_5869_by_hand_and_are_those_of_the_documentation()
     import hmac
 
     prk = hmac.digest(b"PURA-1 epoch key", bytes(range(32)), "sha256")
-    page = (Path(__file__).parents[3] / "docs" / "key-formats.md").read_text(encoding="utf-8")
+    root = Path(__file__).parents[3]
+    page = (root / "docs" / "reference" / "key-formats.md").read_text(encoding="utf-8")
     for epoch in ("2026-11-22", "2026-W47", "2026-11"):
         key = epoch_key(KEY, epoch).to_hex()
         assert key == hmac.digest(prk, epoch.encode() + b"\x01", "sha256").hex()

@@ -16,12 +16,20 @@ from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading
 from pura.scheme import Profile
 from pura_lab.attacks.oracle import _look, aligned_evidence, oracle
-from pura_lab.experiments import codes, quality, rows, telling
-from pura_lab.experiments.base import Cell, Experiment, Figure, Row, Scale, summarise
-from pura_lab.experiments.bench import ExperimentBench, PlainText, WrittenText
-from pura_lab.experiments.quality import Letters
+from pura_lab.experiments import rows, telling
+from pura_lab.experiments.bench import (
+    Cell,
+    Experiment,
+    ExperimentBench,
+    PlainText,
+    Row,
+    Scale,
+    WrittenText,
+    summarise,
+)
 from pura_lab.experiments.run import run, write_results
 from pura_lab.experiments.table import EXPERIMENTS
+from pura_lab.experiments.telling import Letters
 
 VOCABULARY = 300
 
@@ -94,7 +102,7 @@ UNASKED = {"gate", "judge", "r", "k"}
 def faults_of(experiment: Experiment, bench: ExperimentBench) -> list[str]:
     """Say what is wrong with an experiment: its cells, its figure, or what it reads in a text."""
     small, full = experiment.cells(Scale()), experiment.cells(Scale(full=True))
-    shown, faults = experiment.figure, list[str]()
+    shown, faults = experiment, list[str]()
     columns = {shown.x, *shown.lines, *filter(None, [shown.panels])}
     if not small or any(cell not in full for cell in small):
         faults.append("cells")
@@ -139,8 +147,8 @@ def test_a_wrong_experiment_is_seen(marked_text: Any, tmp_path: Path) -> None:
     cells = [{"llr_clipp": 0.1, "bits": 36}]
     for changes, fault in (
         ({"row": misread}, "does not read"),
-        ({"cells": lambda _: cells, "figure": Figure(x="bits")}, "asks nothing of"),
-        ({"figure": Figure(x="clip")}, "columns of the cells"),
+        ({"cells": lambda _: cells, "x": "bits"}, "asks nothing of"),
+        ({"x": "clip"}, "columns of the cells"),
         ({"columns": ("paper_bit",)}, "columns of the table"),
         ({"cells": lambda scale: [{"llr_clip": 0.1 + scale.full / 10}]}, "cells"),
     ):
@@ -196,7 +204,7 @@ def test_a_mark_that_shows_is_told_and_one_that_does_not_is_not(
     """30 pairs; without a mark a share off by 0.2 or such a p-value is seen once in 100 seeds."""
     monkeypatch.setattr(telling, "FOLDS", 2)
     judge = Letters(["the cat sat on the mat", "the dog sat on the cat"])
-    monkeypatch.setattr(quality, "_letters", lambda: judge)
+    monkeypatch.setattr(telling, "_letters", lambda: judge)
     bench = MadeUp(marked_text, tmp_path)
     found = {}
     for mark in ("pura", "mpac-3"):
@@ -232,18 +240,18 @@ def test_over_keys_texts_have_the_law_of_the_model(marked_text: Any, tmp_path: P
 
 def test_codes_correct_what_they_can() -> None:
     bits = np.random.default_rng(1).integers(0, 2, 36).astype(np.uint8)
-    for name, code in codes.CODES.items():
+    for name, code in rows.CODES.items():
         word = code.encode(bits)
         assert word.size == (63 if "hamming" in name else 54)
         llr = np.where(word == 1, 4.0, -4.0)
         assert (code.decode(llr) == bits).all()
         llr[5] *= -0.25  # one weak wrong bit
         assert (code.decode(llr) == bits).all(), name
-    both = codes.CODES["rs-hard"].encode(bits)
+    both = rows.CODES["rs-hard"].encode(bits)
     llr = np.where(both == 1, 4.0, -4.0)
     llr[[0, 4]] *= -0.1  # two wrong symbols: beyond two parities, unless they are known to be weak
-    assert (codes.CODES["rs-soft"].decode(llr) == bits).all()
-    assert not (codes.CODES["rs-hard"].decode(llr) == bits).all()
+    assert (rows.CODES["rs-soft"].decode(llr) == bits).all()
+    assert not (rows.CODES["rs-hard"].decode(llr) == bits).all()
 
 
 def test_the_oracle_takes_evidence_away_and_exactly_is_never_worse(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pura.base.errors import ModelError
-from pura.model import offline
+from pura.model import libraries
 from pura.model.evidence import read
 from pura.scheme import Profile, SecretKey
 from pura_lab.proxy import (
@@ -36,7 +36,7 @@ class Names:
 
 @pytest.fixture(scope="module")
 def source() -> Any:
-    offline.prepare()
+    libraries.prepare()
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pura.measure.cache import Cache
-from pura.measure.cells import CELLS, CLEAN, LEARN, LEARNING, MAIN, STUDY, Cell
+from pura.measure.corpora import CELLS, CLEAN, LEARN, LEARNING, MAIN, STUDY, Cell
 from pura.measure.evaluate import TextReading, evaluate, summarise, wilson
 from pura.scheme import Payload, Profile, SecretKey
 from pura_lab.design import ATTACKED, TRUNCATED, VERIFIERS, jobs

@@ -32,8 +32,8 @@ from pura.measure.attacks import (
     substitute_plausible,
     truncate,
 )
-from pura.measure.attacks.characters import read_mythes, word_spans
-from pura.measure.attacks.table import AttackError, OnText
+from pura.measure.attacks.base import read_mythes, word_spans
+from pura.measure.attacks.table import AttackError
 
 VOCABULARY = 500
 TEXT = (
@@ -479,22 +479,22 @@ def test_every_attack_is_what_its_line_says(name: str) -> None:
 
 
 def test_a_wrong_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    def changed(share: float) -> OnText:
-        return lambda text, rng, tools, **_: text.replace("e", "u", round(8 * share))
+    def changed(share: float) -> Callable[..., str]:
+        return lambda text, rng, **_: text.replace("e", "u", round(8 * share))
 
-    def drawn(text: str, rng: np.random.Generator, tools: Tools, **_: Any) -> str:
+    def drawn(text: str, rng: np.random.Generator, **_: Any) -> str:
         return f"{text}{np.random.default_rng().random():.9f}"
 
     rate = {"strength": "rate", "params": {"rate": 0.1}}
     no_more = {"hits at no strength", "hits no harder with more strength"}
     for attack, faults in (
-        (Attack(name="x", label="x", text=changed(1)), set()),
-        (Attack(name="x", label="x", text=changed(0)), {"changes nothing"}),
-        (Attack(name="x", label="x", text=changed(1), **rate), no_more),
-        (Attack(name="x", label="x", text=changed(1), rewrites=True), {"writes anew, or not"}),
+        (Attack(name="x", on="text", function=changed(1)), set()),
+        (Attack(name="x", on="text", function=changed(0)), {"changes nothing"}),
+        (Attack(name="x", on="text", function=changed(1), **rate), no_more),
+        (Attack(name="x", on="text", function=changed(1), rewrites=True), {"writes anew, or not"}),
         (replace(ATTACKS["paraphrase"], rewrites=False), {"writes anew, or not"}),
         (
-            Attack(name="x", label="x", text=drawn),
+            Attack(name="x", on="text", function=drawn),
             {
                 "is another with the same seed",
                 "does otherwise to text",

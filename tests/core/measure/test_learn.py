@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pura.decode.likelihood import mixture_density
-from pura.decode.model import LikelihoodModel, default_model
+from pura.decode.likelihood import LikelihoodModel, default_model, mixture_density
 from pura.measure.learn import (
     KnownSteps,
     component_densities,

@@ -10,10 +10,16 @@ import pytest
 
 from pura.base.errors import PolicyError
 from pura.decode import default_model
-from pura.measure.cells import STUDY
-from pura.measure.power.measure import TextEvidence, WritingModel
-from pura.measure.power.plan import THRESHOLDS, PowerPlan, parse_edit
-from pura.measure.power.table import LEAST_TEXTS, inside_entries, make_table, whole_entries
+from pura.measure.corpora import STUDY
+from pura.measure.power import (
+    LEAST_TEXTS,
+    TextEvidence,
+    WritingModel,
+    inside_entries,
+    make_table,
+    whole_entries,
+)
+from pura.measure.power_plan import THRESHOLDS, PowerPlan, parse_edit
 from pura.scheme import Profile
 from pura.verdict.power import Asked, lower_limit
 from pura.verdict.power_claim import shipped_power

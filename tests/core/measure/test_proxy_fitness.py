@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pura.base.errors import Cancelled, GenerationError, InputError, ProfileError
-from pura.measure.fitness.measure import (
+from pura.measure.fitness import (
     MAX_SAMPLES,
     FitnessSample,
     make_samples,

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pura.model import offline
+from pura.model import libraries
 
-offline.prepare()
+libraries.prepare()
 
 import torch  # noqa: E402
 

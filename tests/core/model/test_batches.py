@@ -10,7 +10,12 @@ import pytest
 
 from pura.base.errors import InputError, ModelError, PuraError
 from pura.model import window_scheduler
-from pura.model.batches import (
+from pura.model.evidence import Request, read, read_documents
+from pura.model.load import LanguageModel
+from pura.model.pieces import Piece, PlannedDocument, PlannedText, Window, blank
+from pura.model.reading import Reading
+from pura.model.tiles import CPU_TILING, Tiling
+from pura.model.window_scheduler import (
     MASK,
     PADDING,
     TOGETHER,
@@ -19,12 +24,6 @@ from pura.model.batches import (
     batches,
     size_of,
 )
-from pura.model.evidence import Request, read, read_documents
-from pura.model.load import LanguageModel
-from pura.model.pieces import Piece, PlannedDocument, PlannedText, blank
-from pura.model.reading import Reading
-from pura.model.tiles import CPU_TILING, Tiling
-from pura.model.windows import Window
 from pura.scheme import Profile, SecretKey
 
 KEYS = (SecretKey(bytes(range(32))), SecretKey(bytes(range(1, 33))))

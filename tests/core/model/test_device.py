@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from pura.base.errors import DeviceError
-from pura.model import offline
+from pura.model import libraries
 from pura.model.device import choose_device
 
 
@@ -84,9 +84,9 @@ def test_unknown_words_are_refused() -> None:
 
 def test_offline_switches_stand_before_torch_and_win_over_the_shell() -> None:
     code = (
-        "import os, sys; from pura.model import offline, load, store, evidence, tokenise; "
+        "import os, sys; from pura.model import libraries, load, store, evidence, tokenise; "
         "assert 'torch' not in sys.modules and 'transformers' not in sys.modules; "
-        "offline.prepare(); import huggingface_hub.constants as c; "
+        "libraries.prepare(); import huggingface_hub.constants as c; "
         "print(c.HF_HUB_OFFLINE, os.environ['OMP_WAIT_POLICY'], "
         "os.environ['HF_HUB_DISABLE_TELEMETRY'])"
     )
@@ -101,5 +101,5 @@ def test_prepare_turns_a_hub_that_was_imported_before(monkeypatch: pytest.Monkey
     import huggingface_hub.constants as constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    offline.prepare()
+    libraries.prepare()
     assert constants.HF_HUB_OFFLINE is True

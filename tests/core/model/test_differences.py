@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pura.model.differences import AROUND, aligned
 from pura.model.evidence import read, read_many
 from pura.model.load import LanguageModel
-from pura.model.windows import plan
+from pura.model.pieces import AROUND, aligned, plan
 from pura.scheme import Profile, SecretKey
 
 KEYS = (SecretKey(bytes(range(32))), SecretKey(bytes(range(1, 33))))

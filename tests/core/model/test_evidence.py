@@ -17,8 +17,7 @@ from pura.base.errors import Cancelled, InputError, ModelError, ProfileError
 from pura.model import window_scheduler
 from pura.model.evidence import read
 from pura.model.load import LanguageModel
-from pura.model.naive import full_order, read_logits
-from pura.model.reading import Reading
+from pura.model.reading import Reading, full_order, read_logits
 from pura.model.tiles import CPU_TILING, Tiling
 from pura.model.tokenise import tokenise
 from pura.scheme import Profile, SecretKey, schedule

@@ -14,7 +14,7 @@ from pura.base.errors import ModelError
 from pura.model.evidence import read
 from pura.model.head import decoder_of, find_head
 from pura.model.load import LanguageModel, wrap
-from pura.model.naive import full_order, read_logits
+from pura.model.reading import full_order, read_logits
 from pura.scheme import Profile, SecretKey
 
 Tiny = Callable[[str], LanguageModel]

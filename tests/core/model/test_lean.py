@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from pura.model import lean
+from pura.model import libraries
 from pura.model.device import choose_device
 from pura.model.load import load_model
 
 _CHILD = """
 import json, sys
 from pathlib import Path
-from pura.model import lean
+from pura.model import libraries
 from pura.model.device import choose_device
 lean.allow()
 from pura.model.load import load_model
@@ -81,7 +81,7 @@ def test_a_lean_network_is_the_same_network(small_folder: Path) -> None:
 def test_what_rests_on_the_shapes_runs_once_though_they_are_brought_when_it_is_asked_for() -> None:
     """A tokenizer that only the library knows brings all of it before a network is asked for."""
     lines = (
-        "from pura.model import lean; lean.allow(); lean.import_torch()",
+        "from pura.model import libraries; libraries.allow(); libraries.import_torch()",
         "import torch._prims, sys",
         "own = torch._prims.__spec__.loader",
         "print('torch._meta_registrations' in sys.modules, type(own).__name__)",
@@ -93,13 +93,13 @@ def test_what_rests_on_the_shapes_runs_once_though_they_are_brought_when_it_is_a
 
 
 def test_a_process_that_is_not_ours_gets_the_whole_library() -> None:
-    assert lean.network_class("llama") is None
+    assert libraries.network_class("llama") is None
 
 
 def test_every_class_is_one_of_the_library() -> None:
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    for model_type, name in lean.CLASSES.items():
+    for model_type, name in libraries.CLASSES.items():
         mapped = AutoModelForCausalLM._model_mapping[type(AutoConfig.for_model(model_type))]
         assert mapped.__name__ == name, model_type
 
@@ -108,7 +108,7 @@ def test_no_class_has_weights_that_are_named_otherwise() -> None:
     from transformers import AutoConfig, AutoModel
     from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
-    for model_type, name in lean.CLASSES.items():
+    for model_type, name in libraries.CLASSES.items():
         inner = AutoModel._model_mapping[type(AutoConfig.for_model(model_type))].__name__
         for known in (model_type, name, inner):
             assert get_checkpoint_conversion_mapping(known) is None, known

@@ -18,11 +18,10 @@ import pytest
 
 from pura.base.errors import Cancelled, ModelError
 from pura.base.paths import user_paths
-from pura.model import device, installed
-from pura.model.cache import ModelCache
+from pura.model import device, folder
 from pura.model.device import Device, free_memory, room_for
-from pura.model.installed import cache_for, copied_bytes, copy_files, sweep
-from pura.model.store import ModelStore
+from pura.model.folder import cache_for, copied_bytes, copy_files, sweep
+from pura.model.store import ModelCache, ModelStore
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 
@@ -42,7 +41,7 @@ def silent(*_: int) -> None:
 def interrupted(
     files: list[Path], cache: Path, blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installed, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(folder, "_BLOCK", 1 << 10)
     left = blocks
 
     def stop() -> None:
@@ -236,11 +235,11 @@ def test_a_model_is_loaded_once_for_a_device_and_format(
 _SWITCH = """
 import os, sys
 from pathlib import Path
-from pura.model import lean, offline
+from pura.model import libraries
 offline.prepare()
 lean.allow()
 from pura.model.device import choose_device
-from pura.model.cache import ModelCache
+from pura.model.store import ModelCache
 from pura.model.store import ModelStore
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -13,12 +13,9 @@ import numpy as np
 import pytest
 
 from pura.model import window_scheduler
-from pura.model.batches import Batch, MaskedBatch, PlainBatch
-from pura.model.passes import Found
-from pura.model.pieces import Piece, PlannedDocument
+from pura.model.pieces import Piece, PlannedDocument, Window, plan
 from pura.model.tiles import Tiling
-from pura.model.window_scheduler import WindowScheduler
-from pura.model.windows import Window, plan
+from pura.model.window_scheduler import Batch, Found, MaskedBatch, PlainBatch, WindowScheduler
 
 I64 = np.ndarray[Any, np.dtype[np.int64]]
 Rng = np.random.Generator

@@ -12,10 +12,9 @@ import pytest
 
 from pura.base.errors import ModelError
 from pura.model import trial
-from pura.model.cache import ModelCache
 from pura.model.device import choose_device
 from pura.model.load import load_model, load_tokenizer
-from pura.model.store import ModelStore
+from pura.model.store import ModelCache, ModelStore
 from pura.model.tokenise import decode, tokenise, tokenizer_fingerprint, word_ids
 
 BOMB = r"(a|a)*b|(a+)+$x"

@@ -17,8 +17,8 @@ from safetensors.torch import save_file
 
 from pura.base.errors import ModelError
 from pura.model.device import Device
+from pura.model.folder import inspect_folder, inspect_gguf, inspect_safetensors
 from pura.model.load import fingerprint_of, load_model
-from pura.model.safety import inspect_folder, inspect_gguf, inspect_safetensors
 
 
 def test_good_folder_is_described_and_loads(small_folder: Path, cpu: Device) -> None:

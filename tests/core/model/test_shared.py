@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pura.model.differences import LEAST, shares
 from pura.model.evidence import read, read_many
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
+from pura.model.pieces import LEAST, plan, shares
 from pura.model.tiles import CPU_TILING, Tiling
-from pura.model.windows import plan
 from pura.scheme import Profile, SecretKey
 
 KEYS = (SecretKey(bytes(range(32))), SecretKey(bytes(range(1, 33))))

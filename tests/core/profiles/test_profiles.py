@@ -134,7 +134,7 @@ def test_what_is_odd_is_said(changes: dict[str, object], code: str) -> None:
 
 def test_the_length_comes_from_the_measured_table_where_there_is_one() -> None:
     measured = length_needed(profile())
-    # tbcc, 36 bits, prompt unknown (docs/study.md §6).
+    # tbcc, 36 bits, prompt unknown (study.md §6).
     assert measured.usable == 50
     assert measured.tokens == 56
     # A shorter payload is no harder to find; longer ones were measured at 6 only.

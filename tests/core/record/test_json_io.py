@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 
 from pura.base.errors import RecordError
 from pura.base.paths import resource
-from pura.batch.rows import Row, finding_of
+from pura.batch.rows import finding_in, finding_of, read_row, row_line, row_of
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -261,22 +261,16 @@ def test_every_row_says_of_a_finding_what_it_says(verdict: str, posterior: float
     """One table of columns: no output has a second way to work out a number."""
     candidates = (record.CandidateFacts(bits="010101010101", posterior=posterior),)
     audit = replace(make_audit(), verdict=verdict, candidates=candidates)
-    found, row, batch = audit.finding, audit.to_row(), finding_of(audit)
-    for name, tell in COLUMNS.items():
-        said = tell(found)
+    found, row, batch = audit.finding, audit.to_row(), finding_of(audit.finding)
+    for name, column in COLUMNS.items():
+        said = column.of(found)
         flat = ", ".join(said) if name in ("cautions", "undone") else said
         assert name not in row or row[name] == flat, name
         assert name not in batch or batch[name] == said, name
     others = {"error", "message", *(f"field.{one.name}" for one in audit.profile.fields)}
     assert {*row, *batch} - others <= {*COLUMNS}
-    kept = Row.from_dict(
-        json.loads(
-            Row(
-                input=1, item=1, piece=1, id=None, path="a", part="", digest=None, **batch
-            ).to_json()
-        )
-    )
-    again = kept.finding
+    place = {"input": 1, "item": 1, "piece": 1, "path": "a", "part": ""}
+    again = finding_in(read_row(json.loads(row_line(row_of(place, batch)))))
     assert again is not None
     assert (again.verdict, again.tokens, again.usable) == (verdict, found.tokens, found.usable)
     assert [m.payload.bits for m in again.marks] == [m.payload.bits for m in found.marks]
@@ -294,6 +288,21 @@ def test_a_finding_goes_out_as_json_and_in_again() -> None:
     assert found.brief().wording == ()
     with pytest.raises(RecordError):
         Finding.from_json({"verdict": "mark"})
+
+
+@pytest.mark.parametrize("marks", [0, 1, 2])
+def test_what_case_logs_of_earlier_versions_kept_is_read(marks: int) -> None:
+    kept: dict[str, Any] = {"name": "a.txt", "sha256": "ab" * 32, "log10_e": 7.125, "seed": 1}
+    if marks:  # versions up to 0.2.0 did not count them
+        kept |= {"marks": marks, "more_marks": marks > 1, "identified": "0101"}
+    found = Finding.from_json(kept, audit="1" * 32, created="2026", verdict="mark")
+    assert (found.name, found.log10_e, found.counted) == ("a.txt", 7.125, max(1, marks))
+    bits = {0: [None], 1: ["0101"], 2: [None, None]}  # of several it named the first by its rule
+    assert [mark.payload.bits for mark in found.marks] == bits[marks]
+    plain = found.to_json()
+    assert Finding.from_json(plain, verdict="no-mark") == found
+    with pytest.raises(RecordError):
+        Finding.from_json(plain | {"form": 99})
 
 
 @pytest.mark.parametrize("old", ["0.3.0", "0.2.0"])

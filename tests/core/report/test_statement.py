@@ -23,8 +23,9 @@ from typer.testing import CliRunner
 
 from pura.base.errors import ReportFileError, ServeError
 from pura.cli.__main__ import app
+from pura.record.answers import digested
 from pura.report.sign import load_identity
-from pura.report.statement import SCHEMA, Statement, StatementKey, digested, joserfc_key
+from pura.report.statement import SCHEMA, Statement, StatementKey, joserfc_key
 from pura.report.statement_check import (
     FoundStatement,
     StatementCheck,
@@ -122,9 +123,9 @@ def certified(key: Any) -> tuple[StatementKey, bytes]:
 def test_who_signed_is_told_apart_from_that_nothing_changed(own: StatementKey) -> None:
     made = own.sign(CONTENT)
     known = Trust.read(own.public_pem().encode())
-    found = checked(made, sha256=SAID.sha256)
+    found = checked(made, sha256=ANSWER["sha256"])
     assert (found.standing, found.statement) == ("signed", SAID)
-    assert checked(made, trust=known, sha256=SAID.sha256).standing == "trusted"
+    assert checked(made, trust=known, sha256=ANSWER["sha256"]).standing == "trusted"
     assert checked(made, trust=known, sha256="0" * 64).standing == "amiss"
     _, stranger = certified(ec.generate_private_key(ec.SECP256R1()))
     assert checked(made, trust=Trust.read(stranger)).standing == "amiss"
@@ -311,7 +312,9 @@ def test_a_statement_of_the_former_version_says_what_it_does_not_sign(own: State
     assert found.standing == "trusted"
     assert [one.state for one in found.checks if one.name == "copy"] == ["notice"]
     assert found.statement is not None
-    assert (found.statement.headline, found.statement.marks) == ("A mark was found", None)
+    told = found.statement.plain()
+    assert (told["headline"], told["marks"]) == ("A mark was found", None)
+    assert ("Decision rule", f"house 1, SHA-256 {'ab' * 32}") in found.statement.lines()
     assert "nothing of places" in found.checks[1].text("en")
     answer = ANSWER | {"statement": made}
     beside = find_statement(json.dumps({"id": "x", "status": "done", "answer": answer}).encode())

@@ -22,7 +22,7 @@ def run(ids, entropy, profile=PROFILE, **more):
 
 
 def plainly(ids, entropy, profile):
-    """The rules of docs/scheme.md §3 written down a second time, without the code's parts."""
+    """The rules of scheme.md §3 written down a second time, without the code's parts."""
     rows, used = [], set()
     window, n = profile.context_window, profile.codeword_length
     for t, h in enumerate(entropy):

@@ -26,6 +26,7 @@ if importlib.util.find_spec("fastapi") is None:
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from pura.record.answers import Role
 from pura.report.statement import StatementKey
 from pura.serve.app import create_app
 from pura.serve.log import Log
@@ -33,7 +34,7 @@ from pura.serve.reader import Reader
 from pura.serve.server import Listen, OrderlyServer, server
 from pura.serve.settings import Limits, Places, Protection, Settings
 from pura.serve.softbinding import Manifests
-from pura.serve.tokens import Role, TokenFile
+from pura.serve.tokens import TokenFile
 
 OPEN = Settings(
     name="House",

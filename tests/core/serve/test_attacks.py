@@ -21,7 +21,7 @@ from tests.core.documents.test_c2pa import manifest
 from tests.core.serve.conftest import Wire
 
 from pura.documents import read_data
-from pura.serve.tokens import Role
+from pura.record.answers import Role
 from pura.usecases.audits import Prepared
 
 Start = Callable[..., Wire]

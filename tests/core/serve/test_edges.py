@@ -14,12 +14,12 @@ import pytest
 
 from pura.base.errors import ServeError
 from pura.caselog import CaseLog
+from pura.record.answers import Role
 from pura.serve import page
 from pura.serve.log import Log
 from pura.serve.server import Listen
 from pura.serve.shapes import MEDIA
 from pura.serve.store import Store
-from pura.serve.tokens import Role
 from pura.usecases.cases import open_log
 
 Start = Callable[..., Any]

@@ -9,7 +9,7 @@ import pytest
 from tests.core.documents import test_hostile_corpus as corpus
 
 from pura.base.errors import InputError
-from pura.serve.tokens import Role
+from pura.record.answers import Role
 
 pytestmark = pytest.mark.weekly
 

@@ -15,8 +15,8 @@ import pytest
 
 from pura.base.paths import user_paths
 from pura.documents import from_text
+from pura.record.answers import Role
 from pura.serve.reader import Line, Work
-from pura.serve.tokens import Role
 from pura.usecases.audits import Prepared
 
 Start = Callable[..., Any]
@@ -72,7 +72,7 @@ def test_a_fault_before_or_after_the_reading_is_its_texts_alone(
         patch.setattr("pura.serve.routes._keeping", keeping)
         kept = ask(client, plain, header, case="Desk").json()
     with monkeypatch.context() as patch:
-        patch.setattr("pura.serve.answers.full", full)
+        patch.setattr("pura.serve.service.policy_facts", full)
         told = ask(client, plain, header).json()
     for shown in (kept, told):
         assert (shown["status"], shown["problem"]["code"]) == ("failed", "internal")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pura.base.paths import resource
-from pura.serve.tokens import Role
+from pura.record.answers import Role
 from pura_audit.theme.colours import DARK, LIGHT
 
 Start = Callable[..., Any]

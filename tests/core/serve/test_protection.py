@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pura.base.errors import ServeError
-from pura.serve import answers
+from pura.record.answers import Role
 from pura.serve.settings import Protection
 from pura.serve.store import DAY_S, Budget, Salt, Store, most_answered
-from pura.serve.tokens import Role, TokenFile
+from pura.serve.tokens import TokenFile
 from pura.verdict.policy import default_policy
 
 Start = Callable[..., Any]
@@ -91,9 +91,9 @@ def test_an_answer_is_kept_no_longer_than_it_may_be_fetched(
     assert all(line["tokens"] for line in lines(said))
 
 
-def test_the_threshold_of_the_public_lies_above() -> None:
-    policy = default_policy()
-    assert answers.threshold(policy, Protection()) == policy.t_found + 1.0
+def test_the_threshold_of_the_public_lies_above(detector: Start) -> None:
+    service = detector(protection={"margin": Protection().margin}).app.state.service
+    assert service.threshold == default_policy().t_found + 1.0
 
 
 def test_the_salt_is_the_installations_own(tmp_path: Path) -> None:

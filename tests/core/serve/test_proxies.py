@@ -1,4 +1,4 @@
-"""Behind a real nginx and a real Caddy, as docs/serving-a-detector.md sets them up.
+"""Behind a real nginx and a real Caddy, as serving-a-detector.md sets them up.
 
 TLS aside: both end it before anything that is tested here.
 """
@@ -19,7 +19,7 @@ import pytest
 from tests.core.serve.conftest import Wire
 from tests.test_pages import ROOT
 
-from pura.serve.tokens import Role
+from pura.record.answers import Role
 
 pytestmark = pytest.mark.weekly
 
@@ -34,7 +34,7 @@ JSON = {"Content-Type": "application/json"}
 
 def documented(first: str) -> str:
     """Return the block of the page that begins with a line."""
-    page = (ROOT / "docs" / "serving-a-detector.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "serving-a-detector.md").read_text("utf-8")
     blocks = re.findall(r"(?:^ {4}.*\n|^\n)+", page, re.MULTILINE)
     [found] = [one for one in blocks if one.lstrip().startswith(first)]
     return re.sub("^ {4}", "", found, flags=re.MULTILINE)

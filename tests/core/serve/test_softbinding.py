@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pura.base.errors import ServeError
+from pura.record.answers import Role
 from pura.serve.softbinding import Manifests, binding
-from pura.serve.tokens import Role
 
 Start = Callable[..., Any]
 Token = Callable[..., dict[str, str]]

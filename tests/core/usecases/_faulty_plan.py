@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pura.audit.steps import StepLog
+from pura.audit.options import StepLog
 from pura.batch.engine import Read
 from pura.usecases.batch import BatchPlan
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pura.base.paths import user_paths
-from pura.model.cache import ModelCache
+from pura.model.store import ModelCache
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.usecases.environment import Environment

@@ -71,22 +71,22 @@ def test_rows_say_what_records_say_and_lead_to_them(
     assert done.errors == {"input-empty": 1}
     assert told == [3]
     rows = list(read_rows(out))
-    assert [row.chosen for row in rows] == [True, True, False, True, False]
-    assert [row.id for row in rows] == ["0", "1", "2", "3", "4"]
-    assert (rows[0].register_entry, rows[0].register_who) == (1, "Anna")
+    assert [row["chosen"] for row in rows] == [True, True, False, True, False]
+    assert [row["id"] for row in rows] == ["0", "1", "2", "3", "4"]
+    assert (rows[0]["register_entry"], rows[0]["register_who"]) == (1, "Anna")
     whole = audit(quick, setup, AuditText(document=from_text(texts[0]))).audit
     for row in (rows[0], rows[3]):
-        assert row.payload == whole.payload.bits == first["payload"]
-        assert row.log10_e == pytest.approx(whole.evidence.log10_e, abs=1e-3)
-        assert row.passages == tuple((p.start, p.end) for p in whole.marks[0].passages)
-        assert 0.5 < (row.share or 0) <= 1
+        assert row["payload"] == whole.payload.bits == first["payload"]
+        assert row["log10_e"] == pytest.approx(whole.evidence.log10_e, abs=1e-3)
+        assert row["passages"] == tuple((p.start, p.end) for p in whole.marks[0].passages)
+        assert 0.5 < (row["share"] or 0) <= 1
     opened = record_of(rows[3], tmp_path / "records")
     assert opened is not None
-    assert opened.evidence.log10_e == rows[3].log10_e
+    assert opened.evidence.log10_e == rows[3]["log10_e"]
     assert opened.text == texts[0]
     assert record_of(rows[4], tmp_path / "records") is None
     with pytest.raises(RecordError, match="another finding"):
-        record_of(replace(rows[0], profile="0" * 16), tmp_path / "records")
+        record_of(rows[0] | {"profile": "0" * 16}, tmp_path / "records")
     # Again it reads nothing, and needs no model; other settings do not touch what is done.
     assert run().found == 0
     with pytest.raises(InputError, match="--force"):

@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from pura.audit.options import AuditText, Notice
-from pura.audit.steps import STEPS
+from pura.audit.options import STEPS, AuditText, Notice
 from pura.audit.unexamined import FAULTS, audit_contained
 from pura.base.errors import Cancelled, InputError, ModelError, PuraError
 from pura.base.progress import never_cancelled
@@ -249,11 +248,11 @@ def test_processes_and_actors_contain_a_fault_in_any_step(
     assert (done.rows, done.errors) == (14, {"internal": 12})
     assert 1 <= done.alone <= 2  # who shares a group is the workers' to say
     rows = list(read_rows(out))
-    assert [row.error for row in rows] == [None, *["internal"] * 12, None]
+    assert [row["error"] for row in rows] == [None, *["internal"] * 12, None]
     log = (quick.paths.state / FAULTS).read_text(encoding="utf-8")
     assert not any(words in log + str(rows) for words in (SECRET, "This one fails"))
     for row in rows[1:-1]:
-        reference = str(row.message).partition("reference ")[2][:8]
+        reference = str(row["message"]).partition("reference ")[2][:8]
         assert f"fault {reference}: RuntimeError in a group of 1, at " in log
 
 

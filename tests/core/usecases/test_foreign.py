@@ -93,7 +93,7 @@ def test_a_text_of_another_server_is_found_without_its_model(
     again = json_io.from_json(text)
     assert json_io.to_json(again) == text
     assert str(VLLM["key"]) not in text
-    assert finding_of(found)["payload"] is None
+    assert finding_of(found.finding)["payload"] is None
     assert "mark" in found.to_row().values()
     page = html_page(build_report([again], ReportRequest(language="de")).content)
     assert "Gumbel-max" in page

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.audit import handling, variants
-from pura.audit.steps import STEPS
+from pura.audit import prepare, variants
+from pura.audit.options import STEPS
 from pura.base import numerals
 from pura.base.errors import RecordError
 from pura.base.numerals import LANGUAGES
@@ -337,11 +337,11 @@ def test_what_an_audit_notes_by_a_name_is_in_the_catalogue():
         characters.WHOLE,
         characters.INCOMPLETE,
     }
-    signs = (handling.CASE, handling.LINES, handling.TYPING, handling.CHARACTERS)
+    signs = (prepare.CASE, prepare.LINES, prepare.TYPING, prepare.CHARACTERS)
     used = {
         *(f"change.{kind}" for kind in kinds),
         *(f"step.{name}" for name in STEPS),
-        *(f"log.sign-{sign}" for sign in (*signs, handling.WORDS, handling.SETTINGS)),
+        *(f"log.sign-{sign}" for sign in (*signs, prepare.WORDS, prepare.SETTINGS)),
         *(f"log.from-{name}" for name in (variants.FOUND, variants.RESTORED, variants.LAYOUT)),
         *(f"log.from-{name}" for name in (variants.CASE, variants.IDS)),
         *(f"log.outcome-{verdict}" for verdict in VERDICTS),

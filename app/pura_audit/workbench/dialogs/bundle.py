@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
 
 from pura.keys import Place, Secret, State, passphrase_bytes
-from pura.model.fetch import builtin_model
+from pura.model.store import builtin_model
 from pura.usecases.keys import (
     SUFFIX,
     Bundle,

@@ -132,7 +132,7 @@ def _pane(name: str) -> QPlainTextEdit:
     return pane
 
 
-START: Final = "guide.md"
+START: Final = "how-to/guide.md"
 WIDEST: Final = 820  # pixels of a picture
 REST_MS: Final = 80
 
@@ -145,8 +145,10 @@ def translated(folder: Path) -> Path:
 
 def in_language(page: Path) -> Path:
     """Return a page in the language of the window, where it is translated; else in English."""
-    folder = resource("docs")
-    twins = (translated(folder) / page.name, folder / page.name)
+    folder = resource("docs").resolve()
+    # A page of any language stands in one of the four parts, below the folder of its language.
+    inside = page.relative_to(folder).parts[-2:]
+    twins = (translated(folder).joinpath(*inside), folder.joinpath(*inside))
     return next((twin for twin in twins if twin.is_file()), page)
 
 
@@ -259,7 +261,7 @@ def guide_pages() -> list[tuple[str, Path]]:
     """Return titles and paths of the pages, in the reader's language where they are translated."""
     folder, found = resource("docs"), {}
     for place in (folder, translated(folder)):
-        for path in sorted(place.glob("*.md")):
+        for path in sorted(place.glob("*/*.md")):
             with path.open(encoding="utf-8") as lines:
                 title = lines.readline()
             if title.startswith("# "):

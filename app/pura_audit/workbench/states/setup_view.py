@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.model.fetch import builtin_model
+from pura.model.store import builtin_model
 from pura.usecases.models import add_model, install_model
 from pura.usecases.profiles import create_profile, import_profile
 from pura_audit.cases.ask import AskDialog

@@ -7,8 +7,24 @@ them, :func:`~pura.measure.attacks.table.attack_ids` and
 what no attacker has, stands apart in :mod:`pura_lab.attacks.oracle`.
 """
 
-from pura.measure.attacks.base import Attacked, Damage, Tools, damage, edit_rate, perplexity
-from pura.measure.attacks.characters import copy_paste, sentence_shuffle, split_sentences
+from pura.measure.attacks.base import (
+    Attacked,
+    Damage,
+    Tools,
+    copy_paste,
+    damage,
+    delete,
+    edit_rate,
+    insert,
+    paste_spans,
+    perplexity,
+    sentence_shuffle,
+    splice,
+    split_sentences,
+    substitute,
+    substitute_plausible,
+    truncate,
+)
 from pura.measure.attacks.table import (
     ATTACKS,
     Attack,
@@ -19,15 +35,6 @@ from pura.measure.attacks.table import (
     attack_text,
     named_strength,
     stress,
-)
-from pura.measure.attacks.tokens import (
-    delete,
-    insert,
-    paste_spans,
-    splice,
-    substitute,
-    substitute_plausible,
-    truncate,
 )
 
 __all__ = [

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from pura.base.errors import ModelError
 from pura.embed.generate import opening_ids
-from pura.measure.attacks.base import F64, I64, Paraphraser, Tools
-from pura.measure.attacks.characters import MYTHES, read_mythes
+from pura.measure.attacks.base import F64, I64, MYTHES, Paraphraser, Tools, read_mythes
 from pura.model.tokenise import decode, tokenise, tokenizing
 from pura.scheme import Profile
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from pura.measure.attacks.base import (
     F64,
@@ -23,8 +24,8 @@ from pura.measure.attacks.base import (
     count_of,
     damage,
     result,
+    split_sentences,
 )
-from pura.measure.attacks.characters import split_sentences
 
 WINDOW: Final = 3
 """Sentences that are rewritten at once, as DIPPER does it."""
@@ -96,7 +97,7 @@ def dipper(
     lexical: int,
     order: int,
     model: Paraphraser | None,
-    writer: TextWriter | None,
+    surrogate: TextWriter | None,
 ) -> str:
     """Paraphrase as DIPPER does: three sentences at a time behind what has been written.
 
@@ -106,7 +107,7 @@ def dipper(
         lexical: How much the words are to differ, 0 … 100 in steps of 20.
         order: How much the order is to differ.
         model: The real one.
-        writer: The surrogate, when the real one is not here.
+        surrogate: A writer, when the real one is not here.
 
     Raises:
         ValueError: The model answered with its own control codes, or neither is there.
@@ -119,30 +120,35 @@ def dipper(
             if "<sent>" in said:
                 raise ValueError("the paraphraser repeats its control codes")
             return said
-        if writer is None:
+        if surrogate is None:
             raise ValueError("no model paraphrases")
         asked = _ASK.format(text=part) + _DIVERSE.format(lexical=lexical, order=order)
-        return writer(_ROLE, asked, seed=_seed(rng), tokens=_room(part))
+        return surrogate(_ROLE, asked, seed=_seed(rng), tokens=_room(part))
 
     return _windows(text, rewrite)
 
 
 def sira(
-    text: str, rng: np.random.Generator, *, tools: Tools, writer: TextWriter, share: float
+    text: str,
+    rng: np.random.Generator,
+    *,
+    decode: Callable[[I64], str],
+    tokenise: Callable[[str], I64],
+    propose: Callable[[I64], npt.NDArray[np.floating]],
+    writer: TextWriter,
+    share: float,
 ) -> str:
     """Rewrite where the text is surprising (SIRA): gaps there, filled after a paraphrase.
 
     Args:
         text: The text.
         rng: Seeds of the sampling.
-        tools: Tokens, text and a model that says how surprising a token is.
+        decode: Token ids to text.
+        tokenise: Text to token ids.
+        propose: A model that says how surprising a token is.
         writer: Paraphrases, and fills the gaps.
         share: Of the tokens that become gaps, those with the highest self-information.
     """
-    assert tools.tokenise is not None
-    assert tools.decode is not None
-    assert tools.propose is not None
-    tokenise, decode, propose = tools.tokenise, tools.decode, tools.propose
 
     def rewrite(_: str, part: str) -> str:
         reference = writer(_ROLE, _ASK.format(text=part), seed=_seed(rng), tokens=_room(part))

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError
-from pura.measure.attacks import characters, rewrite
-from pura.measure.attacks.base import I64, Attacked, Damage, TextWriter, Tools, damage, result
-from pura.measure.attacks.characters import copy_paste, sentence_shuffle
-from pura.measure.attacks.tokens import (
-    delete,
-    insert,
-    paste_spans,
-    splice,
-    substitute,
-    substitute_plausible,
-    truncate,
+from pura.measure.attacks import base, rewrite
+from pura.measure.attacks.base import (
+    I64,
+    Attacked,
+    Damage,
+    Paraphraser,
+    TextWriter,
+    Tools,
+    damage,
+    result,
 )
 
 T = TypeVar("T")
@@ -35,31 +34,8 @@ class AttackError(PuraError):
     code = "attack"
 
 
-class OnTokens(Protocol):
-    """An attack on token ids."""
-
-    def __call__(self, ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-        """Attack token ids."""
-
-
-class OnMany(Protocol):
-    """An attack on the token ids of many texts at once."""
-
-    def __call__(
-        self,
-        texts: Sequence[I64],
-        rngs: Sequence[np.random.Generator],
-        tools: Tools,
-        **params: Any,
-    ) -> list[Attacked]:
-        """Attack token ids; each text as if it were alone."""
-
-
-class OnText(Protocol):
-    """An attack on text."""
-
-    def __call__(self, text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
-        """Attack a text."""
+Target = Any
+"""What a function attacks: text, token ids int64 [L], or lists of those and of their randomness."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,242 +44,132 @@ class Attack:
 
     Attributes:
         name: For programs.
-        label: For people.
-        tokens: The attack on token ids, or None.
-        text: The attack on text, or None.
-        many: The attack on many texts' token ids, where that is cheaper than one by one.
-        params: Defaults.
-        strength: Which of them says how hard it hits; empty where nothing does.
+        on: What the function attacks: ``text``, ``tokens``, or ``many`` texts' tokens at once,
+            where that is cheaper than one by one.
+        function: The attack: ``(target, rng, **needs, **params)``.
+        needs: Keywords of the function that tools fill, by :data:`_GIVEN`.
+        strength: Which parameter says how hard it hits; empty where nothing does.
         rewrites: A model writes the text anew: its name belongs into every result.
+        params: Defaults.
     """
 
     name: str
-    label: str
+    on: str
+    function: Callable[..., Any]
+    needs: tuple[str, ...] = ()
     strength: str = ""
     rewrites: bool = False
-    tokens: OnTokens | None = None
-    text: OnText | None = None
-    many: OnMany | None = None
     params: dict[str, Any] = field(default_factory=dict)
 
-
-def _substitute(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-    return substitute(ids, rng, vocab_size=_vocabulary(tools), **params)
-
-
-def _plausible(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-    propose = _need(tools.propose, phrase("attack.propose"))
-    return substitute_plausible(ids, rng, logits=propose(ids), **params)
+    def run(self, target: Target, rng: Any, tools: Tools, params: dict[str, Any]) -> Any:
+        """Attack a target of the function's own kind; of ``many``, ``rng`` is a list as well."""
+        given = {name: _GIVEN[name](tools, target, rng) for name in self.needs}
+        return self.function(target, rng, **given, **params)
 
 
-def _insert(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-    return insert(ids, rng, vocab_size=_vocabulary(tools), **params)
-
-
-def _delete(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-    return delete(ids, rng, **params)
-
-
-def _truncate(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-    return truncate(ids, **params)
-
-
-def _splice(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-    return splice(ids, rng, **params)
-
-
-def _paste_spans(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
+def _host(tools: Tools, _: Target, rng: np.random.Generator) -> I64:
+    """Return the tokens of all foreign sentences, in any order."""
     tokenise = _need(tools.tokenise, phrase("attack.tokenise"))
-    host = tokenise(" ".join(tools.foreign[i] for i in rng.permutation(len(tools.foreign))))
-    return paste_spans(ids, rng, host=host, **params)
+    return tokenise(" ".join(tools.foreign[i] for i in rng.permutation(len(tools.foreign))))
 
 
-def _smooth(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-    return _smooth_many([ids], [rng], tools, **params)[0]
-
-
-def _smooth_many(
-    texts: Sequence[I64], rngs: Sequence[np.random.Generator], tools: Tools, **params: Any
-) -> list[Attacked]:
-    stepper = _need(tools.stepper, phrase("attack.propose"))
-    return rewrite.smooth(texts, rngs, step=stepper(), **params)
-
-
-def _infill(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-    return _infill_many([ids], [rng], tools, **params)[0]
-
-
-def _infill_many(
-    texts: Sequence[I64], rngs: Sequence[np.random.Generator], tools: Tools, **params: Any
-) -> list[Attacked]:
-    stepper = _need(tools.stepper, phrase("attack.propose"))
-    return rewrite.infill(texts, rngs, step=stepper(), **params)
-
-
-def _shuffle(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
-    return sentence_shuffle(text, rng, **params)
-
-
-def _copy_paste(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
-    return copy_paste(text, rng, foreign=tools.foreign, **params)
-
-
-def _plain(attack: Callable[..., str]) -> OnText:
-    """Return an attack on text that needs no tools."""
-
-    def run(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
-        return attack(text, rng, **params)
-
-    return run
-
-
-def _synonyms(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
-    thesaurus = _need(tools.thesaurus, phrase("attack.thesaurus"))
-    return characters.synonyms(text, rng, thesaurus=thesaurus, **params)
-
-
-def _paraphrase(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
-    return rewrite.paraphrase(text, rng, writer=_writer(tools), **params)
-
-
-def _dipper(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
-    writer = None if tools.paraphraser else _writer(tools)
-    return rewrite.dipper(text, rng, model=tools.paraphraser, writer=writer, **params)
-
-
-def _back_translate(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
+def _translator(tools: Tools, number: int) -> Paraphraser:
     if len(tools.translators) != 2:
         raise AttackError("attack.needs", what=phrase("attack.translator"))
-    there, back = tools.translators
-    return rewrite.back_translate(text, rng, there=there, back=back)
+    return tools.translators[number]
 
 
-def _sira(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
+def _read_and_spell(tools: Tools, *_: object) -> Tools:
     _both_ways(tools)
-    _need(tools.propose, phrase("attack.propose"))
-    return rewrite.sira(text, rng, tools=tools, writer=_writer(tools), **params)
+    return tools
 
 
-def _best_of(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
-    _both_ways(tools)
-    return rewrite.best_of(text, rng, tools=tools, writer=_writer(tools), **params)
+# What tools give to an attack, by the name of its keyword.
+_GIVEN: Final[dict[str, Callable[[Tools, Target, Any], Any]]] = {
+    "vocab_size": lambda tools, *_: _vocabulary(tools),
+    "decode": lambda tools, *_: _both_ways(tools)[0],
+    "tokenise": lambda tools, *_: _both_ways(tools)[1],
+    "propose": lambda tools, *_: _need(tools.propose, phrase("attack.propose")),
+    "logits": lambda tools, ids, _: _need(tools.propose, phrase("attack.propose"))(ids),
+    "step": lambda tools, *_: _need(tools.stepper, phrase("attack.propose"))(),
+    "host": _host,
+    "foreign": lambda tools, *_: tools.foreign,
+    "thesaurus": lambda tools, *_: _need(tools.thesaurus, phrase("attack.thesaurus")),
+    "writer": lambda tools, *_: _writer(tools),
+    "model": lambda tools, *_: tools.paraphraser,
+    "surrogate": lambda tools, *_: None if tools.paraphraser else _writer(tools),
+    "there": lambda tools, *_: _translator(tools, 0),
+    "back": lambda tools, *_: _translator(tools, 1),
+    "tools": _read_and_spell,
+}
 
 
-_RATE: Final[dict[str, Any]] = {"strength": "rate", "params": {"rate": 0.1}}
-_ALL: Final[dict[str, Any]] = {"strength": "rate", "params": {"rate": 1.0}}
-"""Of the places that an attack can act on it takes all unless told otherwise."""
+def _row(
+    name: str,
+    on: str,
+    function: Callable[..., Any],
+    *needs: str,
+    rewrites: bool = False,
+    **params: float,
+) -> Attack:
+    """Return a row; a ``rate`` or ``share`` among its parameters is its strength."""
+    strength = next((name for name in ("rate", "share") if name in params), "")
+    return Attack(
+        name=name,
+        on=on,
+        function=function,
+        needs=needs,
+        strength=strength,
+        rewrites=rewrites,
+        params=params,
+    )
 
+
+# A rate of 1: of the places that an attack can act on it takes all unless told otherwise.
 ATTACKS: Final[dict[str, Attack]] = {
     attack.name: attack
     for attack in (
-        Attack(name="substitute", label="substitution", tokens=_substitute, **_RATE),
-        Attack(
-            name="substitute-plausible", label="plausible substitution", tokens=_plausible, **_RATE
-        ),
-        Attack(name="insert", label="insertion", tokens=_insert, **_RATE),
-        Attack(name="delete", label="deletion", tokens=_delete, **_RATE),
-        Attack(name="synonyms", label="synonyms", text=_synonyms, **_RATE),
-        Attack(name="typos", label="typing errors", text=_plain(characters.typos), **_RATE),
-        Attack(name="case", label="large and small", text=_plain(characters.change_case), **_RATE),
-        Attack(
-            name="punctuation",
-            label="punctuation left out",
-            text=_plain(characters.drop_punctuation),
-            **_RATE,
-        ),
-        Attack(
-            name="spelling",
-            label="British and American spelling",
-            text=_plain(characters.change_spelling),
-            **_ALL,
-        ),
-        Attack(
-            name="contractions",
-            label="contractions",
-            text=_plain(characters.change_contractions),
-            **_ALL,
-        ),
-        Attack(
-            name="office",
-            label="office typography",
-            text=_plain(characters.office_typography),
-            **_ALL,
-        ),
-        Attack(name="homoglyphs", label="homoglyphs", text=_plain(characters.homoglyphs), **_RATE),
-        Attack(
-            name="zero-width",
-            label="characters of no width",
-            text=_plain(characters.zero_width),
-            **_RATE,
-        ),
-        Attack(name="sentence-shuffle", label="sentence shuffle", text=_shuffle),
-        Attack(
-            name="copy-paste",
-            label="copy-paste",
-            text=_copy_paste,
-            strength="share",
-            params={"share": 0.3},
-        ),
-        Attack(
-            name="paste-spans",
-            label="pieces in other text",
-            tokens=_paste_spans,
-            strength="share",
-            params={"share": 0.3, "spans": 3},
-        ),
-        Attack(
-            name="truncate",
-            label="truncation",
-            tokens=_truncate,
-            strength="rate",
-            params={"rate": 0.5},
-        ),
-        Attack(name="splice", label="splice into plain text", tokens=_splice),
-        Attack(
-            name="smoothing",
-            label="smoothing, post hoc",
-            tokens=_smooth,
-            many=_smooth_many,
-            strength="rate",
-            params={"rate": 0.28},
-        ),
-        Attack(
-            name="infill",
-            label="gaps filled by a model",
-            tokens=_infill,
-            many=_infill_many,
-            strength="rate",
-            params={"rate": 0.1, "tries": 4},
-        ),
-        Attack(name="paraphrase", label="paraphrase", text=_paraphrase, rewrites=True),
-        Attack(
-            name="dipper",
-            label="DIPPER",
-            text=_dipper,
+        _row("substitute", "tokens", base.substitute, "vocab_size", rate=0.1),
+        _row("substitute-plausible", "tokens", base.substitute_plausible, "logits", rate=0.1),
+        _row("insert", "tokens", base.insert, "vocab_size", rate=0.1),
+        _row("delete", "tokens", base.delete, rate=0.1),
+        _row("synonyms", "text", base.synonyms, "thesaurus", rate=0.1),
+        _row("typos", "text", base.typos, rate=0.1),
+        _row("case", "text", base.change_case, rate=0.1),
+        _row("punctuation", "text", base.drop_punctuation, rate=0.1),
+        _row("spelling", "text", base.change_spelling, rate=1.0),
+        _row("contractions", "text", base.change_contractions, rate=1.0),
+        _row("office", "text", base.office_typography, rate=1.0),
+        _row("homoglyphs", "text", base.homoglyphs, rate=0.1),
+        _row("zero-width", "text", base.zero_width, rate=0.1),
+        _row("sentence-shuffle", "text", base.sentence_shuffle),
+        _row("copy-paste", "text", base.copy_paste, "foreign", share=0.3),
+        _row("paste-spans", "tokens", base.paste_spans, "host", share=0.3, spans=3),
+        _row("truncate", "tokens", base.truncate, rate=0.5),
+        _row("splice", "tokens", base.splice),
+        _row("smoothing", "many", rewrite.smooth, "step", rate=0.28),
+        _row("infill", "many", rewrite.infill, "step", rate=0.1, tries=4),
+        _row("paraphrase", "text", rewrite.paraphrase, "writer", rewrites=True),
+        _row(
+            "dipper",
+            "text",
+            rewrite.dipper,
+            "model",
+            "surrogate",
             rewrites=True,
-            params={"lexical": 20, "order": 20},
+            lexical=20,
+            order=20,
         ),
-        Attack(
-            name="back-translation",
-            label="translation there and back",
-            text=_back_translate,
+        _row("back-translation", "text", rewrite.back_translate, "there", "back", rewrites=True),
+        _row(
+            "sira",
+            "text",
+            rewrite.sira,
+            *("decode", "tokenise", "propose", "writer"),
             rewrites=True,
+            share=0.7,
         ),
-        Attack(
-            name="sira",
-            label="SIRA",
-            text=_sira,
-            rewrites=True,
-            strength="share",
-            params={"share": 0.7},
-        ),
-        Attack(
-            name="rlcracker",
-            label="RLCracker, untrained: best of several",
-            text=_best_of,
-            rewrites=True,
-            params={"tries": 4},
-        ),
+        _row("rlcracker", "text", rewrite.best_of, "tools", "writer", rewrites=True, tries=4),
     )
 }
 
@@ -349,11 +215,7 @@ def stress(
     """
     attack, _ = _find(name, {})
     if strength is not None:
-        if not attack.strength:
-            raise AttackError(
-                "choice.unknown", name="strength", known=", ".join(sorted(attack.params)) or "–"
-            )
-        params[attack.strength] = strength
+        params[_strength_of(attack)] = strength
     if unknown := sorted(params.keys() - attack.params.keys()):
         known = ", ".join(sorted(attack.params)) or "–"
         raise AttackError("choice.unknown", name=unknown[0], known=known)
@@ -397,12 +259,23 @@ def attack_ids(
         AttackError: Unknown attack, or something that it needs is missing.
     """
     attack, params = _find(name, params)
-    if attack.tokens is not None:
-        return attack.tokens(ids, rng, tools, **params)
-    assert attack.text is not None
+    if attack.on != "text":
+        return _attacked(attack, ids, rng, tools, params)
     decode, tokenise = _both_ways(tools)
-    changed = attack.text(decode(ids), rng, tools, **params)
+    changed = attack.run(decode(ids), rng, tools, params)
     return result(ids, tokenise(changed), None)
+
+
+def _attacked(
+    attack: Attack, ids: I64, rng: np.random.Generator, tools: Tools, params: dict[str, Any]
+) -> Attacked:
+    """Run an attack on tokens, one of many texts too."""
+    if attack.on == "many":
+        (done,) = attack.run([ids], [rng], tools, params)
+    else:
+        done = attack.run(ids, rng, tools, params)
+    assert isinstance(done, Attacked)  # for the type checker
+    return done
 
 
 def attack_many(
@@ -425,8 +298,8 @@ def attack_many(
         AttackError: As :func:`attack_ids`.
     """
     attack, every = _find(name, params)
-    if attack.many is not None:
-        return attack.many(texts, rngs, tools, **every)
+    if attack.on == "many":
+        return list(attack.run(texts, rngs, tools, every))
     pairs = zip(texts, rngs, strict=True)
     return [attack_ids(name, ids, rng, tools, **params) for ids, rng in pairs]
 
@@ -482,11 +355,10 @@ def attack_text(
     attack, params = _find(name, params)
     decode, tokenise = _both_ways(tools)
     before = tokenise(text)
-    if attack.text is not None:
-        changed = attack.text(text, rng, tools, **params)
+    if attack.on == "text":
+        changed = attack.run(text, rng, tools, params)
     else:
-        assert attack.tokens is not None
-        changed = decode(attack.tokens(before, rng, tools, **params).ids)
+        changed = decode(_attacked(attack, before, rng, tools, params).ids)
     return changed, result(before, tokenise(changed), None).rate
 
 
@@ -503,14 +375,19 @@ def named_strength(text: str) -> tuple[str, dict[str, float]]:
     attack, _ = _find(name, {})
     if not colon:
         return name, {}
+    key = _strength_of(attack)
+    try:
+        return name, {key: float(strength)}
+    except ValueError as error:
+        raise AttackError("attack.values", name=name, why=str(error)) from None
+
+
+def _strength_of(attack: Attack) -> str:
     if not attack.strength:
         raise AttackError(
             "choice.unknown", name="strength", known=", ".join(sorted(attack.params)) or "–"
         )
-    try:
-        return name, {attack.strength: float(strength)}
-    except ValueError as error:
-        raise AttackError("attack.values", name=name, why=str(error)) from None
+    return attack.strength
 
 
 def _find(name: str, params: dict[str, Any]) -> tuple[Attack, dict[str, Any]]:

@@ -11,9 +11,18 @@ from pura.measure.attacks import Tools
 from pura.measure.attacks.table import AttackError
 from pura.measure.cache import Cache
 from pura_lab.compare.methods import METHODS, Bench, LawSource
-from pura_lab.compare.tables import calibrate, summarise, write_parquet
-from pura_lab.compare.work import CHUNK, CLEAN, CellPart, CellReader, lines_of, write
-from pura_lab.rivals.rsbh import segment_table
+from pura_lab.compare.work import (
+    CHUNK,
+    CLEAN,
+    CellPart,
+    CellReader,
+    calibrate,
+    lines_of,
+    summarise,
+    write,
+    write_parquet,
+)
+from pura_lab.rivals.greens import segment_table
 
 V = 128
 

@@ -11,18 +11,23 @@ import pytest
 
 from pura.scheme import Payload, SecretKey
 from pura_lab.compare.methods import METHODS, Bench
-from pura_lab.rivals.arcmark import best_turn, distance
 from pura_lab.rivals.base import ERASED, context_seed, largest, redraw_p
-from pura_lab.rivals.bimark import BiMark, flip
-from pura_lab.rivals.ctwl import one_best
-from pura_lab.rivals.greens import Kgw
-from pura_lab.rivals.gumbel import CycleShift, GumbelMax
-from pura_lab.rivals.mc2mark import boosted
-from pura_lab.rivals.mirrormark import Frames, MirrorMark, mirrored
-from pura_lab.rivals.mpac import Mpac
-from pura_lab.rivals.rsbh import RsBh, balanced_segments, code_of, repair, segment_table
-from pura_lab.rivals.stealthink import StealthInk, silenced
-from pura_lab.rivals.synthid import SynthId
+from pura_lab.rivals.greens import (
+    BiMark,
+    Kgw,
+    Mpac,
+    RsBh,
+    StealthInk,
+    balanced_segments,
+    code_of,
+    flip,
+    repair,
+    segment_table,
+    silenced,
+)
+from pura_lab.rivals.gumbel import CycleShift, GumbelMax, one_best
+from pura_lab.rivals.spread import best_turn, boosted, distance
+from pura_lab.rivals.tournament import Frames, MirrorMark, SynthId, mirrored
 
 KEY = SecretKey(bytes(range(32)))
 V = 97  # no power of two, and odd

@@ -15,7 +15,7 @@ from pura_lab.compare.methods import ZERO_BIT
 from pura_lab.rivals.base import below, context_seed, draw, redraw_p, uniforms, words
 from pura_lab.rivals.greens import Kgw, KgwOfTransformers, Unigram, normal_tail
 from pura_lab.rivals.gumbel import GumbelMax, arg_gumbel
-from pura_lab.rivals.synthid import SynthIdPublished, tournament
+from pura_lab.rivals.tournament import SynthIdPublished, tournament
 
 KEY = SecretKey(bytes(range(32)))
 V = 64

@@ -1,1 +1,0 @@
-"""How good a proxy a model is: samples, measurement, statistics, words."""

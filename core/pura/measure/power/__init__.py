@@ -1,1 +1,0 @@
-"""Power of an organisation's own model, sampling, language and prompts (docs/power.md)."""

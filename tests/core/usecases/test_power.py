@@ -49,10 +49,6 @@ from pura.verdict.power_file import seal, statement
 from pura.words.sentences import fill
 
 
-def profile_of(model: Any, **changes: Any) -> Profile:
-    return Profile.new(model, **changes)
-
-
 def made_up(model: Any, **conditions: Any) -> dict[str, Any]:
     """A table that says that the small model's marked texts are always found."""
     return {
@@ -84,6 +80,14 @@ def made_up(model: Any, **conditions: Any) -> dict[str, Any]:
             for threshold in (6.0, 7.0)
         ],
     }
+
+
+def setup_of(at: Environment, profile: Profile) -> Setup:
+    with SecretKey.from_hex("5a" * 32) as key:
+        known = at.keys.list()
+        entry = known[0] if known else at.keys.add("Power", key)
+    ref = KeyRef(fingerprint=entry.fingerprint, label="Power")
+    return Setup(keys=(ref,), profile=profile, restore=False)
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
@@ -118,7 +122,7 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
     prompts.write_text("The harbour authority announced that\n\nBees find their way back by\n")
     plan = plan_power(
         name="Tiny",
-        profile=profile_of(small_model),
+        profile=Profile.new(small_model),
         prompts=prompts,
         texts=3,
         learn=2,
@@ -197,7 +201,7 @@ main()
 def test_a_measurement_that_was_killed_goes_on_where_it_was(
     quick: Environment, small_model: Any, tmp_path: Path
 ) -> None:
-    shared = profile_of(small_model)
+    shared = Profile.new(small_model)
     (tmp_path / "profile.json").write_text(shared.to_json())
     work = tmp_path / "work"
     words = "power measure Killed --texts 17 --tokens 20 --documents= --passages= --device cpu"
@@ -232,7 +236,7 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(
 
 
 def test_how_long_it_takes_is_estimated_from_a_trial(quick: Environment, small_model: Any) -> None:
-    small = plan_power(name="x", profile=profile_of(small_model), texts=2, tokens=20)
+    small = plan_power(name="x", profile=Profile.new(small_model), texts=2, tokens=20)
     small = replace(small, documents=(), passages=())
     seconds = estimate_power(quick, plan=small)
     assert 0 < seconds < estimate_power(quick, plan=replace(small, texts=200, tokens=2000))
@@ -247,7 +251,7 @@ def _stop() -> None:
 def test_what_cannot_be_measured_is_said_first(
     quick: Environment, small_model: Any, tmp_path: Path
 ) -> None:
-    other = profile_of(small_model).with_(model="f" * 16)
+    other = Profile.new(small_model).with_(model="f" * 16)
     with pytest.raises(PolicyError, match="another one"):
         measure_power(quick, plan=plan_power(name="x", profile=other, texts=1))
     for data in (b" \n\n", b"\xff\xfe\xfd"):
@@ -303,16 +307,10 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
     with pytest.raises(PolicyError, match="“likelihood”"):
         seal(made_up(small_model) | {"likelihood": own.to_dict()})
     quick.power.put(seal(data))
-    with SecretKey.from_hex("5a" * 32) as key:
-        entry = quick.keys.add("Power", key)
     text = AuditText(document=from_text(small_samples["plain"]["texts"][0]["text"], name="memo"))
 
     def weighed(temperature: float) -> Audit:
-        setup = Setup(
-            keys=(KeyRef(fingerprint=entry.fingerprint, label="Power"),),
-            profile=profile_of(small_model, temperature=temperature),
-            restore=False,
-        )
+        setup = setup_of(quick, Profile.new(small_model, temperature=temperature))
         return audit(quick, setup, text).audit
 
     def table_of(found: Audit) -> str:
@@ -333,13 +331,7 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
 def test_an_audit_rests_on_the_own_table_and_names_it(
     quick: Environment, small_model: Any, small_samples: dict[str, Any]
 ) -> None:
-    with SecretKey.from_hex("5a" * 32) as key:
-        entry = quick.keys.add("Power", key)
-    setup = Setup(
-        keys=(KeyRef(fingerprint=entry.fingerprint, label="Power"),),
-        profile=profile_of(small_model),
-        restore=False,
-    )
+    setup = setup_of(quick, Profile.new(small_model))
     words = small_samples["plain"]["texts"][0]["text"]
     text = AuditText(document=from_text(words, name="memo"))
     before = audit(quick, setup, text).audit
@@ -365,8 +357,7 @@ def test_an_audit_rests_on_the_own_table_and_names_it(
     quick.power.remove("Made up")
     with pytest.raises(PolicyError, match="not on this computer"):
         audit(quick, setup, text)
-    with pytest.raises(ReportFileError) as gone:
+    with pytest.raises(ReportFileError, check=lambda e: e.code == "repeat-power"):
         audit_again(quick, found)
-    assert gone.value.code == "repeat-power"
     rely_on_power(quick, name=sealed.fingerprint[:10], on=False)
     assert audit(quick, setup, text).audit.verdict == "insufficient"

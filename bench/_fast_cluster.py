@@ -13,9 +13,8 @@ import time
 from pathlib import Path
 
 from _fast_reader import FastPlan, lend, work
-from pura.batch.engine import Workers
+from pura.batch.engine import OBJECT_STORE_BYTES, Workers, actors
 from pura.batch.inputs import Inputs
-from pura.batch.workers import OBJECT_STORE_BYTES, actors
 
 # A machine that does much else brings a node up late.
 SETTINGS = {

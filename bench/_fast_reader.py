@@ -16,13 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pura.batch.engine import Engine, HereEngine, Read
-from pura.batch.inputs import Inputs
-from pura.batch.journal import BatchJournal
+from pura.batch.engine import Engine, HereEngine, Read, local
+from pura.batch.inputs import Finding, Inputs
+from pura.batch.journal import BatchJournal, BatchStanding, Tell, work_off
 from pura.batch.results import format_of, write_rows
-from pura.batch.run import BatchStanding, Tell, work_off
-from pura.batch.values import Finding
-from pura.batch.workers import local
 from pura.documents import Document
 
 KEYS = (b"k" * 32, b"q" * 32)

@@ -28,9 +28,9 @@ import psutil
 
 from _common import print_facts, print_table
 from _fast_reader import FastPlan, lend, work
+from pura.batch.engine import local
 from pura.batch.inputs import Inputs
-from pura.batch.run import BatchStanding
-from pura.batch.workers import local
+from pura.batch.journal import BatchStanding
 
 HERE = Path(__file__).resolve().parent
 # Workers are told what to do by a module of this folder.

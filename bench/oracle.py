@@ -43,10 +43,9 @@ from pura.model.tokenise import decode, tokenise
 from pura.record.answers import Role
 from pura.scheme import Payload, Profile, SecretKey
 from pura.serve.app import create_app
-from pura.serve.log import Log
 from pura.serve.reader import Found, Reader, Work
-from pura.serve.settings import Limits, Places, Protection, Settings
-from pura.serve.tokens import TokenFile
+from pura.serve.service import Log
+from pura.serve.settings import Limits, Places, Protection, Settings, TokenFile
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
 from pura.words.sentences import scale

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pura.batch import rows as batch_rows
+from pura.batch import results as batch_rows
 from pura.cli import rows
 from pura.record import json_io
 from pura.verdict import policy

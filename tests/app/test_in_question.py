@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from pura.batch.rows import finding_of, read_row, row_of
-from pura.caselog import CaseLog, Query, list_cases, open_case, save_audit
+from pura.batch.results import finding_of, read_row, row_of
+from pura.caselog import CaseLog, list_cases, open_case, save_audit
 from pura.cli.verify import audit_lines
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -227,11 +227,11 @@ def test_the_case_log_and_the_comparison(audit: Audit, tmp_path: Path) -> None:
         who = log.person("A. Example")
         case = open_case(log, "Case", who)
         save_audit(log, case.id, audit, who)
-        (found,) = list_cases(log, Query())
+        (found,) = list_cases(log)
         kept = found.items[0].finding
         assert kept is not None
         assert [mark.payload.bits for mark in kept.marks] == [None]
-        assert list_cases(log, Query(search=audit.decoded.bits)) == ()
+        assert list_cases(log, search=audit.decoded.bits) == ()
     (line,) = [line for line in compare_audits(audit, audit) if line.name == "payload"]
     assert (line.first, line.second) == ("?", "?")
 

@@ -254,11 +254,11 @@ PASSPHRASE = "Grüße 7"
 BEFORE = {
     "how-to/reports.md": ["pura verify text.txt --profile house --key house --save 'Letter 17'"],
     "de/how-to/reports.md": ["pura verify text.txt --profile haus --key haus --save 'Brief 17'"],
-    "de/start/administrators.md": [
+    "de/start/install.md": [
         "pura key export haus -o haus.purakey --yes --passphrase-file words",
         "pura key delete haus --yes",
     ],
-    "start/administrators.md": [
+    "start/install.md": [
         "pura key export house -o house.purakey --yes --passphrase-file words",
         "pura key delete house --yes",
     ],
@@ -285,12 +285,12 @@ PAGES = [
     "how-to/batch.md",
     "how-to/reports.md",
     "how-to/caselog.md",
-    "start/administrators.md",
+    "start/install.md",
     "how-it-works/rivals.md",
     "de/how-to/guide.md",
     "de/how-to/reports.md",
     "de/how-to/caselog.md",
-    "de/start/administrators.md",
+    "de/start/install.md",
 ]
 # Pages with commands that no test runs as they stand, and why.
 NOT_RUN = {

@@ -138,8 +138,7 @@ def _key() -> Target:
 
 
 def _register() -> Target:
-    from pura.register.register_csv import import_csv
-    from pura.register.store import Register
+    from pura.register.store import Register, import_csv
     from pura.scheme import Profile
 
     class Counted(Register):
@@ -168,7 +167,7 @@ def _samples() -> Target:
 
 
 def _head() -> Target:
-    from pura.caselog.deposit import parse_head
+    from pura.caselog.verify import parse_head
 
     return lambda data: parse_head(data.decode("utf-8", "surrogateescape"), "0" * 32)
 

@@ -18,7 +18,6 @@ from pura.base.errors import CaseLogError
 from pura.base.paths import resource, user_paths
 from pura.caselog import (
     CaseLog,
-    Query,
     export_case,
     find_case,
     import_case,
@@ -27,15 +26,13 @@ from pura.caselog import (
     save_audit,
     write_note,
 )
-from pura.caselog.deposit import parse_head
-from pura.caselog.verify import verify_log
+from pura.caselog.verify import parse_head, verify_log
 from pura.cli.__main__ import app
 from pura.keys import load_key, passphrase_bytes
 from pura.profiles.store import ProfileFolder
 from pura.record import json_io
 from pura.record.json_io import findings_digest
-from pura.register.register_csv import export_csv, import_csv
-from pura.register.store import Register
+from pura.register.store import Register, export_csv, import_csv
 from pura.report import ReportRequest, build_report
 from pura.report.check import BAD, check_report, load_trust
 from pura.scheme import Payload, Profile, unpack
@@ -121,7 +118,7 @@ def test_the_cases_hold_what_they_held(log: CaseLog) -> None:
     assert not inquiry.held
     assert inquiry.notes[0].who is None, "the name was erased"
     assert inquiry.items[0].record is None, "the audit was erased"
-    assert [case.id for case in list_cases(log, Query(search="sender"))] == [letter.id]
+    assert [case.id for case in list_cases(log, search="sender")] == [letter.id]
 
 
 def test_saved_audits_open_with_and_without_their_text(log: CaseLog) -> None:

@@ -14,7 +14,6 @@ from pura.caselog import (
     Case,
     CaseItem,
     CaseLog,
-    Event,
     erase,
     record_event,
     rename_case,
@@ -216,10 +215,10 @@ class CaseActs(QObject):
         """Ask what happened to the item."""
         dialog = EventDialog(self._parent)
 
-        def given(event: Event) -> None:
+        def given(event: dict[str, str]) -> None:
             self.named(
                 lambda who: self._browser.write(
-                    lambda log: record_event(log, case.id, event, log.person(who))
+                    lambda log: record_event(log, log.person(who), case=case.id, **event)
                 )
             )
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.caselog import CUSTODY, Event, action_words
+from pura.caselog import CUSTODY, action_words
 from pura_audit.platform.i18n import language, translate
 from pura_audit.widgets.fields import Words, choice, pair
 from pura_audit.widgets.form_dialog import (
@@ -93,7 +93,7 @@ class EventDialog(FittedDialog):
     """What happened, who handed the item over, who took it, its hash.
 
     Signals:
-        given: The Event.
+        given: What :func:`~pura.caselog.record_event` takes, by name.
     """
 
     given = Signal(object)
@@ -140,12 +140,12 @@ class EventDialog(FittedDialog):
         self.ok.setEnabled(all(fits) and bool(self.details.text))
 
     def _give(self) -> None:
-        event = Event(
-            action=self.kind.currentData(),
-            details=self.details.text,
-            handed=self.handed.text,
-            taken=self.taken.text,
-            digest=self.digest.text,
-        )
+        event = {
+            "action": self.kind.currentData(),
+            "details": self.details.text,
+            "handed": self.handed.text,
+            "taken": self.taken.text,
+            "digest": self.digest.text,
+        }
         self.accept()
         self.given.emit(event)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.caselog import Case, CaseLog, Query, list_cases, open_case
+from pura.caselog import Case, CaseLog, list_cases, open_case
 from pura.usecases.cases import import_from_file
 from pura_audit.cases.acts import CaseActs
 from pura_audit.cases.ask import AskDialog
@@ -155,8 +155,8 @@ class CasesDialog(PlainDialog):
             self._wanted = wanted
         if self._asked is not None:
             self._asked.drop()
-        query = Query(search=self.search.text(), state=self.state.currentData())
-        self._asked = self.log.read(lambda log, _: list_cases(log, query), self._listed, self)
+        asked = {"search": self.search.text(), "state": self.state.currentData()}
+        self._asked = self.log.read(lambda log, _: list_cases(log, **asked), self._listed, self)
 
     def _listed(self, outcome: Outcome[tuple[Case, ...]]) -> None:
         self._asked = None

@@ -20,7 +20,6 @@ from pura.caselog import (
     LEAVE_OUT,
     SEAL,
     Case,
-    Query,
     list_cases,
 )
 from pura.keys import Secret
@@ -98,7 +97,7 @@ class SaveDialog(FittedDialog):
         self.case.editTextChanged.connect(lambda _: self._check())
         self.who.edited.connect(self._check)
         self._check()
-        cases.read(lambda log, _: list_cases(log, Query(state="open")), self._listed, self)
+        cases.read(lambda log, _: list_cases(log, state="open"), self._listed, self)
         self.case.setFocus()
 
     def _lay_out(self, title: str) -> None:

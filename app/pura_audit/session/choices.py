@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pura.keys import KeyEntry, KeyRef, Place, State
 from pura.model.device import Room
 from pura.model.folder import InstalledModel
-from pura.register.key_usage import Usage
+from pura.register.issue_log import Usage
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
 from pura_audit.jobs.context import Failure

@@ -19,7 +19,7 @@ from pura.base.progress import Progress as Told
 from pura.keys import KeyStore, SessionKeys
 from pura.model.device import Device, free_on, room_for
 from pura.model.store import ModelCache
-from pura.register.key_usage import find_usage
+from pura.register.issue_log import find_usage
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile, prepared
 from pura.usecases.environment import Environment

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
 from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseLog, CaseStanding
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.keys import Secret
 from pura.record.finding import Finding
 from pura.usecases.audits import Audited

@@ -18,7 +18,7 @@ from PySide6.QtCore import (
 )
 
 from pura.caselog import CaseStanding
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.documents import Document
 from pura.record.audit import Audit
 from pura.record.finding import Finding

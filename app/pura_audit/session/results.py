@@ -41,7 +41,7 @@ from pura_audit.session.queue_model import (
 )
 
 if TYPE_CHECKING:
-    from pura.batch.rows import Row
+    from pura.batch.results import Row
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_ROLE: Final = Qt.ItemDataRole.UserRole + 1
@@ -545,7 +545,7 @@ def opened_result(path: Path, context: JobContext) -> list[PileRow]:
 
 
 def _opened(row: Row, source: str) -> PileRow:
-    from pura.batch.rows import finding_in
+    from pura.batch.results import finding_in
 
     name = row["id"] or Path(row["path"]).name
     part = " · ".join(filter(None, (row["part"], source)))

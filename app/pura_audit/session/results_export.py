@@ -19,7 +19,7 @@ from pura_audit.platform.spreadsheet import Cell, Sheet, csv_text, xlsx_bytes
 from pura_audit.session.results import COLUMNS, NUMBERS, PileRow, headers
 
 if TYPE_CHECKING:
-    from pura.batch.rows import Row
+    from pura.batch.results import Row
 
 Table = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
 
@@ -161,7 +161,7 @@ def _about(cells: Sequence[tuple[Cell, ...]]) -> Sheet:
 
 
 def _findings(at: Environment, rows: Sequence[PileRow], context: JobContext) -> Iterator[Row]:
-    from pura.batch.rows import finding_of, row_of
+    from pura.batch.results import finding_of, row_of
 
     for place, row in enumerate(rows, start=1):
         context.checkpoint()

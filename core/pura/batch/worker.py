@@ -1,4 +1,4 @@
-"""The process of :mod:`pura.batch.workers`: takes texts, gives findings, until nobody asks."""
+"""The process of :mod:`pura.batch.engine`: takes texts, gives findings, until nobody asks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import IO, Final
 
 from pura.base.errors import PuraError
 from pura.base.process import close_to_others
-from pura.batch.engine import Plan
-from pura.batch.workers import receive, send
+from pura.batch.engine import Plan, receive, send
 from pura.model import libraries
 
 _BEAT_S: Final = 1.0

@@ -1,33 +1,38 @@
 """The case log: what was done, by whom, and when; only ever added to (docs/caselog.md)."""
 
-from pura.caselog.case import Case, CaseItem, Note, Review
-from pura.caselog.cases import Query, find_case, list_cases, read_case
-from pura.caselog.entries import ACTIONS, Draft, LogEntry, action_words
-from pura.caselog.erasing import erase, erase_person, move_out
-from pura.caselog.events import CUSTODY, HOUSE, Event, record_event
+from pura.caselog.cases import Case, CaseItem, Note, Review, find_case, list_cases, read_case
 from pura.caselog.keeping import (
+    KEEP,
+    LEAVE_OUT,
+    SEAL,
+    TEXT_MODES,
+    Vault,
+    erase,
+    erase_person,
+    load_audit,
+    move_out,
     open_case,
+    record_failure,
+    record_report,
     rename_case,
+    save_audit,
     set_closed,
     set_hold,
     set_tags,
     sign_off,
     write_note,
 )
-from pura.caselog.log import CaseLog, LogHead, Person, workstation
-from pura.caselog.package import export_case, import_case
-from pura.caselog.reports import CaseStanding, standings
-from pura.caselog.saving import (
-    KEEP,
-    LEAVE_OUT,
-    SEAL,
-    TEXT_MODES,
-    Vault,
-    load_audit,
-    record_failure,
-    record_report,
-    save_audit,
+from pura.caselog.log import (
+    ACTIONS,
+    CaseLog,
+    LogEntry,
+    LogHead,
+    Person,
+    action_words,
+    workstation,
 )
+from pura.caselog.package import export_case, import_case
+from pura.caselog.reports import CUSTODY, HOUSE, CaseStanding, record_event, standings
 
 __all__ = [
     "ACTIONS",
@@ -41,13 +46,10 @@ __all__ = [
     "CaseItem",
     "CaseLog",
     "CaseStanding",
-    "Draft",
-    "Event",
     "LogEntry",
     "LogHead",
     "Note",
     "Person",
-    "Query",
     "Review",
     "Vault",
     "action_words",

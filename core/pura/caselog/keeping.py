@@ -1,16 +1,26 @@
-"""What is done to cases; each thing is one turn at the log."""
+"""What is done to cases: opened, noted, reviewed, held; audits saved, opened again, erased."""
 
 from __future__ import annotations
 
+import os
 import secrets
+import struct
+import zlib
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
-from pura.base.errors import CaseLogError
-from pura.caselog.case import Case, CaseItem
-from pura.caselog.cases import read_case
-from pura.caselog.entries import Draft, pack
-from pura.caselog.log import CaseLog, Person
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from pura.base.catalogue import phrase
+from pura.base.errors import CaseLogError, KeyFormatError, PuraError
+from pura.caselog.cases import FINISHED, RECORD_OF, Case, CaseItem, item_of, read_case
+from pura.caselog.log import CaseLog, LogEntry, Person
+from pura.keys.sealed import check_passphrase, seal, unseal
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.record.json_io import without_text
+from pura.scheme.keys import wipe_buffer
 
 MAX_NAME: Final = 200
 MAX_TEXT: Final = 100_000
@@ -26,15 +36,15 @@ def open_case(
         CaseLogError: The name is empty or too long, or a case of this name is there.
     """
     name = _name(name)
-    kept = {"name": pack(name)}
+    kept: dict[str, object] = {"name": name}
     if notes.strip():
-        kept["notes"] = pack(worded(notes))
+        kept["notes"] = worded(notes)
     if tags:
-        kept["tags"] = pack(_tags(tags))
+        kept["tags"] = _tags(tags)
     case = secrets.token_hex(16)
-    with log.writing() as writer:
+    with log.writing():
         _refuse_twin(log, name)
-        writer.append(Draft(action="case-opened", actor=actor.id, case=case, kept=kept))
+        log.append("case-opened", actor.id, case=case, kept=kept)
     return read_case(log, case)
 
 
@@ -45,12 +55,10 @@ def rename_case(log: CaseLog, case: str, name: str, actor: Person) -> None:
         CaseLogError: The name is empty, too long or taken.
     """
     name = _name(name)
-    with log.writing() as writer:
+    with log.writing():
         if (read_case(log, case).name or "").casefold() != name.casefold():
             _refuse_twin(log, name)
-        writer.append(
-            Draft(action="case-renamed", actor=actor.id, case=case, kept={"name": pack(name)})
-        )
+        log.append("case-renamed", actor.id, case=case, kept={"name": name})
 
 
 def write_note(log: CaseLog, case: str, text: str, actor: Person) -> None:
@@ -59,10 +67,10 @@ def write_note(log: CaseLog, case: str, text: str, actor: Person) -> None:
     Raises:
         CaseLogError: It is empty or too long.
     """
-    kept = {"text": pack(worded(text))}
-    with log.writing() as writer:
+    kept = {"text": worded(text)}
+    with log.writing():
         living(log, case)
-        writer.append(Draft(action="note-added", actor=actor.id, case=case, kept=kept))
+        log.append("note-added", actor.id, case=case, kept=kept)
 
 
 def set_tags(log: CaseLog, case: str, tags: Sequence[str], actor: Person) -> None:
@@ -71,10 +79,10 @@ def set_tags(log: CaseLog, case: str, tags: Sequence[str], actor: Person) -> Non
     Raises:
         CaseLogError: Too many.
     """
-    with log.writing() as writer:
+    with log.writing():
         living(log, case)
-        kept = {"tags": pack(_tags(tags))}
-        writer.append(Draft(action="tags-set", actor=actor.id, case=case, kept=kept))
+        kept = {"tags": _tags(tags)}
+        log.append("tags-set", actor.id, case=case, kept=kept)
 
 
 def sign_off(
@@ -87,23 +95,21 @@ def sign_off(
     """
     if reviewer.id in (item.examined_by, item.entry.actor):
         raise CaseLogError("caselog.four-eyes", code="four-eyes")
-    kept = {"recomputed": pack(worded(recomputed))}
+    kept = {"recomputed": worded(recomputed)}
     if words.strip():
-        kept["words"] = pack(worded(words))
+        kept["words"] = worded(words)
     action = "finding-confirmed" if agree else "finding-disputed"
-    with log.writing() as writer:
+    with log.writing():
         living(log, item.case)
-        writer.append(
-            Draft(
-                action=action,
-                actor=reviewer.id,
-                role="reviewer",
-                case=item.case,
-                item=item.id,
-                result=item.verdict,
-                facts={"examiner": item.examined_by},
-                kept=kept,
-            )
+        log.append(
+            action,
+            reviewer.id,
+            role="reviewer",
+            case=item.case,
+            item=item.id,
+            result=item.verdict,
+            facts={"examiner": item.examined_by},
+            kept=kept,
         )
 
 
@@ -114,22 +120,13 @@ def set_hold(log: CaseLog, case: str, actor: Person, *, held: bool, reason: str)
         CaseLogError: No reason was given.
     """
     action = "hold-set" if held else "hold-lifted"
-    draft = Draft(
-        action=action,
-        actor=actor.id,
-        role="custodian",
-        case=case,
-        kept={"reason": pack(worded(reason))},
-    )
-    with log.writing() as writer:
-        writer.append(draft)
+    kept = {"reason": worded(reason)}
+    log.append(action, actor.id, role="custodian", case=case, kept=kept)
 
 
 def set_closed(log: CaseLog, case: str, actor: Person, *, closed: bool) -> None:
     """Close a case, or open it again."""
-    log.append(
-        Draft(action="case-closed" if closed else "case-reopened", actor=actor.id, case=case)
-    )
+    log.append("case-closed" if closed else "case-reopened", actor.id, case=case)
 
 
 def living(log: CaseLog, case: str) -> None:
@@ -193,3 +190,430 @@ def _tags(tags: Sequence[str]) -> list[str]:
     if len(found) > MAX_TAGS:
         raise CaseLogError("caselog.tags", most=MAX_TAGS, code="case-log-long")
     return found
+
+
+MAGIC: Final = b"PURASEAL1\n"
+_SIZE: Final = struct.Struct("<I")
+_NONCE: Final = 12
+_MAX_WRAPPED: Final = 16 << 10
+
+
+class Vault:
+    """Encrypts under one passphrase; wipe it after use.
+
+    Args:
+        passphrase: UTF-8; at least as long as one of a key file.
+
+    Raises:
+        KeyFormatError: The passphrase is too short.
+    """
+
+    def __init__(self, passphrase: bytearray) -> None:
+        check_passphrase(passphrase)
+        self._key = bytearray(os.urandom(32))
+        self._wrapped = seal(self._key, passphrase)
+
+    def lock(self, content: bytes) -> bytes:
+        """Encrypt."""
+        nonce = os.urandom(_NONCE)
+        head = MAGIC + _SIZE.pack(len(self._wrapped)) + self._wrapped
+        return head + nonce + AESGCM(self._key).encrypt(nonce, content, head)
+
+    def wipe(self) -> None:
+        """Overwrite the key in memory."""
+        wipe_buffer(self._key)
+
+
+def unlock(sealed: bytes, passphrase: bytearray) -> bytes:
+    """Decrypt.
+
+    Raises:
+        CaseLogError: The passphrase is wrong, or the content is damaged.
+    """
+    start = len(MAGIC) + _SIZE.size
+    if not sealed.startswith(MAGIC) or len(sealed) < start:
+        raise _damaged()
+    (size,) = _SIZE.unpack_from(sealed, len(MAGIC))
+    head, rest = sealed[: start + size], sealed[start + size :]
+    if size > _MAX_WRAPPED or len(rest) < _NONCE:
+        raise _damaged()
+    try:
+        key = unseal(head[start:], passphrase)
+    except KeyFormatError as error:
+        if error.code == "key-file-passphrase":
+            raise CaseLogError("passphrase.wrong", code="case-log-passphrase") from None
+        raise _damaged() from None
+    try:
+        return AESGCM(key).decrypt(rest[:_NONCE], rest[_NONCE:], head)
+    except InvalidTag:
+        raise _damaged() from None
+    finally:
+        wipe_buffer(key)
+
+
+def _damaged() -> CaseLogError:
+    return CaseLogError("caselog.kept-damaged", code="case-log-altered")
+
+
+KEEP: Final = "keep"
+SEAL: Final = "seal"
+LEAVE_OUT: Final = "leave-out"
+TEXT_MODES: Final = (KEEP, SEAL, LEAVE_OUT)
+MAX_RECORD: Final = 1 << 30
+REPORT_ACTIONS: Final = ("report-drafted", "report-issued", "report-amended", "report-withdrawn")
+
+
+def save_audit(
+    log: CaseLog,
+    case: str,
+    audit: Audit,
+    actor: Person,
+    *,
+    text: str = KEEP,
+    vault: Vault | None = None,
+    sealed: bytes | None = None,
+    purpose: str = "",
+    examiner: str = "",
+) -> CaseItem:
+    """Save an audit to a case.
+
+    Args:
+        log: The log.
+        case: Identifier of the case.
+        audit: What is saved.
+        actor: Who saves it.
+        text: One of :data:`TEXT_MODES`.
+        vault: Encrypts the text, for ``seal``.
+        sealed: The text as another case keeps it, encrypted already; instead of a vault.
+        purpose: What it is for.
+        examiner: Identifier of the person who examined it; empty where the actor did.
+
+    Raises:
+        CaseLogError: The case is closed, or the audit is in it already.
+    """
+    if text not in TEXT_MODES or (text == SEAL) != ((vault or sealed) is not None):
+        raise ValueError("unknown mode, or no vault for it")
+    kept: dict[str, object] = {"item": audit.finding.brief().to_json()}
+    if purpose.strip():
+        kept["purpose"] = worded(purpose)
+    if sealed is not None:
+        kept["sealed"] = sealed
+    elif vault is not None and audit.text is not None:
+        kept["sealed"] = vault.lock(pack_record(audit))
+    kept["record"] = pack_record(audit if text == KEEP else without_text(audit))
+    with log.writing():
+        living(log, case)
+        if _saved(log, case, audit.id):
+            raise CaseLogError("caselog.audit-twice", code="case-log-twice")
+        run = 1 + _runs(log, case, audit.input.sha256)
+        entry = log.append(
+            FINISHED[1 if run > 1 else 0],
+            actor.id,
+            case=case,
+            item=audit.id,
+            result=audit.verdict,
+            policy=str(audit.policy.get("version", "")),
+            facts=_facts(audit, run, text, sealed=sealed is not None)
+            | {"examiner": examiner or actor.id},
+            kept=kept,
+        )
+        if (asked := audit.register) is not None:
+            facts = {
+                "version": asked.version,
+                "entries": asked.entries,
+                "hits": [match.entry for match in asked.matches],
+            }
+            log.append("register-looked-up", actor.id, case=case, item=audit.id, facts=facts)
+        return item_of(log, entry)
+
+
+def _saved(log: CaseLog, case: str, audit: str) -> bool:
+    with log.reading() as db:
+        return bool(
+            db.execute(
+                "SELECT 1 FROM entries WHERE case_id = ? AND action IN (?, ?) AND item_id = ?",
+                (case, *FINISHED, audit),
+            ).fetchone()
+        )
+
+
+def _runs(log: CaseLog, case: str, sha256: str) -> int:
+    """Count the examinations of the same bytes in a case, as far as their digests are kept."""
+    with log.reading() as db:
+        row = db.execute(
+            "SELECT count(*) FROM entries JOIN kept USING (log, seq)"
+            " WHERE case_id = ? AND action IN (?, ?) AND field = 'item' AND instr(value, ?) > 0",
+            (case, *FINISHED, sha256.encode()),
+        ).fetchone()
+    return int(row[0])
+
+
+def record_start(log: CaseLog, case: str, name: str, actor: Person) -> None:
+    """Say in the log that an examination begins, so that one that never ends shows."""
+    with log.writing():
+        living(log, case)
+        kept = {"item": {"name": name[:MAX_NAME]}}
+        log.append("examination-started", actor.id, case=case, kept=kept)
+
+
+def record_failure(log: CaseLog, case: str, name: str, error: PuraError, actor: Person) -> None:
+    """Say in the log that an examination failed; only the kind of error goes into the chain."""
+    with log.writing():
+        living(log, case)
+        kept = {"item": {"name": name[:MAX_NAME]}, "reason": error.message}
+        log.append("examination-failed", actor.id, case=case, result=error.code, kept=kept)
+
+
+def load_audit(
+    log: CaseLog,
+    item: CaseItem,
+    *,
+    passphrase: bytearray | None = None,
+    actor: Person | None = None,
+) -> Audit:
+    """Open a saved audit, without a model or a key.
+
+    Args:
+        log: The log.
+        item: Which.
+        passphrase: Opens the text, where it was kept encrypted; without it the audit has no text.
+        actor: Who reads the text; the log says so. None where nothing can be written.
+
+    Raises:
+        CaseLogError: The record was erased or altered, or is missing, or the passphrase is wrong.
+        RecordError: It was written by another version.
+    """
+    packed = log.kept_bytes(*item.record) if item.record else None
+    if packed is None:
+        raise gone_record(item)
+    if passphrase is not None and (sealed := log.kept_bytes(item.entry, "sealed")) is not None:
+        packed = unlock(sealed, passphrase)
+    audit = json_io.from_json(unpack_record(packed))
+    if audit.text is not None and actor is not None:
+        log.append("text-opened", actor.id, case=item.case, item=item.id)
+    return audit
+
+
+def gone_record(item: CaseItem) -> CaseLogError:
+    """Return the error of an audit whose record is not there: erased, or missing.
+
+    Args:
+        item: The audit, as its case has it.
+    """
+    erased = item.erased
+    if erased is None:
+        return CaseLogError("caselog.record-missing", seq=item.entry.seq, code="case-log-gone")
+    return CaseLogError(
+        "caselog.record-erased",
+        time=erased.time[:16].replace("T", " "),
+        who=erased.who or phrase("caselog.no-name"),
+        why=erased.reason or phrase("caselog.no-reason"),
+        code="case-log-erased",
+    )
+
+
+def record_report(
+    log: CaseLog,
+    case: str,
+    actor: Person,
+    *,
+    action: str,
+    number: str,
+    sha256: str,
+    items: Sequence[str],
+    final: bool,
+    reason: str = "",
+    recipient: str = "",
+) -> LogEntry:
+    """Say in the log that a report was drafted, issued, amended or withdrawn.
+
+    Args:
+        log: The log.
+        case: Which case.
+        actor: Who.
+        action: One of :data:`REPORT_ACTIONS`.
+        number: The report's identifier.
+        sha256: Of the file.
+        items: The audits in it.
+        final: It is no draft.
+        reason: Why it was amended or withdrawn.
+        recipient: Who gets it.
+    """
+    if action not in REPORT_ACTIONS:
+        raise ValueError("unknown action")
+    kept = {"number": number}
+    for name, value in (("reason", reason), ("recipient", recipient)):
+        if value.strip():
+            kept[name] = worded(value)
+    role = "authoriser" if action == "report-issued" else "examiner"
+    return log.append(
+        action,
+        actor.id,
+        role=role,
+        case=case,
+        facts={"sha256": sha256, "items": list(items), "final": final},
+        kept=kept,
+    )
+
+
+def _facts(audit: Audit, run: int, text: str, *, sealed: bool) -> dict[str, Any]:
+    """What may stand in the chain for ever: no text, no name, no payload."""
+    return {
+        "run": run,
+        "text": text if audit.text is not None or sealed else LEAVE_OUT,
+        "examined": audit.created,
+        "keys": [key.fingerprint for key in audit.keys],
+        "profile": audit.profile.coding,
+        "model": audit.model.fingerprint,
+        "tokenizer": audit.model.tokenizer,
+        "device": f"{audit.device.kind} {audit.device.dtype}",
+        "decoder": audit.decoder,
+        "draws": audit.evidence.draws,
+        "prompt": audit.prompt.known,
+    }
+
+
+def pack_record(audit: Audit) -> bytes:
+    """Return a record as the log keeps it: compressed JSON."""
+    return zlib.compress(json_io.to_json(audit).encode(), 6)
+
+
+def unpack_record(packed: bytes, limit: int = MAX_RECORD) -> str:
+    """Undo :func:`pack_record`, with a bound: a case may come from elsewhere."""
+    opener = zlib.decompressobj()
+    try:
+        text = opener.decompress(packed, limit)
+        if opener.unconsumed_tail or not opener.eof:
+            raise ValueError("too long")
+        return text.decode()
+    except (zlib.error, ValueError):
+        raise CaseLogError("caselog.kept-damaged", code="case-log-altered") from None
+
+
+def erase(
+    log: CaseLog,
+    case: str,
+    actor: Person,
+    *,
+    reason: str,
+    item: str | None = None,
+    text_only: bool = False,
+) -> int:
+    """Erase what is kept of a case, or of one audit; the chain stays and says what was erased.
+
+    Args:
+        log: The log.
+        case: Which case.
+        actor: Who.
+        reason: Why.
+        item: Only of this audit.
+        text_only: Only the text; the record stays without it.
+
+    Returns:
+        How many things were erased.
+
+    Raises:
+        CaseLogError: A hold forbids it, or no reason was given.
+    """
+    kept: dict[str, object] = {"reason": worded(reason)}
+    with log.writing():
+        if held(log, case):
+            raise CaseLogError("caselog.held", code="case-log-hold")
+        gone: list[dict[str, Any]] = []
+        for entry in log.entries(case=case):
+            for field in sorted(entry.kept):
+                if not _concerns(entry, field, item):
+                    continue
+                if text_only:
+                    if field not in ("record", "sealed"):
+                        continue
+                    if field == "record":
+                        without = _without_text(log, entry)
+                        if without is None:
+                            continue
+                        kept[RECORD_OF + entry.item] = without
+                if log.erase(entry, field):
+                    gone.append({"log": entry.log, "seq": entry.seq, "field": field})
+        log.append(
+            "kept-erased",
+            actor.id,
+            role="custodian",
+            case=case,
+            item=item or "",
+            facts={"erased": gone},
+            kept=kept,
+        )
+    log.scrub()
+    return len(gone)
+
+
+def move_out(log: CaseLog, case: str, item: str, actor: Person, *, to: str) -> None:
+    """Let go of an audit that another case has taken: what is kept of it here is erased.
+
+    What a second person said of it stays; the case that has it shows it (``read_case``).
+
+    Args:
+        log: The log.
+        case: Which case lets go.
+        item: The audit.
+        actor: Who.
+        to: Identifier of the case that has it now.
+
+    Raises:
+        CaseLogError: A hold forbids it.
+    """
+    with log.writing():
+        if held(log, case):
+            raise CaseLogError("caselog.held", code="case-log-hold")
+        gone = [
+            {"log": entry.log, "seq": entry.seq, "field": field}
+            for entry in log.entries(case=case, item=item)
+            if entry.action in FINISHED
+            for field in sorted(entry.kept)
+            if log.erase(entry, field)
+        ]
+        log.append(
+            "kept-erased",
+            actor.id,
+            role="custodian",
+            case=case,
+            item=item,
+            facts={"erased": gone, "moved": to},
+        )
+
+
+def erase_person(log: CaseLog, name: str, actor: Person, *, reason: str) -> bool:
+    """Erase the name of a person; what they did stays in the chain under their identifier.
+
+    Returns:
+        Whether the name was there.
+
+    Raises:
+        CaseLogError: No reason was given.
+    """
+    kept = {"reason": worded(reason)}
+    wanted = " ".join(name.split()).casefold()
+    gone: list[dict[str, Any]] = []
+    with log.writing():
+        people = {one.id for one in log.people() if one.name.casefold() == wanted}
+        for entry in list(log.entries()) if people else []:
+            if entry.action == "person-added" and entry.actor in people:
+                log.erase(entry, "name")
+                gone.append({"log": entry.log, "seq": entry.seq, "field": "name"})
+        if gone:
+            log.append("kept-erased", actor.id, role="custodian", facts={"erased": gone}, kept=kept)
+    log.scrub()
+    return bool(gone)
+
+
+def _concerns(entry: LogEntry, field: str, item: str | None) -> bool:
+    return item is None or entry.item == item or field == RECORD_OF + item
+
+
+def _without_text(log: CaseLog, entry: LogEntry) -> bytes | None:
+    """Return a kept record without its text; None when it is not there or has none."""
+    packed = log.kept_bytes(entry, "record")
+    if packed is None:
+        return None
+    audit = json_io.from_json(unpack_record(packed))
+    return None if audit.text is None else pack_record(without_text(audit))

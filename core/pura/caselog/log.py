@@ -1,36 +1,243 @@
-"""The case log: a chain of entries in one file that is only ever added to."""
+"""The case log: entries that are only ever added, each with the hash of the one before."""
 
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
+from pura.base.catalogue import catalogue
 from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import CaseLogError
 from pura.base.files import make_private, write_atomic
+from pura.base.json_text import canonical, former, read_json, sha256
 from pura.base.paths import build_hash
-from pura.caselog.entries import (
-    ACTIONS,
-    CLOCK,
-    ROLES,
-    START,
-    Draft,
-    LogEntry,
-    commitment,
-    make,
-    new_salt,
-    pack,
-    parse,
-    unpack,
-)
 from pura.version import __version__
+
+FORM: Final = 2
+FORMS: Final = (1, FORM)
+SALT_BYTES: Final = 32
+START: Final = "0" * 64
+"""What stands before the first entry."""
+
+
+def written(body: Mapping[str, Any]) -> bytes:
+    """Return an entry as its own form writes it.
+
+    Raises:
+        ValueError: It has no canonical form.
+    """
+    return former(body) if body["v"] == 1 else canonical(body)
+
+
+def entry_hash(body: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of an entry as its own form writes it, 64 hex digits."""
+    return sha256(written(body))
+
+
+def commitment(salt: bytes, value: bytes) -> str:
+    """Return what the chain holds of a kept value: SHA-256 of salt and value, 64 hex digits.
+
+    The salt keeps anyone from guessing a name or a short text until the digest fits.
+    """
+    return hashlib.sha256(salt + value).hexdigest()
+
+
+def new_salt() -> bytes:
+    """Return a fresh salt."""
+    return os.urandom(SALT_BYTES)
+
+
+def pack(value: object) -> bytes:
+    """Return a kept value as bytes: canonical JSON."""
+    return canonical(value)
+
+
+def unpack(value: bytes) -> Any:
+    """Return a kept value.
+
+    Raises:
+        ValueError: Not JSON.
+    """
+    return read_json(value)
+
+
+ACTIONS: Final = (
+    "log-created",
+    "person-added",
+    "case-opened",
+    "case-renamed",
+    "case-closed",
+    "case-reopened",
+    "note-added",
+    "tags-set",
+    "examination-started",
+    "examination-finished",
+    "examination-repeated",
+    "examination-failed",
+    "register-looked-up",
+    "text-opened",
+    "finding-confirmed",
+    "finding-disputed",
+    "report-drafted",
+    "report-issued",
+    "report-amended",
+    "report-signed",
+    "report-withdrawn",
+    "hold-set",
+    "hold-lifted",
+    "kept-erased",
+    "item-received",
+    "item-copied",
+    "item-transferred",
+    "item-returned",
+    "item-destroyed",
+    "information-disclosed",
+    "policy-changed",
+    "key-added",
+    "key-retired",
+    "key-leaked",
+    "validation-imported",
+    "head-signed",
+    "log-verified",
+    "case-exported",
+    "case-imported",
+)
+ROLES: Final = ("examiner", "reviewer", "authoriser", "custodian", "program")
+CLOCK: Final = "this computer, not independently confirmed"
+_TEXTS: Final = (
+    "log",
+    "prev",
+    "case_prev",
+    "time",
+    "zone",
+    "clock",
+    "actor",
+    "role",
+    "station",
+    "program",
+    "build",
+    "case",
+    "item",
+    "action",
+    "result",
+    "policy",
+    "signature",
+)
+
+
+def action_words(action: str, language: str) -> str:
+    """Say what was done; the action of a newer program stays what it is."""
+    texts, key = catalogue("command"), f"action.{action}"
+    return texts.fill(key, language, {}) if key in texts else action
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogEntry:
+    """An entry as it stands in the log.
+
+    Attributes:
+        hash: Its own hash, as stored.
+        body: What the hash is of.
+    """
+
+    hash: str
+    body: Mapping[str, Any]
+
+    @property
+    def log(self) -> str:
+        """The log it was written to first."""
+        return str(self.body["log"])
+
+    @property
+    def seq(self) -> int:
+        """Its number there, from 1."""
+        return int(self.body["seq"])
+
+    @property
+    def time(self) -> str:
+        """When, UTC, ISO 8601."""
+        return str(self.body["time"])
+
+    @property
+    def actor(self) -> str:
+        """Identifier of the person."""
+        return str(self.body["actor"])
+
+    @property
+    def role(self) -> str:
+        """In which role."""
+        return str(self.body["role"])
+
+    @property
+    def case(self) -> str:
+        """The case."""
+        return str(self.body["case"])
+
+    @property
+    def item(self) -> str:
+        """The audit."""
+        return str(self.body["item"])
+
+    @property
+    def action(self) -> str:
+        """What was done."""
+        return str(self.body["action"])
+
+    @property
+    def result(self) -> str:
+        """How it ended."""
+        return str(self.body["result"])
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What may stand in the chain for ever."""
+        facts: Mapping[str, Any] = self.body["facts"]
+        return facts
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """Commitments to what is kept beside it, by name."""
+        kept: Mapping[str, str] = self.body["kept"]
+        return kept
+
+    def line(self) -> str:
+        """As it is written; what its hash is of."""
+        return written(self.body).decode()
+
+
+def make(values: Mapping[str, Any]) -> LogEntry:
+    """Make an entry of the present form."""
+    body = {"v": FORM, **values}
+    return LogEntry(hash=entry_hash(body), body=body)
+
+
+def parse(stored_hash: str, text: str) -> LogEntry:
+    """Read a stored entry; its hash is not yet compared.
+
+    Raises:
+        ValueError: It is not an entry.
+    """
+    body = read_json(text)
+    if not isinstance(body, dict) or not all(isinstance(body.get(n), str) for n in _TEXTS):
+        raise ValueError("not an entry")
+    if type(body.get("seq")) is not int or body.get("v") not in FORMS:
+        raise ValueError("not an entry of a known form")
+    for name in ("facts", "kept"):
+        if not isinstance(body.get(name), dict):
+            raise ValueError("not an entry")
+    if not all(isinstance(v, str) for v in body["kept"].values()):
+        raise ValueError("not an entry")
+    return LogEntry(hash=stored_hash, body=body)
+
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -84,6 +291,10 @@ CASE_LOG: Final = Kind(
 )
 
 
+_NOTHING: Final = {
+    "role": "examiner",
+    **dict.fromkeys(("case", "item", "result", "policy", "signature"), ""),
+}
 PROGRAM: Final = f"pura-audit {__version__}"
 _COLUMNS: Final = "SELECT hash, body FROM entries"
 
@@ -273,23 +484,58 @@ class CaseLog(Handle):
     # Writing
 
     @contextmanager
-    def writing(self) -> Iterator[Writer]:
+    def writing(self) -> Iterator[None]:
         """Take the turn: everything in it is added, or nothing.
 
         Raises:
             CaseLogError: Another program does not let go; no room; not writable.
         """
-        with CASE_LOG.guard():
-            if self._db.in_transaction:  # a step of a larger one
-                yield Writer(self)
-            else:
-                with transaction(self._db):
-                    yield Writer(self)
+        # A step of a larger turn is part of that.
+        step = self._db.in_transaction
+        with CASE_LOG.guard(), nullcontext() if step else transaction(self._db):
+            yield
 
-    def append(self, draft: Draft) -> LogEntry:
-        """Add one entry."""
-        with self.writing() as writer:
-            return writer.append(draft)
+    def append(
+        self,
+        action: str,
+        actor: str = "",
+        *,
+        kept: Mapping[str, object] = MappingProxyType({}),
+        facts: Mapping[str, Any] = MappingProxyType({}),
+        **more: str,
+    ) -> LogEntry:
+        """Add one entry at the end.
+
+        Args:
+            action: One of :data:`ACTIONS`.
+            actor: Identifier of the person; empty for the program itself.
+            kept: What may be erased one day, by name; only commitments to it go into the chain.
+            facts: What may stand in the chain for ever: numbers, codes, fingerprints.
+            more: ``role``, one of :data:`ROLES`; ``case`` and ``item``, identifiers; ``result``, a
+                code, e.g. an outcome; ``policy``, its version; ``signature``, SHA-256 of one.
+        """
+        packed = {name: v if isinstance(v, bytes) else pack(v) for name, v in kept.items()}
+        salts = {name: new_salt() for name in packed}
+        with self.writing():
+            commitments = {name: commitment(salts[name], value) for name, value in packed.items()}
+            said = {"action": action, "actor": actor, "facts": dict(facts), "kept": commitments}
+            entry = self._next({**said, **more})
+            insert(self._db, entry)
+            for name, value in packed.items():
+                keep(self._db, entry, name, salts[name], value)
+        return entry
+
+    def erase(self, entry: LogEntry, field: str) -> bool:
+        """Overwrite what is kept beside an entry; say whether there was anything."""
+        gone = self._db.execute(
+            "DELETE FROM kept WHERE log = ? AND seq = ? AND field = ?",
+            (entry.log, entry.seq, field),
+        )
+        return gone.rowcount > 0
+
+    def sign(self, digest: str, cms: bytes) -> None:
+        """Lay a signature beside the chain."""
+        self._db.execute("INSERT OR IGNORE INTO signatures VALUES (?, ?)", (digest, cms))
 
     def scrub(self) -> None:
         """After erasing: empty the write-ahead log, in which old pages still stand.
@@ -313,7 +559,7 @@ class CaseLog(Handle):
         name = " ".join(name.split())[:200]
         if not name:
             raise CaseLogError("caselog.nobody", code="case-log-nobody")
-        with self.writing() as writer:
+        with self.writing():
             people = self.people()
             own = [one for one in people if one.id == identifier]
             for person in reversed(own[-1:] or people):
@@ -322,20 +568,19 @@ class CaseLog(Handle):
             known = {one.actor for one in self.acts("person-added")} if identifier else set()
             fresh = not identifier or (identifier in known and not own)
             new = Person(id=secrets.token_hex(8) if fresh else identifier, name=name)
-            writer.append(
-                Draft(
-                    action="person-added",
-                    actor=new.id,
-                    role="program",
-                    facts={"person": new.id},
-                    kept={"name": pack(new.name)},
-                )
+            self.append(
+                "person-added",
+                new.id,
+                role="program",
+                facts={"person": new.id},
+                kept={"name": new.name},
             )
         return new
 
-    def compose(self, draft: Draft, kept: Mapping[str, str]) -> LogEntry:
+    def _next(self, said: Mapping[str, Any]) -> LogEntry:
         """Return the entry that would come next."""
-        if draft.action not in ACTIONS or draft.role not in ROLES:
+        said = {**_NOTHING, **said}
+        if said["action"] not in ACTIONS or said["role"] not in ROLES:
             raise ValueError("unknown action or role")
         now = self._clock()
         head = self.head()
@@ -345,23 +590,14 @@ class CaseLog(Handle):
                 "log": self.id,
                 "seq": head.seq + 1,
                 "prev": head.hash,
-                "case_prev": self._case_head(draft.case),
+                "case_prev": self._case_head(said["case"]),
                 "time": utc.replace("+00:00", "Z"),
                 "zone": now.strftime("%z %Z").strip(),
                 "clock": CLOCK,
-                "actor": draft.actor,
-                "role": draft.role,
                 "station": self._station,
                 "program": PROGRAM,
                 "build": build_hash(),
-                "case": draft.case,
-                "item": draft.item,
-                "action": draft.action,
-                "result": draft.result,
-                "policy": draft.policy,
-                "facts": dict(draft.facts),
-                "kept": dict(kept),
-                "signature": draft.signature,
+                **said,
             }
         )
 
@@ -382,38 +618,7 @@ class CaseLog(Handle):
                 return  # another program was quicker
             self.id = secrets.token_hex(16)
             self._db.execute("INSERT INTO meta VALUES ('log', ?)", (self.id,))
-            Writer(self).append(Draft(action="log-created", role="program"))
-
-
-class Writer:
-    """The turn of a writer; from :meth:`CaseLog.writing`."""
-
-    def __init__(self, log: CaseLog) -> None:
-        self._log = log
-
-    def append(self, draft: Draft) -> LogEntry:
-        """Add an entry at the end."""
-        salts = {field: new_salt() for field in draft.kept}
-        commitments = {
-            field: commitment(salts[field], value) for field, value in draft.kept.items()
-        }
-        entry = self._log.compose(draft, commitments)
-        insert(self._log.db, entry)
-        for field, value in draft.kept.items():
-            keep(self._log.db, entry, field, salts[field], value)
-        return entry
-
-    def erase(self, entry: LogEntry, field: str) -> bool:
-        """Overwrite what is kept beside an entry; say whether there was anything."""
-        gone = self._log.db.execute(
-            "DELETE FROM kept WHERE log = ? AND seq = ? AND field = ?",
-            (entry.log, entry.seq, field),
-        )
-        return gone.rowcount > 0
-
-    def sign(self, digest: str, cms: bytes) -> None:
-        """Lay a signature beside the chain."""
-        self._log.db.execute("INSERT OR IGNORE INTO signatures VALUES (?, ?)", (digest, cms))
+            self.append("log-created", role="program")
 
 
 def insert(db: sqlite3.Connection, entry: LogEntry) -> None:

@@ -25,7 +25,7 @@ from typing import Any, Final
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import CaseLogError, RecordError
 from pura.base.json_text import read_json
-from pura.caselog.case import (
+from pura.caselog.cases import (
     RECORD_OF,
     Case,
     Place,
@@ -34,22 +34,23 @@ from pura.caselog.case import (
     kept_places,
     missing,
     people_of,
+    read_case,
     rows_of,
     told_missing,
 )
-from pura.caselog.cases import read_case
-from pura.caselog.entries import (
+from pura.caselog.keeping import unpack_record
+from pura.caselog.log import (
     SALT_BYTES,
     START,
-    Draft,
+    CaseLog,
     LogEntry,
+    Person,
     commitment,
     entry_hash,
-    pack,
+    insert,
+    keep,
     parse,
 )
-from pura.caselog.log import CaseLog, Person, insert, keep
-from pura.caselog.saving import unpack_record
 from pura.caselog.verify import check_entry, check_kept
 from pura.record import json_io
 from pura.verdict.agreement import check_agreement
@@ -106,23 +107,21 @@ def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") ->
     Raises:
         CaseLogError: There is no such case, or something in it was altered.
     """
-    kept = {"purpose": pack(purpose.strip())} if purpose.strip() else {}
-    with log.writing() as writer:
+    kept = {"purpose": purpose.strip()} if purpose.strip() else {}
+    with log.writing():
         found = read_case(log, case)
         before = list(log.entries(case=case))
         people, erased = people_of(log, {actor.id}.union(*map(acted, before)))
         around = [*people, *erased, *before]
         there = kept_places(log, around)
         gone = missing(around, there, erasures(around))
-        writer.append(
-            Draft(
-                action="case-exported",
-                actor=actor.id,
-                case=case,
-                role="custodian",
-                kept=kept,
-                facts={"audits": len(found.items), "missing": rows_of(gone)},
-            )
+        log.append(
+            "case-exported",
+            actor.id,
+            case=case,
+            role="custodian",
+            kept=kept,
+            facts={"audits": len(found.items), "missing": rows_of(gone)},
         )
         entries = list(log.entries(case=case))
         head = log.head()
@@ -165,7 +164,7 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
     package = read_package(data)
     case, kept = package.case, package.kept
     digest = hashlib.sha256(data).hexdigest()
-    with log.writing() as writer:
+    with log.writing():
         if any(True for _ in log.entries(case=case)):
             raise CaseLogError("caselog.twice", code="case-log-twice")
         with _strange():
@@ -190,21 +189,19 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
                     keep(log.db, row.entry, row.field, row.salt, row.value)
             read_case(log, case)
         end = package.entries[-1]
-        writer.append(
-            Draft(
-                action="case-imported",
-                actor=actor.id,
-                role="custodian",
-                case=case,
-                facts={
-                    "file": digest,
-                    "log": end.log,
-                    "seq": end.seq,
-                    "hash": end.hash,
-                    "entries": len(new),
-                    "absent": rows_of(package.missing),
-                },
-            )
+        log.append(
+            "case-imported",
+            actor.id,
+            role="custodian",
+            case=case,
+            facts={
+                "file": digest,
+                "log": end.log,
+                "seq": end.seq,
+                "hash": end.hash,
+                "entries": len(new),
+                "absent": rows_of(package.missing),
+            },
         )
         return read_case(log, case)
 

@@ -1,4 +1,4 @@
-"""Reports of saved audits, and where findings stand: saved, reviewed, reported, signed."""
+"""Reports of saved audits, custody and leaks on record, and where findings stand."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from pura.base import numerals
-from pura.caselog.case import FINISHED, REVIEWS, UNFILED, Case, CaseItem
-from pura.caselog.cases import read_case
-from pura.caselog.entries import Draft, LogEntry
-from pura.caselog.log import CaseLog, Person
-from pura.caselog.saving import REPORT_ACTIONS, load_audit, record_report
+from pura.base.errors import CaseLogError
+from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
+from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
+from pura.caselog.log import CaseLog, LogEntry, Person
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
 from pura.report.sign import Identity
@@ -238,10 +237,10 @@ def note_signed(
     Returns:
         The entry of the signed head.
     """
-    from pura.caselog.deposit import sign_head
+    from pura.caselog.verify import sign_head
 
     known = hashlib.sha256(before).hexdigest()
-    with log.writing() as writer:
+    with log.writing():
         case = ""
         for entry in log.entries():
             if entry.action in REPORT_ACTIONS and entry.facts.get("sha256") == known:
@@ -251,11 +250,114 @@ def note_signed(
             "unsigned": known,
             "certificate": identity.certificate.sha256,
         }
-        writer.append(
-            Draft(action="report-signed", actor=actor.id, role="authoriser", case=case, facts=facts)
-        )
+        log.append("report-signed", actor.id, role="authoriser", case=case, facts=facts)
         return sign_head(log, identity, actor)
 
 
 def _names(names: Iterable[str | None]) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+CUSTODY: Final = (
+    "item-received",
+    "item-copied",
+    "item-transferred",
+    "item-returned",
+    "item-destroyed",
+    "information-disclosed",
+)
+"""Events of a case."""
+HOUSE: Final = (
+    "policy-changed",
+    "key-added",
+    "key-retired",
+    "key-leaked",
+    "validation-imported",
+)
+"""Events of the whole house."""
+MAX_HASH: Final = 200
+
+
+def record_event(
+    log: CaseLog,
+    actor: Person,
+    action: str,
+    details: str,
+    *,
+    case: str = "",
+    item: str = "",
+    key: str = "",
+    digest: str = "",
+    **people: str,
+) -> LogEntry:
+    """Put on record what happened outside the program.
+
+    Args:
+        log: The log.
+        actor: Who records it.
+        action: One of :data:`CUSTODY` or :data:`HOUSE`.
+        details: What happened: from whom, how, where, what was told.
+        case: Identifier of the case; empty for an event of the whole organisation.
+        item: Identifier of the audit that it is about; may be empty.
+        key: Fingerprint of the key that it is about.
+        digest: Hash of the item's bytes, or of the policy; may be empty.
+        people: ``handed``, who released the item or approved the change; ``taken``, who received
+            it; may be empty.
+
+    Returns:
+        The entry; for a leaked key its facts list the entries of affected reports.
+
+    Raises:
+        CaseLogError: Unknown action, no details, no key where it is about one, or a closed case.
+    """
+    _check(action, case, key)
+    kept = {"details": worded(details)}
+    kept |= {name: worded(text) for name, text in people.items() if text.strip()}
+    if digest.strip():
+        kept["digest"] = digest.strip()[:MAX_HASH]
+    facts: dict[str, Any] = {}
+    with log.writing():
+        if case:
+            living(log, case)
+        if key:
+            facts["key"] = key
+        if action == "key-leaked":
+            reports = affected_reports(log, key)
+            facts["reports"] = [{"log": one.log, "seq": one.seq} for one in reports]
+        about = {"role": "custodian", "case": case, "item": item}
+        return log.append(action, actor.id, facts=facts, kept=kept, **about)
+
+
+def affected_reports(log: CaseLog, key: str) -> list[LogEntry]:
+    """Return the entries of all reports with an audit for which this key was tried."""
+    items = {
+        entry.item
+        for entry in log.entries()
+        if entry.action in FINISHED and key in _keys(entry.facts)
+    }
+    return [
+        entry
+        for entry in log.entries()
+        if entry.action in REPORT_ACTIONS and items & set(map(str, entry.facts.get("items", ())))
+    ]
+
+
+def _keys(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    found = facts.get("keys", ())
+    return tuple(map(str, found)) if isinstance(found, list) else ()
+
+
+def _check(action: str, case: str, key: str) -> None:
+    if action not in (*CUSTODY, *HOUSE):
+        raise CaseLogError(
+            "choice.unknown",
+            name=action[:40],
+            known=", ".join((*CUSTODY, *HOUSE)),
+            code="case-log-event",
+        )
+    if (action in CUSTODY) != bool(case):
+        raise CaseLogError("caselog.event-case", code="case-log-event")
+    about_key = action.startswith("key-")
+    fits = len(key) == 16 and all(c in "0123456789abcdef" for c in key)
+    if about_key and not fits:
+        raise CaseLogError("caselog.event-key", code="case-log-event")

@@ -101,8 +101,7 @@ def run(
     new. What cannot be examined is a row with an error. Exit codes: 0 every text was examined, 1
     some could not be, 2 usage.
     """
-    from pura.batch.inputs import Inputs
-    from pura.batch.tables import Columns
+    from pura.batch.inputs import Columns, Inputs
     from pura.cli.progress import batch_bar
     from pura.documents import ReadOptions
     from pura.usecases.batch import ENGINES, run_batch

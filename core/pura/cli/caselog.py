@@ -242,22 +242,24 @@ def record(
     auditor: Auditor = None,
 ) -> None:
     """Put on record what happened to an item, a key or the rules (chain of custody)."""
-    from pura.caselog import Event, record_event
+    from pura.caselog import record_event
     from pura.usecases.cases import acting, case_named, open_log
 
     with open_log(environment(), create=case is None) as log:
         found = None if case is None else case_named(log, case)
         audit = "" if found is None or item is None else found.item(item).id
-        event = Event(
-            action=action,
-            details=details,
+        entry = record_event(
+            log,
+            acting(log, auditor),
+            action,
+            details,
+            case=found.id if found else "",
+            item=audit,
+            key=key.lower(),
+            digest=digest,
             handed=handed,
             taken=taken,
-            digest=digest,
-            key=key.lower(),
-            item=audit,
         )
-        entry = record_event(log, found.id if found else "", event, acting(log, auditor))
     out.print(say("entry", number=entry.seq))
     if entry.action == "key-leaked":
         reports = entry.facts["reports"]
@@ -319,20 +321,13 @@ def list_(
     _rows: RowsInto = None,
 ) -> None:
     """List the cases, the newest change first."""
-    from pura.caselog import Query, list_cases
+    from pura.caselog import list_cases
     from pura.usecases.cases import open_log
 
     refuse_unknown("--state", state or None, ("open", "closed", "held", "unreviewed"))
-    query = Query(
-        search=search,
-        tag=tag,
-        verdict=verdict,
-        since=_day(since, "--since"),
-        until=_day(until, "--until"),
-        state=state,
-    )
+    days = {"since": _day(since, "--since"), "until": _day(until, "--until")}
     with open_log(environment(), read_only=True) as log:
-        cases = list_cases(log, query)
+        cases = list_cases(log, search=search, tag=tag, verdict=verdict, state=state, **days)
     if as_json:
         for case in cases:
             write_row(case_row(case), "case")
@@ -479,7 +474,7 @@ def import_(
 
 def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
-    from pura.caselog.case import rows_of
+    from pura.caselog.cases import rows_of
     from pura.cli.rows import CASE_FINDING, ROWS, row_of
     from pura.record.finding import COLUMNS
 

@@ -21,7 +21,7 @@ from pura.base.progress import Stage
 from pura.cli.terminal import err, notes, say
 
 if TYPE_CHECKING:
-    from pura.batch.run import BatchStanding
+    from pura.batch.journal import BatchStanding
 
 _SAID_EVERY_S: Final = 15.0
 _BATCH_SAID_EVERY_S: Final = 60.0

@@ -44,7 +44,7 @@ from pura.cli.tree import App
 
 if TYPE_CHECKING:
     from pura.report.statement import StatementKey
-    from pura.serve.tokens import TokenFile
+    from pura.serve.settings import TokenFile
     from pura.usecases.environment import Environment
 
 
@@ -201,10 +201,9 @@ def run(
     from pura.usecases.batch import ENGINES
 
     refuse_unknown("--engine", engine, ENGINES)
-    from pura.serve.app import create_app
-    from pura.serve.log import Log
+    from pura.serve.app import Listen, create_app, logged, server
     from pura.serve.reader import Reader
-    from pura.serve.server import Listen, logged, server
+    from pura.serve.service import Log
     from pura.serve.settings import Protection, Settings
     from pura.serve.softbinding import Manifests
     from pura.usecases.audits import Setup
@@ -270,7 +269,7 @@ def new(
     from datetime import date
 
     from pura.record.answers import Role
-    from pura.serve.tokens import PER_DAY
+    from pura.serve.settings import PER_DAY
 
     refuse_unknown("--role", role, (one.value for one in Role))
     if expires:
@@ -320,7 +319,6 @@ def _statement_key(
 
 
 def _tokens() -> TokenFile:
-    from pura.serve.settings import Places
-    from pura.serve.tokens import TokenFile
+    from pura.serve.settings import Places, TokenFile
 
     return TokenFile(Places.of(environment().paths).tokens)

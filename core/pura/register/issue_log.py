@@ -1,11 +1,4 @@
-"""Issued payloads as a serving process writes them down: a log, the twin of the register's table.
-
-A serving process must not wait for a database that others read. It appends a line of JSON for each
-payload to a file of its own, and ``pura register import`` takes such files, again and again while
-they grow. A line that was written survives the end of the process, however it ends; what was
-brought to disk (:meth:`IssueLog.sync`) survives the end of the machine. There is no text and no key
-in it.
-"""
+"""The log of a server that issues payloads, and what of it says how keys were used."""
 
 from __future__ import annotations
 
@@ -16,16 +9,106 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
-from pura.base.catalogue import phrase
-from pura.base.errors import PayloadError, RegisterError
+from pura.base.catalogue import Value, catalogue, phrase, quoted
+from pura.base.errors import PayloadError, PuraError, RegisterError
 from pura.base.files import make_private, open_regular
+from pura.keys.entries import KeyEntry
 from pura.register.rows import digest_of, row_of
 from pura.register.store import Issue, Problems, Register
 from pura.scheme import Payload, Profile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """What is known to need a key.
+
+    Attributes:
+        entry: The key.
+        profiles: Names of stored profiles that belong to it.
+        derived: Keys that were derived from it; they stay, but cannot be derived again.
+        entries: Issued payloads in the register that are as long as those profiles' payloads; the
+            register does not say under which profile each was issued.
+    """
+
+    entry: KeyEntry
+    profiles: tuple[str, ...] = ()
+    derived: tuple[KeyEntry, ...] = ()
+    entries: int = 0
+
+
+def find_usage(
+    entry: KeyEntry, entries: tuple[KeyEntry, ...], profiles: Path, register: Path
+) -> Usage:
+    """Look up what refers to a key.
+
+    Args:
+        entry: The key.
+        entries: All known keys.
+        profiles: Folder of the stored profiles.
+        register: The register's file; need not exist.
+    """
+    bound = {}
+    for path in sorted(profiles.glob("*.json")) if profiles.is_dir() else ():
+        try:
+            profile = Profile.load(path)
+        except PuraError:
+            continue  # a damaged profile is told about where profiles are listed
+        if profile.key == entry.fingerprint:
+            bound[profile.name or path.stem] = profile.payload_bits
+    derived = tuple(e for e in entries if e.master == entry.fingerprint and e is not entry)
+    return Usage(
+        entry=entry,
+        profiles=tuple(bound),
+        derived=derived,
+        entries=_issued(register, frozenset(bound.values())),
+    )
+
+
+def sentences(usage: Usage, language: str = "en") -> tuple[str, ...]:
+    """Say what can no longer be done without the key, a sentence each."""
+    entry = usage.entry
+    derived = tuple(e.name for e in usage.derived)
+    rows: tuple[tuple[bool, str, dict[str, Value]], ...] = (
+        (True, "texts", {"name": entry.name, "fingerprint": entry.fingerprint}),
+        (
+            bool(entry.deployment),
+            "deployment",
+            {"deployment": entry.deployment or "", "master": entry.master or ""},
+        ),
+        (bool(usage.profiles), "profiles", _names(usage.profiles)),
+        (bool(usage.entries), "payloads", {"count": usage.entries}),
+        (bool(derived), "derived", _names(derived)),
+        (True, "audits", {}),
+        (not entry.deployment, "for-good", {}),
+    )
+    texts = catalogue("command")
+    return tuple(
+        texts.fill(f"usage.{key}", language, values) for holds, key, values in rows if holds
+    )
+
+
+def _issued(register: Path, lengths: frozenset[int]) -> int:
+    from pura.register.store import Register
+
+    if not lengths or not register.exists():
+        return 0
+    try:
+        with Register(register, read_only=True) as opened:
+            return sum(opened.count(bits) for bits in lengths)
+    except PuraError:
+        return 0  # damaged; that is told about where the register is used
+
+
+def _names(names: tuple[str, ...], most: int = 6) -> dict[str, Value]:
+    left = len(names) - most
+    more = phrase("usage.more", count=left) if left > 0 else ""
+    return {"names": quoted(names[:most]), "more": more}
+
 
 SUFFIX: Final = ".issued.jsonl"
 _HEAD: Final = b'{"schema": "pura-issued/1"}\n'

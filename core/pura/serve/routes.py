@@ -1,30 +1,40 @@
-"""The addresses: checks, the detector, and what those who run it look at."""
+"""The addresses: checks, the detector, what operators look at, and the page for people.
+
+The page is made here and works without script; with script a file can be dropped, and waiting needs
+no reload. Nothing of what is asked stands in an address.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
 from http import HTTPStatus
 from typing import Any, Final
 
+import jinja2
 from fastapi import APIRouter, Response
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import ValidationError
+from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
-from pura.base.errors import InputError
+from pura.base.errors import InputError, PuraError
+from pura.base.paths import resource
 from pura.documents import Document, Extraction, choose, endings, from_text, read_data
 from pura.documents.values import over
 from pura.record import answers
 from pura.record.answers import Role
-from pura.serve import shapes, store
+from pura.serve import shapes
 from pura.serve.reader import Kept
-from pura.serve.service import WAITING, Check, Service, address_of
-from pura.serve.shapes import MEDIA, RefusalError, answered, language_of
-from pura.serve.tokens import Asker
+from pura.serve.service import DONE, WAITING, Check, Service, address_of
+from pura.serve.settings import CHECK_TOKENS, Asker, most_answered
+from pura.serve.shapes import MEDIA, RefusalError, answered, details, language_of
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
@@ -235,7 +245,7 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
     one = 10.0**-service.threshold
     questions = None
     if protection.per_day_public and protection.least_tokens:
-        most = store.most_answered(protection.per_day_public, protection.least_tokens)
+        most = most_answered(protection.per_day_public, protection.least_tokens)
         questions = math.floor(most)
     return {
         "name": settings.name or "PURA",
@@ -255,7 +265,7 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
         "anyone": settings.anyone,
         "most_bytes": limits.body_bytes,
         "most_characters": limits.characters[Role.PUBLIC],
-        "check_tokens": store.CHECK_TOKENS,
+        "check_tokens": CHECK_TOKENS,
         "per_day_block": protection.per_day_block or None,
         "policy": answers.policy_facts(policy.to_dict()),
         "statement_key": public_key,
@@ -278,6 +288,26 @@ def _shown(
     return JSONResponse(shown, status_code=status, headers=headers)
 
 
+@asynccontextmanager
+async def _form(request: Request, fields: int, part_bytes: int) -> AsyncIterator[FormData]:
+    """Lend a form of at most one file, which stays in memory."""
+    parser = InMemory(
+        request.headers,
+        request.stream(),
+        max_files=1,
+        max_fields=fields,
+        max_part_size=part_bytes,
+    )
+    try:
+        form = await parser.parse()
+    except MultiPartException:
+        raise RefusalError("serve.form", code="serve-request") from None
+    try:
+        yield form
+    finally:
+        await form.close()
+
+
 async def _asked(request: Request, asker: Asker) -> tuple[Document, str | None]:
     """Read the text of a question, and the case that takes it."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -290,24 +320,12 @@ async def _asked(request: Request, asker: Asker) -> tuple[Document, str | None]:
         return from_text(question.text, name=question.name), question.case
     if kind != "multipart/form-data":
         raise RefusalError("serve.media", code="serve-media")
-    try:
-        form = await InMemory(
-            request.headers,
-            request.stream(),
-            max_files=1,
-            max_fields=_FIELDS,
-            max_part_size=_FIELD_BYTES,
-        ).parse()
-    except MultiPartException:
-        raise RefusalError("serve.form", code="serve-request") from None
-    try:
+    async with _form(request, _FIELDS, _FIELD_BYTES) as form:
         file = form.get("file")
         if file is None or isinstance(file, str):
             raise RefusalError("serve.request", field="file", code="serve-request")
         data, name = await file.read(), file.filename or "file"
         part, case = (form.get(one) for one in ("part", "case"))
-    finally:
-        await form.close()
     document = await document_of(request, asker, data, name, part if isinstance(part, str) else "")
     return document, case if isinstance(case, str) and case else None
 
@@ -325,3 +343,140 @@ def _keeping(request: Request, asker: Asker, case: str) -> Kept:
             run.save(found.audit)
 
     return keep
+
+
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_MEDIA: Final = {"page.css": "text/css", "page.js": "text/javascript"}
+_PAGE_FIELDS: Final = 2
+_WORDS_A_TOKEN: Final = 0.75
+
+pages = APIRouter(include_in_schema=False)
+
+
+@pages.get("/")
+async def form(request: Request) -> Response:
+    """Show the form; to whom nobody answers, why."""
+    try:
+        asker_of(request)
+    except PuraError as error:
+        return _refused(request, error, form=False)
+    return _page(request, "form", title="page.ask", form=True)
+
+
+@pages.post("/")
+async def ask_by_form(request: Request) -> Response:
+    """Take a text or a file, and lead to where its answer will stand."""
+    service, text = service_of(request), ""
+    try:
+        asker = asker_of(request)
+        service.admit(asker)
+        document, text = await _page_asked(request, asker)
+        check = await service.ask(asker, document)
+        there = await ended(request, check, within_s=service.settings.limits.at_once_s)
+    except ClientDisconnect:
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+    except PuraError as error:
+        return _refused(request, error, text=text, form=service.settings.anyone)
+    if not there:
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+    return RedirectResponse(f"/answers/{check.id}", status_code=HTTPStatus.SEE_OTHER)
+
+
+@pages.get("/answers/{identifier}")
+async def answer_page(request: Request, identifier: str) -> Response:
+    """Show the answer, or that it is being worked on."""
+    try:
+        check = service_of(request).check(asker_of(request), identifier)
+    except PuraError as error:
+        return _refused(request, error, form=service_of(request).settings.anyone)
+    check.fetched |= check.state != WAITING
+    if check.error is not None:
+        return _problem(request, check.error, form=True)
+    if check.answer is None:
+        return _page(request, WAITING, title="page.waiting", check=check.id)
+    shown = check.answer.told(language_of(request))
+    return _page(request, DONE, title=f"answer.{check.answer.verdict}", answer=shown)
+
+
+@pages.get("/page.css")
+@pages.get("/page.js")
+async def part(request: Request) -> Response:
+    """Return what the page loads."""
+    name = request.url.path.removeprefix("/")
+    return Response(resource("serve", name).read_bytes(), media_type=_MEDIA[name])
+
+
+async def _page_asked(request: Request, asker: Asker) -> tuple[Document, str]:
+    """Read the form: the text, and what was typed, to be shown again where it is not taken."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise RefusalError("serve.media", code="serve-media")
+    most = service_of(request).settings.limits.body_bytes
+    async with _form(request, _PAGE_FIELDS, most) as found:
+        file, typed = found.get("file"), found.get("text")
+        if file is not None and not isinstance(file, str) and file.filename:
+            data = await file.read()
+            return await document_of(request, asker, data, file.filename), ""
+    # A form sends every line's end as two characters.
+    text = typed.replace("\r\n", "\n") if isinstance(typed, str) else ""
+    if not text.strip():
+        raise RefusalError("serve.request", field="text", code="serve-request")
+    return from_text(text), text
+
+
+def _refused(request: Request, error: PuraError, *, text: str = "", form: bool) -> Response:
+    """Show why a question was not taken."""
+    service_of(request).refused(request, error)
+    return _problem(request, error, text=text, form=form)
+
+
+def _problem(request: Request, error: PuraError, *, text: str = "", form: bool) -> Response:
+    """Show what is wrong, where the answer would have stood."""
+    language = language_of(request)
+    shown = details(error, language)
+    page = _page(request, "problem", title="page.problem", problem=shown, text=text, form=form)
+    page.status_code = shown["status"]
+    again = getattr(error, "again_s", None)
+    if again is not None:
+        page.headers["Retry-After"] = str(max(1, round(again)))
+    return page
+
+
+def _page(request: Request, state: str, *, title: str, **values: Any) -> Response:
+    language, service = language_of(request), service_of(request)
+    settings = service.settings
+
+    def say(key: str, **blanks: Any) -> str:
+        return answers.say(key, language, **blanks)
+
+    least = settings.protection.least_tokens
+    made = _template().render(
+        state=state,
+        language=language,
+        say=say,
+        title=say(title),
+        name=settings.name or "PURA",
+        contact=settings.contact,
+        version=__version__,
+        least_tokens=least,
+        least_words=round(least * _WORDS_A_TOKEN),
+        formats=",".join(endings()),
+        **values,
+    )
+    headers = {
+        "Content-Security-Policy": _POLICY,
+        "Referrer-Policy": "same-origin",  # else browsers say “Origin: null” of our own form
+        "Content-Language": language,
+        "Vary": "Accept-Language",
+    }
+    return HTMLResponse(made, headers=headers)
+
+
+@cache
+def _template() -> jinja2.Template:
+    surroundings = jinja2.Environment(
+        autoescape=True, undefined=jinja2.ChainableUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return surroundings.from_string(resource("serve", "page.html").read_text(encoding="utf-8"))

@@ -22,7 +22,7 @@ from pura.base.files import read_bounded
 from pura.base.json_text import read_json
 from pura.record.answers import Role
 from pura.scheme import Payload
-from pura.serve import shapes, store
+from pura.serve import settings, shapes
 from pura.serve.routes import (
     NOT_FOUND,
     PROBLEMS,
@@ -31,8 +31,8 @@ from pura.serve.routes import (
     ended,
     service_of,
 )
+from pura.serve.settings import Asker
 from pura.serve.shapes import RefusalError, answered
-from pura.serve.tokens import Asker
 
 SCHEMA: Final = "pura-manifests/1"
 MAX_BYTES: Final = 64 << 20
@@ -268,7 +268,7 @@ async def manifest(
 
 def _looked_up(request: Request, alg: str, value: str, most: int) -> JSONResponse:
     manifests, asker = _manifests(request), _entitled(request)
-    service_of(request).spend(asker, store.LOOK_UP)
+    service_of(request).spend(asker, settings.LOOK_UP)
     try:
         found = manifests.bound(value) if alg == manifests.alg else ()
     except ValueError:

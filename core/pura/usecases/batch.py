@@ -20,12 +20,18 @@ from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_
 from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Engine, HereEngine, Read, Workers, failure
-from pura.batch.inputs import Inputs, files, weight_of
-from pura.batch.journal import DAY, BatchJournal
-from pura.batch.results import format_of, merged, packed, read_rows, record_path, write_rows
-from pura.batch.rows import Row, finding_of
-from pura.batch.run import BatchStanding, Tell, work_off
-from pura.batch.values import Finding
+from pura.batch.inputs import Finding, Inputs, files, weight_of
+from pura.batch.journal import DAY, BatchJournal, BatchStanding, Tell, work_off
+from pura.batch.results import (
+    Row,
+    finding_of,
+    format_of,
+    merged,
+    packed,
+    read_rows,
+    record_path,
+    write_rows,
+)
 from pura.documents import Document
 from pura.scheme import SecretKey
 from pura.scheme.keys import wipe_buffer
@@ -375,11 +381,11 @@ def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -
             return [key.copy_secret() for key, _ in keys]
 
         if engine == "local":
-            from pura.batch.workers import local
+            from pura.batch.engine import local
 
             yield local(plan, lend, jobs)
             return
-        from pura.batch.workers import actors
+        from pura.batch.engine import actors
 
         gpus = int(environment.device == "cuda")
         start = opened.enter_context(actors(plan, lend, gpus=gpus))

@@ -39,12 +39,10 @@ from pura.caselog import (
     standings,
     workstation,
 )
-from pura.caselog.case import FINISHED, UNFILED
-from pura.caselog.cases import case_names, item_of
-from pura.caselog.deposit import deposits_in, lay_down
-from pura.caselog.keeping import held
+from pura.caselog.cases import FINISHED, UNFILED, case_names, item_of
+from pura.caselog.keeping import held, record_start
 from pura.caselog.package import MAX_FILE
-from pura.caselog.saving import record_start
+from pura.caselog.verify import deposits_in, lay_down
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.usecases.environment import Environment
@@ -599,8 +597,7 @@ def check_log(
         CaseLogError: There is none, or the head cannot be read.
         Cancelled: The checkpoint said so.
     """
-    from pura.caselog.deposit import parse_head
-    from pura.caselog.verify import record_check, verify_log
+    from pura.caselog.verify import parse_head, record_check, verify_log
 
     roots = trusted_roots(trust, CaseLogError)
     own = log is None
@@ -637,7 +634,7 @@ def sign_head_of_log(
         CaseLogError: There is no log, or it cannot be written.
         SigningError: The certificate cannot be used.
     """
-    from pura.caselog.deposit import sign_head
+    from pura.caselog.verify import sign_head
 
     identity = open_identity(certificate, passphrase, CaseLogError)
     with open_log(environment) as log:

@@ -27,9 +27,8 @@ from pura.keys import KeyEntry, KeyFile, KeyRef, Place, Secret, load_key, parse_
 from pura.keys.entries import check_name
 from pura.keys.epochs import epoch_key, epoch_of, epochs, kind_of, today
 from pura.keys.sealed import check_passphrase, seal, unseal
-from pura.register.key_usage import Usage, find_usage
-from pura.register.register_csv import export_csv
-from pura.register.store import Register
+from pura.register.issue_log import Usage, find_usage
+from pura.register.store import Register, export_csv
 from pura.scheme import Profile, SecretKey
 from pura.scheme.keys import wipe_buffer
 from pura.usecases.environment import Environment

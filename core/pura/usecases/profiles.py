@@ -18,9 +18,8 @@ from pura.keys.foreign import ForeignSettings, foreign_settings, seal_secret
 from pura.model.folder import InstalledModel
 from pura.profiles.store import refuse_path
 from pura.register.issue_log import import_log, is_log
-from pura.register.register_csv import export_csv, import_csv
 from pura.register.rows import Issue, RegisterEntry
-from pura.register.store import Register
+from pura.register.store import Register, export_csv, import_csv
 from pura.scheme import Payload, Profile, parse_layout
 from pura.scheme.foreign import FOREIGN
 from pura.usecases.environment import Environment

@@ -356,12 +356,11 @@ def test_a_log_that_cannot_be_opened_is_said(window: Any, qtbot: Any) -> None:
 def test_the_log_of_another_program_is_waited_for(
     window: Any, browser: Any, filled: str, qtbot: Any
 ) -> None:
-    with open_log() as log, log.writing() as writer:
+    with open_log() as log, log.writing():
         anna = log.person("Anna")
         given(qtbot, lambda: browser.acts.ask_note(shown(browser)), "meanwhile")
         qtbot.wait(150)
         assert len(shown(browser).notes) == 1
-        assert writer is not None
         set_hold(log, filled, anna, held=True, reason="court")
     qtbot.waitUntil(lambda: len(shown(browser).notes) == 2)
     assert shown(browser).held

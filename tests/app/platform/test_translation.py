@@ -552,7 +552,7 @@ def test_an_error_is_shown_in_the_language_of_the_window(
 
 
 def test_the_case_for_all_the_rest_has_a_german_name(app: Any) -> None:
-    from pura.caselog.case import UNFILED
+    from pura.caselog.cases import UNFILED
     from pura_audit.session.queue_model import case_words
 
     try:

@@ -16,7 +16,7 @@ import pytest
 
 from pura.base.paths import Paths, user_paths
 from pura.caselog import CaseLog, list_cases, sign_off
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura_audit import application

@@ -32,7 +32,7 @@ from pura.audit.prepare import (
 from pura.audit.run import audit_text
 from pura.audit.variants import CASE as CAPITALS
 from pura.audit.variants import FOUND, LAYOUT, variants_of
-from pura.batch.rows import finding_of
+from pura.batch.results import finding_of
 from pura.documents.characters import kind_of_hidden
 from pura.documents.layout import restore_layout
 from pura.documents.restore import restore

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pura.audit.run import audit_text
-from pura.batch.rows import finding_of
+from pura.batch.results import finding_of
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits

@@ -13,7 +13,7 @@ from pura.keys.sealed import load_key
 from pura.measure.fitness import read_samples
 from pura.model.folder import inspect_folder
 from pura.register.issue_log import is_log
-from pura.register.register_csv import import_csv
+from pura.register.store import import_csv
 from pura.scheme import Profile
 from pura.usecases.choices import read_candidates
 from pura.verdict.policy import load_policy

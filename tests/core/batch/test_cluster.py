@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from pura.base.errors import InputError
+from pura.batch.engine import Receiver, seal
 from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows
-from pura.batch.values import Receiver, seal
 
 
 def test_only_the_process_that_a_key_was_sealed_for_opens_it() -> None:

@@ -15,9 +15,7 @@ from pathlib import Path
 import pytest
 
 from pura.base.errors import InputError
-from pura.batch.inputs import Inputs, Passed, chunks, files
-from pura.batch.tables import STREAMS, Columns
-from pura.batch.values import Refusal, Text
+from pura.batch.inputs import STREAMS, Columns, Inputs, Passed, Refusal, Text, chunks, files
 from pura.documents import ReadOptions, read_document
 from pura.documents.folders import WalkOptions
 

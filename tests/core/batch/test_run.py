@@ -21,13 +21,10 @@ import pytest
 from pura.base.errors import Cancelled, InputError, RecordError
 from pura.base.paths import resource
 from pura.batch import journal as journals
-from pura.batch.engine import HereEngine
+from pura.batch.engine import HereEngine, local
 from pura.batch.inputs import Inputs
-from pura.batch.journal import BatchJournal
-from pura.batch.results import merged, read_rows, write_rows
-from pura.batch.rows import json_schema, row_line, row_of
-from pura.batch.run import work_off
-from pura.batch.workers import local
+from pura.batch.journal import BatchJournal, work_off
+from pura.batch.results import json_schema, merged, read_rows, row_line, row_of, write_rows
 
 
 def pile(folder: Path, texts: int = 90) -> Inputs:

@@ -19,7 +19,6 @@ from pura.base.errors import CaseLogError
 from pura.caselog import (
     SEAL,
     CaseLog,
-    Draft,
     Person,
     Vault,
     erase,
@@ -34,7 +33,7 @@ from pura.caselog import (
     sign_off,
     write_note,
 )
-from pura.caselog.entries import entry_hash, written
+from pura.caselog.log import entry_hash, written
 from pura.caselog.reports import request_of_case
 from pura.caselog.verify import verify_log
 from pura.record.audit import Audit
@@ -240,18 +239,16 @@ def test_a_record_that_was_edited_or_exchanged_is_refused(
     assert refused(elsewhere, export_case(log, case.id, anna)) == "case.record-differs"
     other = open_case(log, "Another", anna)
     item = save_audit(log, other.id, make_audit(2), anna)
-    with log.writing() as writer:
+    with log.writing():
         body = dict(item.entry.body)
-        writer.append(
-            Draft(
-                action="examination-repeated",
-                actor=anna.id,
-                case=other.id,
-                item="7" * 32,
-                result=str(body["result"]),
-                facts=body["facts"],
-                kept={"record": log.kept_bytes(item.entry, "record") or b""},
-            )
+        log.append(
+            "examination-repeated",
+            anna.id,
+            case=other.id,
+            item="7" * 32,
+            result=str(body["result"]),
+            facts=body["facts"],
+            kept={"record": log.kept_bytes(item.entry, "record") or b""},
         )
     assert refused(elsewhere, export_case(log, other.id, anna)) == "case.record-other"
 

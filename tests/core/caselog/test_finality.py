@@ -12,12 +12,10 @@ import pytest
 
 from pura.base.errors import InputError
 from pura.caselog import CaseLog
-from pura.caselog.case import UNFILED
-from pura.caselog.cases import read_case
-from pura.caselog.keeping import open_case, sign_off
+from pura.caselog.cases import UNFILED, read_case
+from pura.caselog.keeping import open_case, save_audit, sign_off
 from pura.caselog.log import Person
 from pura.caselog.reports import confirmations, request_of_case
-from pura.caselog.saving import save_audit
 from pura.record.audit import Audit
 from pura.report import Parties, ReportRequest, build_report
 from pura.report.request import ALWAYS, ROLES_APART, Confirmation, digest_of

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from pura.base.errors import InputError, PuraError
 from pura.base.paths import resource, user_paths
-from pura.batch.rows import failed, row_line, row_of
+from pura.batch.results import failed, row_line, row_of
 from pura.cli.__main__ import app
 from pura.cli.rows import OPEN, ROWS, json_schema
 from pura.cli.terminal import exit_code, rows_into, use_language, write_row

@@ -15,11 +15,10 @@ from hypothesis.extra import numpy as hnp
 
 from pura.base.errors import RecordError
 from pura.base.paths import resource
-from pura.batch.rows import finding_in, finding_of, read_row, row_line, row_of
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.finding import COLUMNS, Finding
+from pura.record.finding import Finding
 from pura.record.naming import Passage, RegisterMatch
 from pura.record.spoken import placed
 from pura.scheme import Field, FieldValue, Profile
@@ -250,35 +249,6 @@ def test_damage_is_named() -> None:
 def test_what_is_no_record_is_refused(text: str | bytes) -> None:
     with pytest.raises(RecordError):
         json_io.from_json(text)
-
-
-VERDICTS = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
-
-
-@pytest.mark.parametrize("verdict", VERDICTS)
-@pytest.mark.parametrize("posterior", [1.0, 0.6])
-def test_every_row_says_of_a_finding_what_it_says(verdict: str, posterior: float) -> None:
-    """One table of columns: no output has a second way to work out a number."""
-    candidates = (record.CandidateFacts(bits="010101010101", posterior=posterior),)
-    audit = replace(make_audit(), verdict=verdict, candidates=candidates)
-    found, row, batch = audit.finding, audit.to_row(), finding_of(audit.finding)
-    for name, column in COLUMNS.items():
-        said = column.of(found)
-        flat = ", ".join(said) if name in ("cautions", "undone") else said
-        assert name not in row or row[name] == flat, name
-        assert name not in batch or batch[name] == said, name
-    others = {"error", "message", *(f"field.{one.name}" for one in audit.profile.fields)}
-    assert {*row, *batch} - others <= {*COLUMNS}
-    place = {"input": 1, "item": 1, "piece": 1, "path": "a", "part": ""}
-    again = finding_in(read_row(json.loads(row_line(row_of(place, batch)))))
-    assert again is not None
-    assert (again.verdict, again.tokens, again.usable) == (verdict, found.tokens, found.usable)
-    assert [m.payload.bits for m in again.marks] == [m.payload.bits for m in found.marks]
-    assert (found.payload is not None) == (verdict == "mark")
-    if found.payload is not None:
-        assert found.payload.bits == ("010101010101" if posterior == 1.0 else None)
-        said = "\n".join(line for lines in found.mark_lines("en") for line in lines)
-        assert ("Payload: 010101010101" in said) == (posterior == 1.0)
 
 
 def test_a_finding_goes_out_as_json_and_in_again() -> None:

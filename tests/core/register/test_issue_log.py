@@ -10,8 +10,7 @@ import pytest
 
 from pura.base.errors import RegisterError
 from pura.register.issue_log import SUFFIX, IssueLog, import_log, is_log
-from pura.register.register_csv import export_csv, import_csv
-from pura.register.store import Issue, Register
+from pura.register.store import Issue, Register, export_csv, import_csv
 from pura.scheme import Payload, Profile
 
 PROFILE = Profile(payload_bits=36, blocks=4, vocab_size=100)

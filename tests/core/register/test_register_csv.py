@@ -7,8 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pura.base.errors import Cancelled, PayloadError, RegisterError
-from pura.register.register_csv import export_csv, import_csv
-from pura.register.store import Issue, Register
+from pura.register.store import Issue, Register, export_csv, import_csv
 from pura.scheme import Field, Payload, Profile, parse_payload
 
 NOON = dt.datetime(2026, 3, 14, 12, tzinfo=dt.UTC)

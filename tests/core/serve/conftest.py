@@ -28,13 +28,11 @@ from starlette.testclient import TestClient
 
 from pura.record.answers import Role
 from pura.report.statement import StatementKey
-from pura.serve.app import create_app
-from pura.serve.log import Log
+from pura.serve.app import Listen, OrderlyServer, create_app, server
 from pura.serve.reader import Reader
-from pura.serve.server import Listen, OrderlyServer, server
-from pura.serve.settings import Limits, Places, Protection, Settings
+from pura.serve.service import Log
+from pura.serve.settings import Limits, Places, Protection, Settings, TokenFile
 from pura.serve.softbinding import Manifests
-from pura.serve.tokens import TokenFile
 
 OPEN = Settings(
     name="House",

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pura.serve.server import Listen, server
+from pura.serve.app import Listen, server
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 pytestmark = pytest.mark.weekly

@@ -15,11 +15,11 @@ import pytest
 from pura.base.errors import ServeError
 from pura.caselog import CaseLog
 from pura.record.answers import Role
-from pura.serve import page
-from pura.serve.log import Log
-from pura.serve.server import Listen
+from pura.serve import routes
+from pura.serve.app import Listen
+from pura.serve.service import Log
+from pura.serve.settings import Store
 from pura.serve.shapes import MEDIA
-from pura.serve.store import Store
 from pura.usecases.cases import open_log
 
 Start = Callable[..., Any]
@@ -55,7 +55,7 @@ def lines(said: io.StringIO, event: str) -> list[dict[str, Any]]:
 
 def addresses(client: Any) -> Iterator[tuple[str, str]]:
     """Yield method and path of everything that can be asked: pages, and what the schema lists."""
-    for route in page.router.routes:
+    for route in routes.router.routes:
         yield from ((method, route.path) for method in sorted(route.methods))  # type: ignore[attr-defined]
     for path, methods in client.get("/v1/openapi.json").json()["paths"].items():
         yield from ((method.upper(), path) for method in methods)

@@ -19,9 +19,7 @@ from hypothesis import strategies as st
 
 from pura.base.errors import ServeError
 from pura.record.answers import Role
-from pura.serve.settings import Protection
-from pura.serve.store import DAY_S, Budget, Salt, Store, most_answered
-from pura.serve.tokens import TokenFile
+from pura.serve.settings import DAY_S, Budget, Protection, Salt, Store, TokenFile, most_answered
 from pura.verdict.policy import default_policy
 
 Start = Callable[..., Any]

@@ -26,7 +26,7 @@ from pura.base.errors import ServeError
 from pura.base.paths import user_paths
 from pura.record.answers import Role
 from pura.scheme import SecretKey
-from pura.serve.server import Listen
+from pura.serve.app import Listen
 from pura.usecases.audits import Prepared
 from pura.usecases.cases import open_log
 

@@ -20,8 +20,7 @@ from pura.batch.engine import WorkerDiedError
 from pura.documents import Document, from_text
 from pura.record.answers import Role
 from pura.serve.app import create_app
-from pura.serve.lanes import Away
-from pura.serve.reader import Reader
+from pura.serve.reader import Away, Reader
 from pura.serve.settings import Protection, Settings
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment

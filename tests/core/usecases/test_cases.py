@@ -12,7 +12,7 @@ import pytest
 from pura.base.errors import Cancelled, CaseLogError, InputError, KeyFormatError
 from pura.base.paths import user_paths
 from pura.caselog import SEAL, CaseLog, list_cases, set_closed
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.caselog.package import import_case
 from pura.keys import Secret
 from pura.record.audit import Audit

@@ -27,7 +27,7 @@ from pura.documents import from_text
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, SecretKey
-from pura.serve.lanes import Here, ReadPlan
+from pura.serve.reader import Here, ReadPlan
 from pura.usecases import batch
 from pura.usecases.audits import Prepared, Setup, prepared, resolved
 from pura.usecases.batch import BatchPlan, run_batch

@@ -14,7 +14,7 @@ import pura
 from pura.audit.options import AuditText
 from pura.base.errors import PuraError
 from pura.base.paths import resource
-from pura.batch.rows import finding_of
+from pura.batch.results import finding_of
 from pura.decode.significance import combine
 from pura.documents import from_text
 from pura.extract.foreign import philox

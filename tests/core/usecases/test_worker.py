@@ -8,7 +8,7 @@ import pytest
 
 from pura.base.errors import CaseLogError
 from pura.caselog import CaseItem, CaseLog
-from pura.caselog.erasing import erase_person
+from pura.caselog.keeping import erase_person
 from pura.caselog.reports import confirmations
 from pura.record.audit import Audit
 from pura.usecases import cases

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QDialog
 
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.scheme import Profile
 from pura.usecases.profiles import import_register as add_register
 from pura_audit.jobs.context import Done, Failure, Outcome

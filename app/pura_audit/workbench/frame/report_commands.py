@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QDialog
 
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura.usecases.cases import open_saved
 from pura_audit.jobs.context import Done, Failure, Outcome
 from pura_audit.platform.i18n import language, translate

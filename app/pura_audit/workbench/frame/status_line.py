@@ -10,7 +10,7 @@ from typing import Final
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMenu, QSystemTrayIcon, QWidget
 
-from pura.caselog.case import UNFILED
+from pura.caselog.cases import UNFILED
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.queue_model import ItemState

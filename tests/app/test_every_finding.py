@@ -1,0 +1,331 @@
+"""Every kind of finding through every output: each says what the finding says, and no more."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pura.cli.verify import audit_lines
+
+from pura.batch.results import (
+    columns,
+    finding_in,
+    finding_of,
+    json_schema,
+    read_row,
+    row_line,
+    row_of,
+)
+from pura.caselog import CaseLog, open_case, read_case, save_audit
+from pura.record import answers, json_io
+from pura.record.answers import Answer, Role
+from pura.record.audit import Audit
+from pura.record.evidence import MarkFacts
+from pura.record.finding import COLUMNS, Column, Finding, said
+from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
+from pura.record.surroundings import KeyFacts, Transform
+from pura.report.content import Seals, content_of
+from pura.report.request import ReportRequest
+from pura.report.statement import SCHEMA, Statement
+from pura.scheme import Payload, pack, parse_layout, unpack
+from pura.words.sentences import Sentence
+from pura_audit.jobs.context import JobContext
+from pura_audit.session.queue_model import Item, ItemState, listed
+from pura_audit.session.results import PileRow
+from pura_audit.session.results_export import exported_table
+
+LANGUAGES = ("en", "de")
+LAYOUT = parse_layout(
+    [
+        {"name": "customer", "bits": 16, "kind": "integer"},
+        {"name": "rest", "bits": 20, "kind": "integer"},
+    ],
+    36,
+)
+PLACE = {"input": 1, "item": 1, "piece": 1, "path": "memo.txt", "part": ""}
+
+
+def passage(first: int, last: int, **more: Any) -> Passage:
+    return Passage(first_token=first, last_token=last, start=first * 5, end=last * 5 + 5, **more)
+
+
+LIMITED = passage(2, 9, start_from=4, start_to=15, end_from=40, end_to=55)
+
+
+def candidate(customer: int, weight: float, rest: int = 7) -> CandidateFacts:
+    bits = pack(LAYOUT, {"customer": customer, "rest": rest}).text
+    return CandidateFacts(bits=bits, posterior=weight, fields=unpack(LAYOUT, Payload(text=bits)))
+
+
+def marks(audit: Audit, *weights: float, own: float | None = 7.25) -> tuple[MarkFacts, ...]:
+    size = audit.tokens.ids.size // len(weights)
+    return tuple(
+        MarkFacts(
+            key=audit.key.fingerprint,
+            bits=candidate(100 + n, 1.0).bits,
+            fields=candidate(100 + n, 1.0).fields,
+            passages=(passage(n * size, n * size + size - 2),),
+            share=0.25,
+            candidates=(candidate(100 + n, w), candidate(200 + n, 1 - w)) if w else (),
+            own_log10_e=own,
+        )
+        for n, w in enumerate(weights)
+    )
+
+
+def laid_out(audit: Audit, *found: CandidateFacts, **profile: Any) -> Audit:
+    best = found[0]
+    return replace(
+        audit,
+        profile=audit.profile.with_(
+            payload_bits=36, code="tbcc", blocks=None, fields=profile.get("fields", LAYOUT)
+        ),
+        decoded=replace(audit.decoded, bits=best.bits, fields=best.fields),
+        candidates=found,
+    )
+
+
+def issued(audit: Audit, payload: str, **more: Any) -> RegisterFacts:
+    match = RegisterMatch(
+        entry=12, payload=payload, who="Ada", when="", model="", posterior=0.9, **more
+    )
+    return RegisterFacts(
+        version="0a1b-1",
+        date="2026-11-21T00:00:00+00:00",
+        entries=1,
+        matches=(match,) if payload else (),
+        none_weight=0.1,
+        prior_none=0.1,
+        chance=1e-9,
+    )
+
+
+def evidence(audit: Audit, **values: Any) -> Audit:
+    return replace(audit, evidence=replace(audit.evidence, **values))
+
+
+def source(audit: Audit, **values: Any) -> Audit:
+    return replace(audit, input=replace(audit.input, **values))
+
+
+LOOKS: dict[str, Callable[[Audit], Audit]] = {
+    "plain": lambda a: a,
+    "negative": lambda a: evidence(a, log10_e=-1.5, lr_capped=0.03, capped=False),
+    "no-redraw": lambda a: evidence(a, p_redraw=None, draws=0),
+    "uncapped": lambda a: evidence(a, log10_e=4.25, lr_capped=17_782.8, capped=False),
+    "hidden": lambda a: source(a, transforms=(Transform(name="c2pa-manifest", count=1),)),
+    "several-keys": lambda a: replace(a, keys=(*a.keys, KeyFacts(fingerprint="c" * 16, label="B"))),
+}
+"""What any outcome may look like."""
+MARKED: dict[str, Callable[[Audit], Audit]] = {
+    "unweighed": lambda a: replace(a, candidates=()),
+    "paper": lambda a: replace(a, decoder="paper", candidates=()),
+    "in-question": lambda a: laid_out(a, candidate(417, 0.6), candidate(418, 0.4)),
+    "field-identified": lambda a: laid_out(a, candidate(417, 0.6), candidate(417, 0.4, rest=8)),
+    "fields": lambda a: laid_out(a, candidate(417, 0.999)),
+    "two": lambda a: replace(laid_out(a, candidate(100, 1.0)), marks=marks(a, 0.999, 0.6)),
+    "two-old": lambda a: replace(a, marks=marks(a, 0.0, 0.0, own=None)),
+    "at-least": lambda a: replace(a, marks=marks(a, 0.999, 0.999, 0.999), more_marks=True),
+    "intervals": lambda a: replace(a, passages=(LIMITED,)),
+    "uncounted": lambda a: replace(a, passages=(replace(LIMITED, start_uncounted=True),)),
+    "passages": lambda a: replace(a, passages=(passage(0, 3), passage(6, 9))),
+    "pages": lambda a: source(a, pages=(0, 40, 80)),
+    "textless": json_io.without_text,
+    "others": lambda a: replace(
+        a, decoded=replace(a.decoded, bits="", fields=()), candidates=(), passages=()
+    ),
+    "entry": lambda a: replace(a, register=issued(a, a.decoded.bits)),
+    "no-entry": lambda a: replace(a, register=issued(a, "")),
+    "entry-in-question": lambda a: replace(
+        laid_out(a, candidate(417, 0.6), candidate(418, 0.4)),
+        register=issued(a, candidate(417, 1.0).bits),
+    ),
+}
+OUTCOMES = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
+KINDS = {f"{o} {name}": (o, look) for o in OUTCOMES for name, look in LOOKS.items()} | {
+    f"mark {name}": ("mark", look) for name, look in MARKED.items()
+}
+
+
+def made(audit: Audit, kind: str) -> Audit:
+    verdict, look = KINDS[kind]
+    if verdict != "mark":
+        sentence = "insufficient-not-measured"
+        first = Sentence(key=f"outcome.{sentence}", values={"n": 5})
+        audit = replace(audit, sentences=(first, *audit.sentences[1:]), passages=())
+    return look(replace(audit, verdict=verdict))
+
+
+SEALS = Seals(name="record.json", record="e" * 64, size=1)
+PAYLOAD = re.compile(r"(?<![0-9a-f])[01]{4}(?: ?[01]{4})+(?![0-9a-f])")
+
+
+@pytest.fixture
+def base(audit: Audit) -> Audit:
+    """A record in which nothing but payloads looks like one."""
+    return source(replace(audit, id="ab" * 16), sha256="cd" * 32)
+
+
+def texts(audit: Audit, language: str) -> dict[str, str]:
+    """What people read, by output."""
+    content = content_of([audit], ReportRequest(language=language), SEALS)
+    blocks = (*content.summary, *(block for part in content.sections for block in part.blocks))
+    report = [
+        words for b in blocks for words in (b.text, *(cell for row in b.rows for cell in row))
+    ]
+    return {
+        "command": "\n".join(line for line, _ in audit_lines(audit, language)),
+        "in short": "\n".join(line for line, _ in audit_lines(audit, language, explain=False)),
+        "html": unescape(re.sub(r"<[^>]+>", "\n", audit.finding.to_html(language))),
+        "report": "\n".join(report),
+    }
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_texts_say_of_every_finding_what_it_says(base: Audit, language: str) -> None:
+    for kind in KINDS:
+        audit = made(base, kind)
+        found = audit.finding
+        known = {c.bits for mark in found.marks for c in mark.candidates}
+        known |= {mark.payload.best for mark in found.marks}
+        entries = [mark.entry.who for mark in found.marks if mark.entry is not None]
+        told = texts(audit, language)
+        for output, words in told.items():
+            where = (kind, output)
+            if found.verdict == "not-examinable" and output == "report":
+                continue  # says that nothing could be read
+            named = {one.replace(" ", "") for one in PAYLOAD.findall(words)}
+            assert named <= known, where
+            assert ("Ada" in words) <= bool(entries), where
+            assert output == "report" or ("Ada" in words) == bool(entries), where
+            for mark in found.marks:
+                by_fields = mark.payload.fields and all(
+                    f"{one.name} {one.text}" in words for one in mark.payload.fields
+                )
+                assert not mark.payload.identified or by_fields or mark.payload.best in named, where
+                stated = (f"Payload: {mark.payload.best}", f"Nutzlast: {mark.payload.best}")
+                assert mark.payload.identified or not any(one in words for one in stated), where
+                for field in mark.payload.fields:
+                    if output in ("command", "in short", "html"):
+                        said_so = f"{field.name}: {field.text}" in words.splitlines()
+                        said_so |= f"  {field.name}: {field.text}" in words.splitlines()
+                        assert said_so == field.identified, where
+            beside = said(found.beside, language)
+            assert [one for one in beside if one not in words] == [], where
+        for output in ("command", "in short", "html"):
+            assert found.title(language) in told[output], (kind, output)
+            hidden = said((*found.cautions, *found.conditions), language)
+            assert [one for one in hidden if one not in told[output]] == [], (kind, output)
+        assert [one for one in said(found.wording, language) if one not in told["command"]] == []
+        for _, one in found.passages:
+            assert found.place(one, language) in told["command"], kind
+        evidence = f"{found.log10_e:.1f}"
+        assert evidence in told["command"], kind
+
+
+def test_rows_lists_and_files_hold_every_finding(base: Audit, tmp_path: Path) -> None:
+    nothing = JobContext(lambda _: None, lambda _: None)
+    with CaseLog(tmp_path / "log.sqlite3", create=True) as log:
+        who = log.person("A. Example")
+        case = open_case(log, "Case", who).id
+        for place, kind in enumerate(KINDS):
+            audit = replace(made(base, kind), id=f"{place:032x}")
+            found, row, batch = audit.finding, audit.to_row(), finding_of(audit.finding)
+            for name, column in COLUMNS.items():
+                value = column.of(found)
+                flat = ", ".join(value) if name in ("cautions", "undone") else value
+                assert name not in row or row[name] == flat, (kind, name)
+                assert not column.batch or batch[name] == value, (kind, name)
+            line = json.loads(row_line(row_of(PLACE, batch)))
+            assert read_row(line) == line, kind
+            again = finding_in(line)
+            assert again is not None
+            assert (again.verdict, again.log10_e) == (found.verdict, found.log10_e), kind
+            assert [m.payload.bits for m in again.marks] == [m.payload.bits for m in found.marks]
+            summary = json_io.summary(audit)
+            assert (summary["id"], summary["verdict"]) == (found.id, found.verdict)
+            assert summary["evidence"]["log10_e"] == found.log10_e
+            assert summary["passages"] == [json_io.encode(one) for _, one in found.passages]
+            for told, mark in zip(summary["marks"], found.marks, strict=True):
+                assert told["payload"] == mark.payload.bits, kind
+            assert Finding.from_json(json.loads(json.dumps(found.to_json()))) == found, kind
+            entry = listed(audit)
+            assert replace(entry, language=found.language) == found.brief(), kind
+            save_audit(log, case, audit, who)
+            item = Item(number=place, name=found.name, finding=entry, state=ItemState.DONE)
+            item.audit = audit
+            head, (cells,) = exported_table(None, [PileRow(name=found.name, item=item)], nothing)  # type: ignore[arg-type]
+            cell = dict(zip(head, cells, strict=True))
+            assert cell["Number of the audit"] == found.id
+            shown = found.verdict != "not-examinable"
+            evidence = round(found.log10_e, 2) if shown else None
+            assert [one for one in cells if isinstance(one, float)][:1] in ([evidence], []), kind
+            assert found.tokens in cells, kind
+        kept = {item.id: item for item in read_case(log, case).items}
+    for place, kind in enumerate(KINDS):
+        audit = replace(made(base, kind), id=f"{place:032x}")
+        item_finding = kept[audit.id].finding
+        assert item_finding == audit.finding.brief(), kind
+        for language in LANGUAGES:
+            assert kept[audit.id].headline(language) == audit.finding.title(language), kind
+
+
+def test_answers_are_the_mask_of_the_role_and_statements_hold_exactly_them(base: Audit) -> None:
+    policy = {"name": "house", "version": 1, "sha256": "ab" * 32}
+    more = {"policy": policy, "release": ("customer",)}
+    for kind in KINDS:
+        found = made(base, kind).finding
+        public = Answer(role=Role.PUBLIC, verdict=answers.NO_STATEMENT).told("en")
+        assert [*public] == ["verdict", "headline", "meaning"]
+        for role in (Role.TRUSTED, Role.INTERNAL):
+            told = Answer(role=role, verdict=found.verdict, finding=found, **more).told("en")
+            assert (told["verdict"], told["sha256"]) == (found.verdict, found.sha256), kind
+            assert (told["headline"], told["supports"]) == (found.title("en"), found.supports)
+            assert told["strength"] == found.strength, kind
+            assert len(told["marks"]) == len(found.marks)
+            for shown, mark in zip(told["marks"], found.marks, strict=True):
+                assert shown["places"] == [{"start": p.start, "end": p.end} for p in mark.passages]
+                identified = {one.name: one.text for one in mark.payload.fields if one.identified}
+                if role is Role.TRUSTED:
+                    identified.pop("rest", None)
+                assert shown["fields"] == identified, kind
+            numbers = re.findall(r"\d", json.dumps([told["meaning"], told["headline"]]))
+            assert role is Role.INTERNAL or len(found.marks) > 1 or not numbers, kind
+            check = {"id": "x", "status": "done", "answer": told}
+            about = {"detector": "House", "version": "1", "role": role.value, "language": "en"}
+            stated = Statement.of({"schema": SCHEMA, **about, "check": check})
+            assert stated.answer == told, kind
+            assert {"headline": found.title("en"), "marks": told["marks"]}.items() <= {
+                **stated.plain()
+            }.items()
+
+
+def test_a_new_field_shows_by_a_row_of_the_tables_and_its_words(
+    base: Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The field is how many characters lie in passages; its sentence is one that there is."""
+    spread = Sentence(key="caution.prompt-unknown")
+    marked = Column(int, lambda found: sum(p.end - p.start for p in found.places))
+    monkeypatch.setitem(COLUMNS, "marked", marked)
+    columns.cache_clear()
+    told = answers.Told((int, "Marked."), lambda found, *_: marked.of(found))
+    monkeypatch.setitem(answers.VALUES, "marked", told)
+    audit = replace(base, cautions=(), sentences=(*base.sentences, spread))
+    found = audit.finding
+    length = marked.of(found)
+    assert length > 0
+    assert audit.to_row()["marked"] == length
+    line = row_of(PLACE, finding_of(found))
+    assert (line["marked"], json_schema()["required"][-4]) == (length, "marked")
+    for role in (Role.TRUSTED, Role.INTERNAL):
+        assert Answer(role=role, verdict="mark", finding=found).told("de")["marked"] == length
+    for output, words in texts(audit, "en").items():
+        assert output == "in short" or said([spread], "en")[0] in words, output
+    assert said([spread], "en")[0] in said(Finding.from_json(found.to_json()).wording, "en")
+    columns.cache_clear()

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pura.cli.verify import audit_lines
 
 from pura.batch.results import (
     columns,
@@ -23,6 +22,7 @@ from pura.batch.results import (
     row_of,
 )
 from pura.caselog import CaseLog, open_case, read_case, save_audit
+from pura.cli.verify import audit_lines
 from pura.record import answers, json_io
 from pura.record.answers import Answer, Role
 from pura.record.audit import Audit

@@ -98,13 +98,8 @@ def test_a_code_of_its_own_where_the_signer_was_not_examined(
     record: Path, audit: Audit, certificate: Path, tmp_path: Path
 ) -> None:
     """0 is for a signer who was examined: a stranger signs a forged report as well."""
-    from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
-
-    words, trust = tmp_path / "words", tmp_path / "desk.pem"
+    words, trust = tmp_path / "words", certificate.with_suffix(".pem")
     words.write_text("Grüße 7")
-    _, cert, _ = pkcs12.load_key_and_certificates(certificate.read_bytes(), "Grüße 7".encode())
-    assert cert is not None
-    trust.write_bytes(cert.public_bytes(Encoding.PEM))
     plain, signed = tmp_path / "plain.pdf", tmp_path / "signed.pdf"
     assert pura("report", "build", record, "--pdf", plain).exit_code == 0
     sign = ("report", "sign", plain, signed, "--certificate", certificate)

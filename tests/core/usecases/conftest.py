@@ -62,13 +62,19 @@ def quick(at: Environment, reader: Any, loads: list[str]) -> Environment:
 
 
 @pytest.fixture
-def setup(quick: Environment, small_samples: dict[str, Any]) -> Setup:
+def marked(small_samples: dict[str, Any]) -> dict[str, Any]:
+    """The marked samples that belong to the reader."""
+    found: dict[str, Any] = small_samples["marked-tbcc"]
+    return found
+
+
+@pytest.fixture
+def setup(quick: Environment, marked: dict[str, Any]) -> Setup:
     """The key of the marked samples, stored, and their profile."""
-    sample = small_samples["marked-tbcc"]
-    with SecretKey.from_hex(sample["key_hex"]) as key:
+    with SecretKey.from_hex(marked["key_hex"]) as key:
         entry = quick.keys.add("Desk", key)
     ref = KeyRef(fingerprint=entry.fingerprint, label="Desk")
-    return Setup(keys=(ref,), profile=Profile.from_dict(sample["profile"]))
+    return Setup(keys=(ref,), profile=Profile.from_dict(marked["profile"]))
 
 
 @pytest.fixture(scope="session")

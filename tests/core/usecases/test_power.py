@@ -7,17 +7,11 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import pkcs12
-from cryptography.x509.oid import NameOID
 
 from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, InputError, PolicyError, ReportFileError
@@ -88,31 +82,6 @@ def setup_of(at: Environment, profile: Profile) -> Setup:
         entry = known[0] if known else at.keys.add("Power", key)
     ref = KeyRef(fingerprint=entry.fingerprint, label="Power")
     return Setup(keys=(ref,), profile=profile, restore=False)
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """A PKCS#12 file without a passphrase, and the certificate in it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Example Press")])
-    now = datetime.now(UTC)
-    usage = x509.KeyUsage(True, True, False, False, False, True, True, False, False)
-    cert = (
-        x509.CertificateBuilder()
-        .subject_name(who)
-        .issuer_name(who)
-        .public_key(key.public_key())
-        .serial_number(7)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=30))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(usage, critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    locked = serialization.BestAvailableEncryption(b"words")
-    data = pkcs12.serialize_key_and_certificates(b"x", key, cert, None, locked)
-    (folder / "press.p12").write_bytes(data)
-    (folder / "press.pem").write_bytes(cert.public_bytes(serialization.Encoding.PEM))
-    return folder / "press.p12", folder / "press.pem"
 
 
 def test_a_small_measurement_from_the_texts_to_the_policy(
@@ -261,18 +230,17 @@ def test_what_cannot_be_measured_is_said_first(
 
 
 def test_a_signature_is_checked_wherever_a_table_comes_in(
-    quick: Environment, small_model: Any, tmp_path: Path
+    quick: Environment, small_model: Any, certificate: Path, tmp_path: Path
 ) -> None:
     sealed = seal(made_up(small_model))
     quick.power.put(sealed)
-    who, trusted = certificate(tmp_path)
-    secret = Secret(bytearray(b"words"))
-    found = sign_power(quick, name="Made up", certificate=who, passphrase=secret)
+    secret = Secret(bytearray("Grüße 7".encode()))
+    found = sign_power(quick, name="Made up", certificate=certificate, passphrase=secret)
     assert found.signed is not None
-    assert (found.signed.subject, found.signed.trusted) == ("Example Press", False)
+    assert (found.signed.subject, found.signed.trusted) == ("Reports Desk", False)
     file = tmp_path / "table.json"
     export_power(quick, sealed.fingerprint[:8], file)
-    again = add_power(quick, file, trust=(trusted,)).signed
+    again = add_power(quick, file, trust=(certificate.with_suffix(".pem"),)).signed
     assert again is not None
     assert again.trusted
 

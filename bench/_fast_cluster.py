@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from _fast_reader import FastPlan, lend, work
-from pura.batch.engine import OBJECT_STORE_BYTES, Workers, actors
+from pura.batch.engine import OBJECT_STORE_BYTES, actors, by_workers
 from pura.batch.inputs import Inputs
 
 # A machine that does much else brings a node up late.
@@ -44,7 +44,7 @@ def main() -> None:
         Path(plan.deaths).mkdir(exist_ok=True)
         used = sum(one["Alive"] for one in ray.nodes())
         with actors(plan, lend) as start:
-            engine = Workers(start, int(count))
+            engine = by_workers(start, int(count))
             begun = time.perf_counter()
             result = str(Path(folder, "out.jsonl"))
             standing = work(result, Path(folder, "journal"), Inputs(names=tuple(names)), engine)

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pura.batch.engine import Engine, HereEngine, Read, local
-from pura.batch.inputs import Finding, Inputs
-from pura.batch.journal import BatchJournal, BatchStanding, Tell, work_off
+from pura.batch.engine import Engine, Read, here, local
+from pura.batch.inputs import Inputs, TextResult
+from pura.batch.journal import BatchJournal, BatchStatus, Tell, work_off
 from pura.batch.results import format_of, write_rows
 from pura.documents import Document
 
@@ -47,12 +47,12 @@ class FastPlan:
         time.sleep(self.opening)
         keys = b"".join(secrets)
 
-        def read(documents: Sequence[Document]) -> list[Finding]:
+        def read(documents: Sequence[Document]) -> list[TextResult]:
             return [self._finding(document, keys) for document in documents]
 
         yield read
 
-    def _finding(self, document: Document, keys: bytes) -> Finding:
+    def _finding(self, document: Document, keys: bytes) -> TextResult:
         if DEADLY in document.text:
             self._die(document)
         time.sleep(self.seconds)
@@ -68,7 +68,7 @@ class FastPlan:
             "tokens": len(document.text.split()),
             "usable": 1,
         }
-        return Finding(row=row, seconds=self.seconds)
+        return TextResult(row=row, seconds=self.seconds)
 
     def _die(self, document: Document) -> None:
         noted = Path(self.deaths, document.part or "one")
@@ -86,13 +86,13 @@ def work(
     engine: Engine | None = None,
     plan: FastPlan | None = None,
     tell: Tell = lambda _: None,
-) -> BatchStanding:
+) -> BatchStatus:
     """Work a batch off and write its result."""
     plan = plan or FastPlan()
     with plan.opened(lend()) as read, BatchJournal(journal, {"plan": "fast"}) as book:
-        standing = work_off(inputs, book, engine or HereEngine(read), tell=tell)
+        status = work_off(inputs, book, engine or here(read), tell=tell)
         write_rows(result, book.rows(), format_of(result))
-    return standing
+    return status
 
 
 def lend() -> list[bytearray]:

@@ -9,14 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pura.measure.attacks import (
-    Attacked,
-    Tools,
-    attack_ids,
-    edit_rate,
-    splice,
-)
-from pura.measure.attacks.local import model_tools
+from pura.measure.attacks.base import Attacked, Tools, edit_rate, splice
+from pura.measure.attacks.rewrite import model_tools
+from pura.measure.attacks.table import attack_ids
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, SEED, Cell, sentences_of
 from pura.model.evidence import read

@@ -30,7 +30,7 @@ from _common import print_facts, print_table
 from _fast_reader import FastPlan, lend, work
 from pura.batch.engine import local
 from pura.batch.inputs import Inputs
-from pura.batch.journal import BatchStanding
+from pura.batch.journal import BatchStatus
 
 HERE = Path(__file__).resolve().parent
 # Workers are told what to do by a module of this folder.
@@ -66,10 +66,10 @@ def memory(folder: Path, rows: int) -> None:
     found: list[tuple[str, ...]] = []
     begun, step = cpu_seconds(), rows // 10
 
-    def tell(standing: BatchStanding) -> None:
-        if standing.rows >= step * (len(found) + 1):
+    def tell(status: BatchStatus) -> None:
+        if status.rows >= step * (len(found) + 1):
             held = process.memory_info().rss / 2**20
-            found.append((f"{standing.rows:,}", f"{held:.1f}", f"{cpu_seconds() - begun:.1f}"))
+            found.append((f"{status.rows:,}", f"{held:.1f}", f"{cpu_seconds() - begun:.1f}"))
 
     work(str(folder / "out.jsonl"), folder / "journal", inputs, tell=tell)
     held = process.memory_info().rss / 2**20

@@ -31,8 +31,9 @@ import _common
 from _study_decode import VOCABULARY
 from _study_read import human_texts, make_proxy
 from pura.audit.options import Options
-from pura.decode import Candidate, default_model, exact
-from pura.decode.likelihood import Intervals
+from pura.decode import exact
+from pura.decode.exact import Candidate
+from pura.decode.likelihood import Intervals, default_model
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
 from pura.measure.corpora import MAIN, SEED, Cell

@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode import ExactDecision, decide, default_model
-from pura.decode.likelihood import Intervals, step_likelihoods, window_likelihoods
+from pura.decode.exact import ExactDecision, decide
+from pura.decode.likelihood import Intervals, default_model, step_likelihoods, window_likelihoods
 from pura.decode.passages import find_passages, log_anywhere
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import make_trellis

@@ -33,7 +33,7 @@ import _study_generate
 import _study_power
 import _study_read
 import _study_tables
-from pura.decode import default_model
+from pura.decode.likelihood import default_model
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, MAIN, SEED
 from pura_lab.design import DROPPED, NOISE, jobs

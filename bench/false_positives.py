@@ -26,9 +26,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode import Issued, default_model, redraw_p, sum_evidence
-from pura.decode.likelihood import Intervals
-from pura.decode.significance import combine
+from pura.decode.evidence_sums import sum_evidence
+from pura.decode.likelihood import Intervals, default_model
+from pura.decode.prior import Issued
+from pura.decode.significance import combine, redraw_p
 from pura.keys.epochs import epoch_key, epochs
 from pura.measure.cache import Cache
 from pura.measure.corpora import MAIN, SEED

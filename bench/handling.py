@@ -59,12 +59,12 @@ def typographic(text: str, _: random.Random) -> str:
     return text.replace("--", "—").replace(" - ", " – ").replace("...", "…")
 
 
-def typing_errors(text: str, dice: random.Random) -> str:
+def typing_errors(text: str, rng: random.Random) -> str:
     def err(char: str) -> str:
-        if not char.isalpha() or dice.random() >= 0.03:
+        if not char.isalpha() or rng.random() >= 0.03:
             return char
-        other = dice.choice(string.ascii_lowercase)
-        return dice.choice((other, "", char + other))
+        other = rng.choice(string.ascii_lowercase)
+        return rng.choice((other, "", char + other))
 
     return "".join(map(err, text))
 
@@ -95,10 +95,10 @@ def contractions(text: str, _: random.Random) -> str:
     return text
 
 
-def sentences_dropped(text: str, dice: random.Random) -> str:
+def sentences_dropped(text: str, rng: random.Random) -> str:
     parts = re.split(r"(?<=[.!?])(\s+)", text)
     kept = [
-        a + b for a, b in zip(parts[::2], [*parts[1::2], ""], strict=False) if dice.random() >= 0.3
+        a + b for a, b in zip(parts[::2], [*parts[1::2], ""], strict=False) if rng.random() >= 0.3
     ]
     return "".join(kept) or text
 
@@ -148,8 +148,8 @@ def by_text(text: str) -> str:
     )
 
 
-def _blanks(text: str, dice: random.Random, share: float, put: str) -> str:
-    return _GAP.sub(lambda _: put if dice.random() < share else " ", text)
+def _blanks(text: str, rng: random.Random, share: float, put: str) -> str:
+    return _GAP.sub(lambda _: put if rng.random() < share else " ", text)
 
 
 HANDLINGS: dict[str, Handling] = {

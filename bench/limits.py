@@ -25,8 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode import ExactDecision, Issuable, decide, default_model
-from pura.decode.likelihood import Intervals
+from pura.decode.exact import ExactDecision, decide
+from pura.decode.likelihood import Intervals, default_model
+from pura.decode.limited import Issuable
 from pura.measure.cache import Cache
 from pura.measure.evaluate import wilson
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode, schedule
@@ -58,7 +59,7 @@ def payload_within(rng: Any, fields: Any) -> Payload:
 
 
 def simulated(rng: Any, source: Any, seen: Any, payload: Payload | None, profile: Profile) -> Any:
-    """Return a text with the phases of a mark, as :func:`pura.decode.decide` takes it."""
+    """Return a text with the phases of a mark, as :func:`pura.decode.exact.decide` takes it."""
     length, size = profile.codeword_length, source["entropy_bits"].size
     index, phase = rng.integers(0, length, size), rng.random(size)
     thresholds = profile.entropy_thresholds_bits

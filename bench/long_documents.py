@@ -29,8 +29,8 @@ import _common
 import _study_decode
 import _study_read
 from _study_power import LEAST_TEXTS, THRESHOLDS, write_power
-from pura.decode import ExactDecision, decide, default_model
-from pura.decode.likelihood import Intervals
+from pura.decode.exact import ExactDecision, decide
+from pura.decode.likelihood import Intervals, default_model
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, POWER, SEED, Cell
 from pura.measure.evaluate import (

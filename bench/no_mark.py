@@ -43,8 +43,8 @@ from pura.base.errors import PuraError
 from pura.base.paths import build_hash
 from pura.documents import from_text
 from pura.embed.generate import generate_batch
-from pura.measure.attacks import attack_text
-from pura.measure.attacks.local import model_tools
+from pura.measure.attacks.rewrite import model_tools
+from pura.measure.attacks.table import attack_text
 from pura.measure.cache import Cache
 from pura.measure.corpora import STUDY
 from pura.model.tokenise import decode
@@ -97,14 +97,14 @@ WRITTEN = (
 )
 
 
-def _words(text: str, dice: random.Random, share: float, put: Callable[[str], str]) -> str:
-    return _WORD.sub(lambda m: put(m[0]) if dice.random() < share else m[0], text)
+def _words(text: str, rng: random.Random, share: float, put: Callable[[str], str]) -> str:
+    return _WORD.sub(lambda m: put(m[0]) if rng.random() < share else m[0], text)
 
 
 def _exchanged(share: float) -> Handling:
-    def run(text: str, dice: random.Random) -> str:
+    def run(text: str, rng: random.Random) -> str:
         pool = sorted(set(_WORD.findall(" ".join(STUDY))))
-        return _words(text, dice, share, lambda _: dice.choice(pool))
+        return _words(text, rng, share, lambda _: rng.choice(pool))
 
     return run
 
@@ -117,9 +117,9 @@ def _behind_blanks(sign: str, share: float = 1.0) -> Handling:
     return lambda t, d: re.sub(r" ", lambda _: f" {sign}" if d.random() < share else " ", t)
 
 
-def _ocr(text: str, dice: random.Random) -> str:
+def _ocr(text: str, rng: random.Random) -> str:
     for found, put in _OCR:
-        text = re.sub(re.escape(found), lambda m, p=put: p if dice.random() < 0.06 else m[0], text)
+        text = re.sub(re.escape(found), lambda m, p=put: p if rng.random() < 0.06 else m[0], text)
     return text
 
 
@@ -140,17 +140,17 @@ def _hyphenated(text: str, _: random.Random) -> str:
     return "\n".join(lines)
 
 
-def _tagged(text: str, dice: random.Random) -> str:
+def _tagged(text: str, rng: random.Random) -> str:
     parts = (f"<p>{html.escape(part)}</p>" for part in text.split("\n") if part.strip())
-    return _words("\n".join(parts), dice, 0.03, lambda w: f"<b>{w}</b>" if len(w) > 3 else w)
+    return _words("\n".join(parts), rng, 0.03, lambda w: f"<b>{w}</b>" if len(w) > 3 else w)
 
 
-def _split(text: str, dice: random.Random) -> str:
+def _split(text: str, rng: random.Random) -> str:
     def halves(word: str) -> str:
-        at = dice.randrange(1, len(word)) if len(word) > 3 else 0
+        at = rng.randrange(1, len(word)) if len(word) > 3 else 0
         return f"{word[:at]} {word[at:]}" if at else word
 
-    return _words(text, dice, 0.15, halves)
+    return _words(text, rng, 0.15, halves)
 
 
 def _columns(text: str, count: int, gap: str) -> str:
@@ -273,17 +273,17 @@ def written(model: Any, cache: Cache, how: Written, count: int) -> list[Any]:
     name = f"no-mark.{how.table.replace(', ', '-').replace(' ', '-')}.{count}"
     if name not in cache:
         temperature, top_p = how.sampling
-        dice = np.random.default_rng([SEED, count])
+        rng = np.random.default_rng([SEED, count])
         step = max(1, len(how.prompts) // count)
         generator = quantise_weights(model, how.weight_bits) if how.weight_bits else model
         made = generate_batch(
             generator,
             [how.prompts[(i * step) % len(how.prompts)] for i in range(count)],
-            [Payload.from_bits(dice.integers(0, 2, 36)) for _ in range(count)],
+            [Payload.from_bits(rng.integers(0, 2, 36)) for _ in range(count)],
             key_of(how.table),
             Profile.new(model).with_(temperature=temperature, top_p=top_p, top_k=how.top_k),
             tokens=max(LENGTHS),
-            seed=[int(dice.integers(1 << 62)) for _ in range(count)],
+            seed=[int(rng.integers(1 << 62)) for _ in range(count)],
             chat=how.chat,
             ignore_eos=not how.chat,
             batch_size=count,

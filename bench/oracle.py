@@ -37,8 +37,8 @@ import _common
 from pura.base.paths import user_paths
 from pura.embed.generate import generate_batch
 from pura.keys import KeyRef
-from pura.measure.attacks import substitute_plausible
-from pura.measure.attacks.local import logits_of
+from pura.measure.attacks.base import substitute_plausible
+from pura.measure.attacks.rewrite import logits_of
 from pura.model.tokenise import decode, tokenise
 from pura.record.answers import Role
 from pura.scheme import Payload, Profile, SecretKey

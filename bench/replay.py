@@ -25,7 +25,6 @@ import numpy as np
 
 import _common
 from _study_read import Reader, make_proxy
-from pura.decode import default_model
 from pura.decode.likelihood import (
     SECTOR_OFFSETS,
     SIXTEENTHS,
@@ -33,6 +32,7 @@ from pura.decode.likelihood import (
     arity_weights,
     blur_scale,
     blurred_interval,
+    default_model,
 )
 from pura.decode.trellis import codeword_windows
 from pura.measure.cache import Cache

@@ -31,7 +31,7 @@ from pura.audit.key_reading import (
     weigh,
 )
 from pura.audit.variants import SIZE, Weights, decisive, placed, windows_of
-from pura.decode import Intervals, default_model
+from pura.decode.likelihood import Intervals, default_model
 from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading, finding
 from pura.measure.evaluate import intervals_of as intervals_seen

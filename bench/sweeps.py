@@ -127,13 +127,13 @@ def by_vocabulary() -> Sweep:
     """Return what reading the output head takes, random tensors in its place."""
     import torch
 
-    dice = torch.Generator().manual_seed(SEED)
-    hidden = torch.randn(ROWS, WIDTH, generator=dice)
+    rng = torch.Generator().manual_seed(SEED)
+    hidden = torch.randn(ROWS, WIDTH, generator=rng)
     found: Sweep = {"vocabulary": [], "1 key, s": [], "10 keys, s": []}
     for size in VOCABULARIES:
-        weight = torch.randn(size, WIDTH, generator=dice) / WIDTH**0.5
+        weight = torch.randn(size, WIDTH, generator=rng) / WIDTH**0.5
         head = Head(weight=weight, bias=None, scale=1.0, cap=None)
-        targets = torch.randint(0, size, (ROWS,), generator=dice)
+        targets = torch.randint(0, size, (ROWS,), generator=rng)
         profile = Profile(payload_bits=36, code="tbcc", vocab_size=size)
         found["vocabulary"].append(size)
         for count, column in ((1, "1 key, s"), (10, "10 keys, s")):

@@ -13,8 +13,7 @@ import shutil
 from pathlib import Path
 
 from pura.base.paths import user_paths
-from pura.measure.attacks.local import ModelWriter, model_tools
-from pura.measure.attacks.rewrite import rewards
+from pura.measure.attacks.rewrite import ModelWriter, model_tools, rewards
 from pura.measure.corpora import LEARNING
 from pura.model.device import choose_device
 from pura.model.load import load_model

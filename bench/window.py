@@ -214,10 +214,10 @@ def use_table(found: Drive, audit: Audit) -> None:
 
 def open_report(found: Drive) -> None:
     """Open the window of a report, and wait for its pages."""
-    from pura_audit.workbench.frame import report_commands
+    from pura_audit.workbench import opening
 
     def act() -> None:
-        dialog = report_commands.make_report(found.window)
+        dialog = opening.make_report(found.window)
         assert dialog is not None  # there are audits
         found.until(lambda: dialog.preview.built is not None and not dialog.preview.view.missing())
         dialog.close()

@@ -37,7 +37,7 @@ def test_a_wheel_works_outside_the_tree(tmp_path: Path, slim: str) -> None:
         f"import sys; sys.path[:0] = [{str(site)!r}, {sysconfig.get_path('purelib')!r}]\n"
         "from importlib.util import find_spec\n"
         "import pura, pura_audit.__main__\n"
-        "import pura_audit.workbench.frame.main_window\n"
+        "import pura_audit.workbench.main_window\n"
         f"assert pura.__file__.startswith({str(site)!r}), pura.__file__\n"
         f"assert (find_spec('pura_lab') is None) is {bool(slim)}\n"
         "from pura.base.paths import resource\n"

@@ -26,7 +26,7 @@ from pura_audit.session.session import Session
 from pura_audit.theme import fonts
 from pura_audit.theme.fonts import app_icon
 from pura_audit.theme.theme import Mode, Theme
-from pura_audit.workbench.frame.main_window import MainWindow
+from pura_audit.workbench.main_window import MainWindow
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,11 +67,11 @@ def perturb_weights(model: LanguageModel, scale: float, rng: np.random.Generator
     import torch
 
     network = copy.deepcopy(model.network)
-    dice = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
+    noises = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
     with torch.no_grad():
         for weight in network.parameters():
             if weight.dim() >= 2:
-                noise = torch.randn(weight.shape, generator=dice).to(weight.device, weight.dtype)
+                noise = torch.randn(weight.shape, generator=noises).to(weight.device, weight.dtype)
                 weight.add_(noise * (scale * float(weight.float().std())))
     return _like(model, network, f"{model.name} with {scale:g} noise on its weights")
 

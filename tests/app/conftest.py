@@ -57,7 +57,7 @@ from pura_audit.session.choices import (
     KeyChoice,
     ProfileChoice,
 )
-from pura_audit.workbench.frame.main_window import MainWindow
+from pura_audit.workbench.main_window import MainWindow
 
 
 def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "mark") -> Audit:

@@ -18,15 +18,9 @@ from pura_audit.models.power import PowerDialog
 from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.session.queue_model import Item
-from pura_audit.workbench.dialogs.bundle import show_bundle
-from pura_audit.workbench.dialogs.questions import closing_question
-from pura_audit.workbench.dialogs.reading import ReadingDialog
-from pura_audit.workbench.frame import (
-    case_commands,
-    program_commands,
-    report_commands,
-    text_commands,
-)
+from pura_audit.workbench import opening
+from pura_audit.workbench.questions import ReadingDialog, closing_question
+from pura_audit.workbench.setup import show_bundle
 
 
 def opened(dialog: QDialog) -> QDialog:
@@ -50,7 +44,7 @@ def second_person(window: Any) -> QDialog:
 
 def beside(window: Any) -> QDialog | None:
     audit = window.session.texts.current.audit
-    return case_commands.show_side_by_side(window, [audit, audit])
+    return opening.show_side_by_side(window, [audit, audit])
 
 
 def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
@@ -65,38 +59,38 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         return find
 
     def key_dialogs() -> Any:
-        return program_commands.show_keys(window)
+        return opening.show_keys(window)
 
     return {
-        "about": lambda: program_commands.show_about(window),
-        "shortcuts": lambda: program_commands.show_shortcuts(window),
+        "about": lambda: opening.show_about(window),
+        "shortcuts": lambda: opening.show_shortcuts(window),
         "palette": asked(window.actions_by_name["palette"].trigger),
-        "details": lambda: text_commands.show_details(window),
-        "compared": lambda: text_commands.show_compared(window),
-        "candidates": lambda: text_commands.show_candidates(window),
-        "settings": lambda: program_commands.show_settings(window),
+        "details": lambda: opening.show_details(window),
+        "compared": lambda: opening.show_compared(window),
+        "candidates": lambda: opening.show_candidates(window),
+        "settings": lambda: opening.show_settings(window),
         "reading": lambda: reading_dialog(window),
-        "guide": lambda: program_commands.show_guide(window),
-        "table": lambda: text_commands.show_table(window, window.evidence.bits),
-        "stress": lambda: text_commands.stress_text(window),
-        "compare": lambda: case_commands.compare_audits(window),
+        "guide": lambda: opening.show_guide(window),
+        "table": lambda: opening.show_table(window, window.evidence.bits),
+        "stress": lambda: opening.stress_text(window),
+        "compare": lambda: opening.compare_audits(window),
         "side by side": lambda: beside(window),
-        "report": lambda: report_commands.make_report(window),
-        "save to a case": lambda: case_commands.save_to_case(window),
-        "cases": lambda: case_commands.show_cases(window),
-        "new case": lambda: case_commands.show_cases(window).ask_new(),
-        "import of a case": lambda: case_commands.show_cases(window).ask_import(),
+        "report": lambda: opening.make_report(window),
+        "save to a case": lambda: opening.save_to_case(window),
+        "cases": lambda: opening.show_cases(window),
+        "new case": lambda: opening.show_cases(window).ask_new(),
+        "import of a case": lambda: opening.show_cases(window).ask_import(),
         "second person": lambda: second_person(window),
         "event of a case": lambda: opened(EventDialog(window)),
-        "check of the log": case_commands.show_cases(window).acts.check_log,
-        "sign a report": lambda: report_commands.sign_report(window),
-        "verify a report": lambda: report_commands.verify_report(window),
-        "statement": lambda: report_commands.check_statement(window),
+        "check of the log": opening.show_cases(window).acts.check_log,
+        "sign a report": lambda: opening.sign_report(window),
+        "verify a report": lambda: opening.verify_report(window),
+        "statement": lambda: opening.check_statement(window),
         "open files": asked(window.open_files),
         "bundle": lambda: show_bundle(window, Path("team.purateam")),
-        "folder": lambda: text_commands.choose_of_folder(window, Path("texts")),
-        "issued payloads": lambda: case_commands.import_register(window),
-        "keys": lambda: program_commands.show_keys(window),
+        "folder": lambda: opening.choose_of_folder(window, Path("texts")),
+        "issued payloads": lambda: opening.import_register(window),
+        "keys": lambda: opening.show_keys(window),
         "new key": lambda: key_dialogs().ask(KeyAct.NEW),
         "key to import": lambda: key_dialogs().ask(KeyAct.IMPORT),
         "deployment key": lambda: key_dialogs().ask(KeyAct.DERIVE),
@@ -107,10 +101,10 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "name of a profile": window.setup.ask_profile,
         "folder of a model": window.setup.ask_model,
         "file of a profile": window.setup.ask_profile_file,
-        "models": lambda: program_commands.show_models(window),
-        "profiles": lambda: program_commands.show_profiles(window),
+        "models": lambda: opening.show_models(window),
+        "profiles": lambda: opening.show_profiles(window),
         "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
-        "profile of a mark by others": lambda: program_commands.show_profiles(window).ask_foreign(),
+        "profile of a mark by others": lambda: opening.show_profiles(window).ask_foreign(),
         "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
         "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
         "power tables": lambda: opened(PowerTablesDialog(window.session, "tiny", window)),

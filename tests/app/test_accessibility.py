@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 from pura.record.audit import Audit
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.form_dialog import PlainDialog
-from pura_audit.workbench.dialogs.guide import AboutDialog
+from pura_audit.workbench.guide import AboutDialog
 
 CONTROLS = (
     QPushButton,

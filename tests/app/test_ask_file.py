@@ -7,15 +7,14 @@ from typing import Any
 
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from pura_audit.theme.colours import DARK
-from pura_audit.theme.theme import Mode
-from pura_audit.widgets.ask_file import ask_file, ask_target
+from pura_audit.theme.theme import DARK, Mode
+from pura_audit.widgets.form_dialog import ask_file, ask_target
 
 
 def test_the_question_begins_where_the_last_answer_was(
     window: Any, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("pura_audit.widgets.ask_file._last", [])
+    monkeypatch.setattr("pura_audit.widgets.form_dialog._last", [])
     taken: list[Path] = []
     there = tmp_path / "inside" / "p.json"
     there.parent.mkdir()

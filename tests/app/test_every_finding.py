@@ -35,7 +35,7 @@ from pura.report.request import ReportRequest
 from pura.report.statement import SCHEMA, Statement
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentences import Sentence
-from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.queue import JobContext
 from pura_audit.session.queue_model import Item, ItemState, listed
 from pura_audit.session.results import PileRow
 from pura_audit.session.results_export import exported_table

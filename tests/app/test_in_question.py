@@ -31,7 +31,7 @@ from pura.report.hiding import names
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentences import Sentence
-from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.queue import JobContext
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.queue_model import listed
 from pura_audit.session.results import PileRow
@@ -39,8 +39,8 @@ from pura_audit.session.results_export import exported_table
 from pura_audit.session.selection import Selection
 from pura_audit.stress.dialog import StressedText
 from pura_audit.theme.theme import Theme
-from pura_audit.workbench.answer.answer_view import AnswerView
-from pura_audit.workbench.dialogs.details import wording
+from pura_audit.workbench.answer import AnswerView
+from pura_audit.workbench.details import wording
 
 LAYOUT = parse_layout(
     [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
-from pura_audit.tools import painting, pictures
+from pura_audit.tools import pictures
 
 
 def test_a_picture_tells_when_it_is_older_than_what_it_shows(qtbot: Any, tmp_path: Path) -> None:
@@ -19,19 +19,19 @@ def test_a_picture_tells_when_it_is_older_than_what_it_shows(qtbot: Any, tmp_pat
     for widget in (button, finding):
         layout.addWidget(widget)
     page.show()
-    path = painting.paint(page, tmp_path / "page.png")
-    assert painting.shown_in(path) == painting.shown(page) != ""
+    path = pictures.paint(page, tmp_path / "page.png")
+    assert pictures.shown_in(path) == pictures.shown(page) != ""
     finding.setText("14 of 36 bits, 0.9 s")  # another machine
     page.setStyleSheet("* { font-size: 30px; }")
     page.resize(900, 700)
-    assert painting.shown_in(path) == painting.shown(page)
+    assert pictures.shown_in(path) == pictures.shown(page)
     button.setText("Save the report")
-    assert painting.shown_in(path) != painting.shown(page)
+    assert pictures.shown_in(path) != pictures.shown(page)
     button.setText("Save report")
     more = QPushButton("Sign")
     layout.addWidget(more)
     more.show()
-    assert painting.shown_in(path) != painting.shown(page)
+    assert pictures.shown_in(path) != pictures.shown(page)
 
 
 @pytest.mark.weekly

@@ -30,14 +30,12 @@ from pura.usecases.reports import filled_request
 from pura_audit.cases.ask import AskDialog, EventDialog
 from pura_audit.cases.pane import CasePane, case_name
 from pura_audit.cases.review import ReviewDialog
-from pura_audit.jobs.context import Done, Failure, Outcome
-from pura_audit.jobs.queue import Work
+from pura_audit.jobs.queue import Done, Failure, Outcome, Work
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.keeper import Cases
 from pura_audit.session.session import Session
-from pura_audit.widgets.ask_file import ask_target
-from pura_audit.widgets.form_dialog import opened
+from pura_audit.widgets.form_dialog import ask_target, opened
 
 if TYPE_CHECKING:
     from pura_audit.cases.check import CheckDialog

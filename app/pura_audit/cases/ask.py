@@ -13,13 +13,15 @@ from PySide6.QtWidgets import (
 
 from pura.caselog import CUSTODY, action_words
 from pura_audit.platform.i18n import language, translate
-from pura_audit.widgets.fields import Words, choice, pair
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
+    Words,
     button_row,
     cancel_button,
+    choice,
     dialog_column,
     main_button,
+    pair,
 )
 
 

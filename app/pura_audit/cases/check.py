@@ -16,16 +16,15 @@ from PySide6.QtWidgets import (
 from pura.caselog.verify import LogCheck
 from pura.report.check import BAD, GOOD, NOTICE
 from pura.usecases.cases import check_log
-from pura_audit.jobs.context import Done, Failure, Outcome
-from pura_audit.jobs.queue import Job
+from pura_audit.jobs.queue import Done, Failure, Job, Outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.keeper import Cases
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.fields import Words
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
+    Words,
     button_row,
     close_button,
     dialog_column,

@@ -23,20 +23,19 @@ from pura.usecases.cases import import_from_file
 from pura_audit.cases.acts import CaseActs
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.pane import CasePane, Shown, case_row, shown
-from pura_audit.jobs.context import Done, Failure, Outcome
-from pura_audit.jobs.queue import Job, Work
+from pura_audit.jobs.queue import Done, Failure, Job, Outcome, Work
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
+    ask_file,
     close_button,
     dialog_column,
     plain_button,
 )
-from pura_audit.widgets.table_dialog import fill_table, make_table
+from pura_audit.widgets.working_dialog import fill_table, make_table
 
 if TYPE_CHECKING:
     from pura_audit.session.session import Session

@@ -33,7 +33,7 @@ from pura_audit.platform.i18n import decimal, filled, language, number, translat
 from pura_audit.session.queue_model import case_words
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, ElidedLabel, label
-from pura_audit.widgets.table_dialog import fill_table, make_table
+from pura_audit.widgets.working_dialog import fill_table, make_table
 
 ERASED = "—"
 

@@ -10,23 +10,22 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pura.caselog import Case, CaseItem
 from pura.usecases.cases import review_finding
 from pura_audit.cases.pane import ERASED, case_name, moment
-from pura_audit.jobs.context import Failure, Outcome
+from pura_audit.jobs.queue import Failure, Outcome
 from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.session.drafts import PAUSE_MS
 from pura_audit.session.keeper import Cases
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.fields import Words
+from pura_audit.widgets.card import Card, Scrolled, label
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
     Remark,
+    Words,
     button_row,
     cancel_button,
     dialog_column,
     main_button,
     plain_button,
 )
-from pura_audit.widgets.layouts import Scrolled
 
 
 class ReviewDialog(FittedDialog):

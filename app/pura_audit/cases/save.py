@@ -25,24 +25,24 @@ from pura.caselog import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.usecases.cases import SaveTo, save_audits
-from pura_audit.jobs.context import Done, Failure, Outcome
+from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.keeper import Cases
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import LabelledField, Words
+from pura_audit.widgets.card import Scrolled, label
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
+    LabelledField,
     Remark,
+    Words,
     button_row,
     cancel_button,
     dialog_column,
     main_button,
     opened,
 )
-from pura_audit.widgets.layouts import Scrolled
 
 MODES: Final = (KEEP, SEAL, LEAVE_OUT)
 

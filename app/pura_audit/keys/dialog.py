@@ -21,8 +21,7 @@ from pura.usecases.keys import (
     unlock_files,
     unlock_keyring,
 )
-from pura_audit.jobs.context import Done, Failure, JobContext, Outcome
-from pura_audit.jobs.queue import Work
+from pura_audit.jobs.queue import Done, Failure, JobContext, Outcome, Work
 from pura_audit.keys.forms import (
     KeyAct,
     KeyForm,
@@ -37,9 +36,8 @@ from pura_audit.keys.words import kind_words, lost_words, place_words, state_wor
 from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.session.choices import Inventory, KeyChoice
 from pura_audit.session.session import Session
-from pura_audit.widgets.ask_file import ask_target
 from pura_audit.widgets.card import restyle
-from pura_audit.widgets.form_dialog import TriedDialog, ask_first, opened
+from pura_audit.widgets.form_dialog import TriedDialog, ask_first, ask_target, opened
 from pura_audit.widgets.working_dialog import StoreDialog
 
 T = TypeVar("T")

@@ -30,14 +30,14 @@ from pura.usecases.keys import (
     note_key,
     rename_key,
 )
-from pura_audit.jobs.context import Failure
+from pura_audit.jobs.queue import Failure
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import ElidedLabel
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
+    ask_file,
     button_row,
     cancel_button,
     dialog_column,

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.keys import MIN_PASSPHRASE, Secret, passphrase_bytes
-from pura_audit.jobs.context import Failure
+from pura_audit.jobs.queue import Failure
 from pura_audit.keys.words import strength_words
 from pura_audit.platform.i18n import translate
 from pura_audit.theme.theme import GAP

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base.catalogue import catalogue
-from pura.model.device import Room
+from pura.model.device import MemoryNeed
 from pura.model.folder import InstalledModel
 from pura.model.store import builtin_model
 from pura.usecases.models import (
@@ -28,9 +28,7 @@ from pura_audit.platform.i18n import decimal, filled, language, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.ask_file import ask_file, ask_folder
-from pura_audit.widgets.fields import name_input
-from pura_audit.widgets.form_dialog import ask_first, opened
+from pura_audit.widgets.form_dialog import ask_file, ask_first, ask_folder, name_input, opened
 from pura_audit.widgets.working_dialog import StoreDialog
 
 MAX_LICENCE = 80
@@ -44,7 +42,7 @@ class ModelsDialog(StoreDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._rows: tuple[InstalledModel, ...] = ()
-        self._rooms: Mapping[str, Room] = {}
+        self._rooms: Mapping[str, MemoryNeed] = {}
         self.copy = QCheckBox(translate("Models", "Copy folders into the store"))
         self.copy.setToolTip(
             translate(
@@ -252,7 +250,7 @@ def _removed(model: InstalledModel) -> str:
     return filled(translate("Models", "The model “{model:text}” was removed."), model=model.name)
 
 
-def _row(model: InstalledModel, room: Room | None) -> tuple[str, ...]:
+def _row(model: InstalledModel, room: MemoryNeed | None) -> tuple[str, ...]:
     unknown = translate("Models", "unknown")
     fits = room.fits if room is not None else None
     words = {True: translate("Models", "yes"), False: translate("Models", "no"), None: unknown}
@@ -267,7 +265,7 @@ def _row(model: InstalledModel, room: Room | None) -> tuple[str, ...]:
     )
 
 
-def _detail(model: InstalledModel, room: Room | None) -> str:
+def _detail(model: InstalledModel, room: MemoryNeed | None) -> str:
     place = str(model.path) if model.referenced else translate("Models", "in the store")
     lines = [
         filled(

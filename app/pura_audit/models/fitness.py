@@ -20,18 +20,18 @@ from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (
+    ask_file,
     button_row,
     close_button,
     dialog_column,
     main_button,
+    name_input,
     plain_button,
+    spin_box,
 )
-from pura_audit.widgets.table_dialog import fill_table, make_table
-from pura_audit.widgets.working_dialog import WorkingDialog
+from pura_audit.widgets.working_dialog import WorkingDialog, fill_table, make_table
 
 ROW, HEAD = 32, 40
 

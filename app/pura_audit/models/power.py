@@ -21,21 +21,22 @@ from PySide6.QtWidgets import (
 from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.usecases.measurements import estimate_power, measure_power, plan_power
 from pura.verdict.power_file import MAX_NAME
-from pura_audit.jobs.context import Progress
+from pura_audit.jobs.queue import Progress
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.ask_file import ask_file
-from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.card import Scrolled
 from pura_audit.widgets.form_dialog import (
+    ask_file,
     button_row,
     close_button,
     dialog_column,
     main_button,
+    name_input,
     plain_button,
+    spin_box,
 )
-from pura_audit.widgets.layouts import Scrolled
 from pura_audit.widgets.working_dialog import WorkingDialog
 
 if TYPE_CHECKING:

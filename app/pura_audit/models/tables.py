@@ -23,16 +23,14 @@ from pura.usecases.measurements import (
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import PowerEntry
 from pura.verdict.power_file import SHORT, PowerFile
-from pura_audit.jobs.context import Done, Outcome
+from pura_audit.jobs.queue import Done, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.models.power import PowerDialog
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
-from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.form_dialog import ask_first, opened
-from pura_audit.widgets.table_dialog import fill_table, make_table
-from pura_audit.widgets.working_dialog import StoreDialog
+from pura_audit.widgets.form_dialog import ask_file, ask_first, ask_target, opened
+from pura_audit.widgets.working_dialog import StoreDialog, fill_table, make_table
 
 T = TypeVar("T")
 _SHOWN = 4

@@ -23,8 +23,7 @@ from pura_audit.platform.settings import imported_words, stored_words
 from pura_audit.profiles.words import code_names
 from pura_audit.session.choices import Inventory, ProfileChoice
 from pura_audit.session.session import Session
-from pura_audit.widgets.ask_file import ask_file, ask_target
-from pura_audit.widgets.form_dialog import ask_first, opened
+from pura_audit.widgets.form_dialog import ask_file, ask_first, ask_target, opened
 from pura_audit.widgets.working_dialog import StoreDialog
 
 

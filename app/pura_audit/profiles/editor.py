@@ -39,16 +39,16 @@ from pura_audit.profiles.words import (
 from pura_audit.session.choices import Inventory, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.card import Scrolled, label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     button_row,
     cancel_button,
     dialog_column,
     main_button,
+    name_input,
+    spin_box,
 )
-from pura_audit.widgets.layouts import Scrolled
 
 
 class FieldsTable(QWidget):

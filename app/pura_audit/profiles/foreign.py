@@ -13,20 +13,21 @@ from pura.keys.foreign import ForeignSettings
 from pura.scheme.foreign import FOREIGN_NAMES, LEFT_HASH, MAX_WIDTH, SELF_HASH
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import ProfileDone, create_foreign, read_foreign
-from pura_audit.jobs.context import Done, Failure, Outcome
+from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform.i18n import short, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.ask_file import ask_file
-from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
+    ask_file,
     button_row,
     cancel_button,
     dialog_column,
     main_button,
+    name_input,
     plain_button,
+    spin_box,
 )
 
 _PROGRAMS: Final = {"gumbel-max": "vLLM", "synthid-text": "transformers", "kgw": "transformers"}

@@ -20,21 +20,19 @@ from PySide6.QtWidgets import (
 
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
 from pura.usecases.reports import check_report
-from pura_audit.jobs.context import Done, Failure, Outcome
-from pura_audit.jobs.queue import Job
+from pura_audit.jobs.queue import Done, Failure, Job, Outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.ask_file import ask_file
-from pura_audit.widgets.card import Card, dropped_paths, label, restyle
+from pura_audit.widgets.card import Card, Fold, dropped_paths, label, restyle
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
+    ask_file,
     button_row,
     close_button,
     dialog_column,
     main_button,
 )
-from pura_audit.widgets.layouts import Fold
 
 _MARK: Final = {
     GOOD: ("✓", "done"),

@@ -23,8 +23,7 @@ from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
 from pura.usecases.reports import Built
-from pura_audit.jobs.context import Failure
-from pura_audit.jobs.queue import Work
+from pura_audit.jobs.queue import Failure, Work
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import translate
 from pura_audit.reports.form import ReportForm

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from pura.record.audit import Audit
 from pura.report import ReportRequest
-from pura_audit.jobs.context import Failure
+from pura_audit.jobs.queue import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.reports.groups import (
@@ -32,8 +32,16 @@ from pura_audit.reports.groups import (
 )
 from pura_audit.reports.text import TextGroup
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.fields import LINE, LabelledField, Words, choice, name_input, pair, spin_box
-from pura_audit.widgets.layouts import Fold
+from pura_audit.widgets.card import Fold
+from pura_audit.widgets.form_dialog import (
+    LINE,
+    LabelledField,
+    Words,
+    choice,
+    name_input,
+    pair,
+    spin_box,
+)
 
 FIRST: Final = "first"
 REPLACES: Final = "replaces"

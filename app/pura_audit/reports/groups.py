@@ -23,10 +23,8 @@ from pura.report.build import MAX_AUDITS
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.ask_file import ask_file
-from pura_audit.widgets.card import ElidedLabel, label
-from pura_audit.widgets.fields import LabelledField, Words, choice, pair
-from pura_audit.widgets.layouts import Fold
+from pura_audit.widgets.card import ElidedLabel, Fold, label
+from pura_audit.widgets.form_dialog import LabelledField, Words, ask_file, choice, pair
 
 _ROW: Final = 27
 _ROWS: Final = 5  # that are seen at once

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.usecases.reports import Built
-from pura_audit.jobs.context import Done, Failure, Outcome, Stopped
-from pura_audit.jobs.queue import Job, JobQueue, Work
+from pura_audit.jobs.queue import Done, Failure, Job, JobQueue, Outcome, Stopped, Work
 from pura_audit.platform.i18n import translate
 from pura_audit.reports.pages_view import ACTUAL, PAGE, WIDTH, PagesView
 from pura_audit.reports.save import draw_pages

@@ -35,14 +35,11 @@ from pura.usecases.reports import (
     with_logo,
     write_report,
 )
-from pura_audit.jobs.context import Done, Failure, JobContext, Outcome, Progress
-from pura_audit.jobs.queue import Job, JobQueue, Work
+from pura_audit.jobs.queue import Done, Failure, Job, JobContext, JobQueue, Outcome, Progress, Work
 from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.ask_file import ask_target
-from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import Remark, ask_first
-from pura_audit.widgets.layouts import Fold
+from pura_audit.widgets.card import Fold, label
+from pura_audit.widgets.form_dialog import Remark, ask_first, ask_target
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,13 +19,14 @@ from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
 from pura.report.sign.identity import Certificate
 from pura.usecases.reports import is_draft, sign_report
-from pura_audit.jobs.context import Done, Failure, Outcome
+from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.ask_file import ask_file, ask_target
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
+    ask_file,
+    ask_target,
     button_row,
     close_button,
     dialog_column,

@@ -9,14 +9,19 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from pura.report.statement_check import StatementCheck
 from pura.usecases.reports import check_statement
-from pura_audit.jobs.context import Done, Failure, Outcome
+from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform.i18n import language, translate
 from pura_audit.reports.check import CheckList, lines_of
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import dropped_paths, label, restyle
-from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    ask_file,
+    button_row,
+    close_button,
+    dialog_column,
+)
 
 
 class StatementDialog(PlainDialog):

@@ -18,10 +18,8 @@ from pura_audit.platform.i18n import filled, translate
 from pura_audit.reports.groups import FormGroup
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import choice
-from pura_audit.widgets.form_dialog import plain_button
-from pura_audit.widgets.layouts import FlowLayout
+from pura_audit.widgets.card import FlowLayout, label
+from pura_audit.widgets.form_dialog import choice, plain_button
 from pura_audit.widgets.text_layout import safe_text
 
 Ranges = tuple[tuple[int, int], ...]

@@ -11,8 +11,7 @@ from pura.base.errors import PuraError
 from pura.documents import Document, from_text
 from pura.usecases.audits import Setup, UnreadFile
 from pura.usecases.choices import candidates_of
-from pura_audit.jobs.context import Done, Failure, Outcome, Progress, Stopped
-from pura_audit.jobs.queue import JobQueue
+from pura_audit.jobs.queue import Done, Failure, JobQueue, Outcome, Progress, Stopped
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.chosen import Chosen

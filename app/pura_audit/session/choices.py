@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pura.keys import KeyEntry, KeyRef, Place, State
-from pura.model.device import Room
+from pura.model.device import MemoryNeed
 from pura.model.folder import InstalledModel
 from pura.register.issue_log import Usage
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
-from pura_audit.jobs.context import Failure
+from pura_audit.jobs.queue import Failure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class Inventory:
 
     keys: tuple[KeyChoice, ...] = ()
     models: tuple[InstalledModel, ...] = ()
-    rooms: Mapping[str, Room] = field(default_factory=dict)
+    rooms: Mapping[str, MemoryNeed] = field(default_factory=dict)
     profiles: tuple[ProfileChoice, ...] = ()
     place: Place | None = None
     keyring: State = State.NO_BACKEND

@@ -11,8 +11,7 @@ from pura.audit.prepare import mismatches
 from pura.base.errors import PuraError
 from pura.model.device import Device
 from pura.model.folder import InstalledModel
-from pura_audit.jobs.context import Done, Failure, Outcome, Stopped
-from pura_audit.jobs.queue import Jobs
+from pura_audit.jobs.queue import Done, Failure, Jobs, Outcome, Stopped
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.choices import Inventory, KeyChoice, ProfileChoice
 from pura_audit.session.engine import AuditEngine

@@ -17,14 +17,14 @@ from pura.base.paths import Paths
 from pura.base.progress import Checkpoint
 from pura.base.progress import Progress as Told
 from pura.keys import KeyStore, SessionKeys
-from pura.model.device import Device, free_on, room_for
+from pura.model.device import Device, free_on, memory_need
 from pura.model.store import ModelCache
 from pura.register.issue_log import find_usage
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile, prepared
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
-from pura_audit.jobs.context import Failure
+from pura_audit.jobs.queue import Failure
 from pura_audit.platform.i18n import language
 from pura_audit.platform.notices import sample
 from pura_audit.session.choices import (
@@ -114,7 +114,7 @@ class PuraEngine:
         except PuraError as error:
             problems.append(Failure.of(error))
         models, dtype = self.environment.models.list(), self.environment.dtype
-        rooms = {m.name: room_for(m.parameters, dtype, free=free, place=place) for m in models}
+        rooms = {m.name: memory_need(m.parameters, dtype, free=free, place=place) for m in models}
         profiles = self._profiles(problems)
         policy = self._policy(problems)
         return Inventory(

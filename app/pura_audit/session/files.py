@@ -23,7 +23,7 @@ from pura.documents import (
 )
 from pura.documents.folders import Summary, WalkOptions, walk
 from pura.usecases.audits import UnreadFile, unread_file, unread_parts
-from pura_audit.jobs.context import Failure, JobContext
+from pura_audit.jobs.queue import Failure, JobContext
 from pura_audit.platform.i18n import filled, number, translate
 
 BATCH: Final = 200  # rows that the window takes in at once

@@ -18,8 +18,7 @@ from pura.record.finding import Finding
 from pura.usecases.audits import Audited
 from pura.usecases.cases import SaveTo, SavingRun, name_worker, open_log, saving_run
 from pura.usecases.environment import Environment
-from pura_audit.jobs.context import Failure, JobContext, Outcome
-from pura_audit.jobs.queue import Job, JobQueue, Work
+from pura_audit.jobs.queue import Failure, Job, JobContext, JobQueue, Outcome, Work
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.drafts import Drafts
 from pura_audit.session.queue_model import listed

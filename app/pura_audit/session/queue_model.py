@@ -24,7 +24,7 @@ from pura.record.audit import Audit
 from pura.record.finding import Finding
 from pura.scheme import Profile
 from pura.verdict.expect import language_of
-from pura_audit.jobs.context import Failure, Progress
+from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.choices import KeyChoice
 

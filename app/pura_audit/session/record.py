@@ -19,8 +19,7 @@ from pura.documents import from_text
 from pura.record.audit import Audit
 from pura.record.finding import Finding
 from pura.usecases.cases import open_saved, standings_of
-from pura_audit.jobs.context import Done, Failure, Outcome
-from pura_audit.jobs.queue import JobQueue
+from pura_audit.jobs.queue import Done, Failure, JobQueue, Outcome
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.platform.settings import SettingsFile, WindowSettings

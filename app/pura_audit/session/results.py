@@ -26,7 +26,7 @@ from PySide6.QtGui import QFont
 from pura.base.catalogue import catalogue
 from pura.record.finding import Finding
 from pura.record.naming import NamedPayload
-from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.queue import JobContext
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.session.queue_model import (
     Item,

@@ -13,7 +13,7 @@ from pura.record.audit import Audit
 from pura.usecases.cases import open_saved
 from pura.usecases.environment import Environment
 from pura.version import __version__
-from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.queue import JobContext
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.spreadsheet import Cell, Sheet, csv_text, xlsx_bytes
 from pura_audit.session.results import COLUMNS, NUMBERS, PileRow, headers

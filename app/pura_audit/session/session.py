@@ -12,8 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from pura.usecases.cases import name_worker
-from pura_audit.jobs.context import Done, Failure, Outcome, Progress
-from pura_audit.jobs.queue import Job, Jobs, Work
+from pura_audit.jobs.queue import Done, Failure, Job, Jobs, Outcome, Progress, Work
 from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.audits import Audits
 from pura_audit.session.chosen import Chosen

@@ -17,16 +17,17 @@ from pura.model.device import Device
 from pura.model.folder import InstalledModel
 from pura.record.audit import Audit
 from pura.usecases.audits import Audited, Setup, UnreadFile
-from pura_audit.jobs.context import (
+from pura_audit.jobs.queue import (
     Done,
     Failure,
+    Job,
     JobContext,
+    JobQueue,
     Outcome,
     Progress,
     Stopped,
     unexpected,
 )
-from pura_audit.jobs.queue import Job, JobQueue
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.engine import AuditEngine
 from pura_audit.session.keeper import Keeper, Kept

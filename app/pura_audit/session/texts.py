@@ -16,8 +16,7 @@ from pura.documents.folders import Summary, WalkOptions
 from pura.record.audit import Audit
 from pura.usecases.audits import UnreadFile
 from pura.usecases.choices import candidates_text, read_candidates
-from pura_audit.jobs.context import Done, Failure, Outcome
-from pura_audit.jobs.queue import JobQueue
+from pura_audit.jobs.queue import Done, Failure, JobQueue, Outcome
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.platform.settings import SettingsFile

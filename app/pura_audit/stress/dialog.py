@@ -31,27 +31,26 @@ from pura.record.alignment import Kind, align
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile
 from pura.usecases.measurements import Try, list_attacks, stress_text
-from pura_audit.jobs.context import Progress
+from pura_audit.jobs.queue import Progress
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.spreadsheet import csv_text
 from pura_audit.session.session import Session
 from pura_audit.stress.plots import PositionsCard, SweepCard, percent
 from pura_audit.theme.theme import GRID, Theme
-from pura_audit.widgets.ask_file import ask_target
-from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.card import Card, Fold, label
 from pura_audit.widgets.form_dialog import (
+    ask_target,
     button_row,
     close_button,
     dialog_column,
     main_button,
+    name_input,
     opened,
     plain_button,
+    spin_box,
 )
-from pura_audit.widgets.layouts import Fold
-from pura_audit.widgets.table_dialog import TableDialog, fill_table, make_table
 from pura_audit.widgets.text_layout import safe_text
-from pura_audit.widgets.working_dialog import WorkingDialog
+from pura_audit.widgets.working_dialog import TableDialog, WorkingDialog, fill_table, make_table
 
 
 def attack_title(name: str) -> str:

@@ -105,8 +105,7 @@ def face(size: int, *, strong: bool = False, medium: bool = False) -> QFont:
         font.setWeight(QFont.Weight.DemiBold)
     elif medium:
         font.setWeight(QFont.Weight.Medium)
-    if hasattr(font, "setFeature"):  # Qt 6.7
-        font.setFeature(QFont.Tag("tnum"), 1)
+    font.setFeature(QFont.Tag("tnum"), 1)
     return font
 
 

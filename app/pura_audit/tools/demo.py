@@ -249,7 +249,7 @@ def _keep(profile: Profile, paths: Paths) -> None:
 def _paint(audit: Audit, paths: Paths, text: str, keys: dict[str, SecretKey]) -> list[Path]:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from pura_audit.platform import logs
-    from pura_audit.tools.painting import paint_audit
+    from pura_audit.tools.pictures import paint_audit
 
     logs.hear_qt()
     OUTPUT.mkdir(exist_ok=True)

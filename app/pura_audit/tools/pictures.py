@@ -1,24 +1,31 @@
-"""``make screenshots``: the pictures of the user guide, of real audits in the real window.
-
-Taken offscreen with the built-in model and the sample texts. Each holds a digest of what it shows,
-so that ``--check`` names those that are older than the program.
-"""
+"""``make screenshots``: the pictures of the user guide, of real audits in the real window."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pypdfium2
+from PySide6.QtCore import QEventLoop, QSize, Qt, QTimer
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
 
 from pura.base.paths import Paths, resource, user_paths
 from pura.record.audit import Audit
@@ -28,17 +35,129 @@ from pura.scheme import SecretKey
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.queue_model import Item
-from pura_audit.tools import painting
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.session.session import Session
-    from pura_audit.workbench.frame.main_window import MainWindow
+    from pura_audit.workbench.main_window import MainWindow
+
+
+SIZE: Final = QSize(1440, 900)
+_SETTLE_MS: Final = 400  # layouts, fonts and the first look for keys and models
+_SHOWN: Final = "Shown"
+_ACROSS: Final = Qt.Orientation.Horizontal
+_TURNS: Final = 12  # of the event loop: each lays out what the one before has changed
+
+
+def settle(milliseconds: int = _SETTLE_MS) -> None:
+    """Let the window lay itself out and the model thread answer."""
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+    for _ in range(_TURNS):  # on a busy machine the time was over before anything was done
+        QApplication.processEvents()
+
+
+def shown(widget: QWidget) -> str:
+    """Return a digest of what a widget shows: its parts in their order, and what they are called.
+
+    Titles, buttons, headings of tables and names for screen readers count; findings, times, names
+    of devices and whatever else has a digit do not, nor do sizes, colours and fonts.
+    """
+    parts = [widget, *(one for one in widget.findChildren(QWidget) if one.isVisibleTo(widget))]
+    return _digest(" ".join((_kind(one), *_called(one))) for one in parts)
+
+
+def _kind(widget: QWidget) -> str:
+    """Return the name of Qt's class: that ours have other names changes no picture."""
+    kinds = (kind for kind in type(widget).__mro__ if kind.__module__.startswith("PySide6"))
+    return next(kinds).__name__
+
+
+def read(words: str) -> str:
+    """Return a digest of what a page says: its words in any order, without those with a digit."""
+    return _digest(word for word in words.split() if not any(map(str.isdigit, word)))
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(set(lines))).encode()).hexdigest()[:32]
+
+
+def shown_in(path: Path) -> str:
+    """Return the digest of what a picture shows; "" where it holds none."""
+    return QImage(str(path)).text(_SHOWN)
+
+
+def _called(widget: QWidget) -> list[str]:
+    names = [widget.accessibleName()]
+    if isinstance(widget, QAbstractButton) or _is_title(widget):
+        names.append(widget.text())  # type: ignore[attr-defined]
+    if isinstance(widget, QLineEdit | QPlainTextEdit):
+        names.append(widget.placeholderText())
+    if isinstance(widget, QHeaderView) and (model := widget.model()) is not None:
+        count = model.columnCount() if widget.orientation() is _ACROSS else 0
+        names += [str(model.headerData(place, _ACROSS) or "") for place in range(count)]
+    return [name for name in names if name and not any(map(str.isdigit, name))]
+
+
+def _is_title(widget: QWidget) -> bool:
+    return isinstance(widget, QLabel) and widget.property("role") in ("answer", "title", "section")
+
+
+def paint(widget: QWidget, path: Path) -> Path:
+    """Write a widget as PNG, with a digest of what it shows beside it (:func:`shown`)."""
+    return write(widget.grab().toImage(), shown(widget), path)
+
+
+def write(picture: QImage, shows: str, path: Path) -> Path:
+    """Write a picture as PNG, with a digest of what it shows.
+
+    Raises:
+        OSError: The picture cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.setText(_SHOWN, shows)
+    if not picture.save(str(path)):
+        raise OSError(f"the picture {path.name} cannot be written")
+    return path
+
+
+def paint_audit(
+    audit: Audit,
+    path: Path,
+    *,
+    paths: Paths,
+    theme: str,
+    session_keys: Mapping[str, SecretKey] | None = None,
+) -> Path:
+    """Paint the window as it shows an audit.
+
+    Args:
+        audit: The record.
+        path: PNG file to write.
+        paths: The user's folders.
+        theme: ``light`` or ``dark``.
+        session_keys: Keys for this run only, by label.
+    """
+    from pura_audit.application import make_application, show_audit
+
+    make_application()
+    window = show_audit(audit, paths=paths, theme=theme, session_keys=session_keys)
+    try:
+        window.resize(SIZE)
+        window.show()
+        settle()
+        return paint(window, path)
+    finally:
+        window.session.close()
+        window.close()
+        window.deleteLater()
+        settle(0)
+
 
 OUT: Final = Path("docs") / "images"
 ISSUED: Final = "2026-11-21"
+SMALL: Final = ("audit-small", "side-by-side")
 REPORTS: Final = {"report-1": "en", "report-german": "de"}
 TIMEOUT_MS: Final = 600_000
 # Brings the window to where the picture is taken; returns a dialog if that is to be painted.
@@ -103,7 +222,7 @@ def _said(pdf: bytes) -> str:
     """Return a digest of what the first page of a report says."""
     document = pypdfium2.PdfDocument(pdf)
     try:
-        return painting.read(document[0].get_textpage().get_text_bounded())
+        return read(document[0].get_textpage().get_text_bounded())
     finally:
         document.close()
 
@@ -140,14 +259,14 @@ class Pictures:
 
     def take(self, only: tuple[str, ...]) -> int:
         """Take the pictures of these names, or all of them."""
-        for name, theme, size, act in self._plan():
+        for name, act in self._plan():
             if not only or name in only:
-                self._one(name, theme, size, act, self._paint)
+                self._one(name, act, self._paint)
         for name, language in REPORTS.items():
             if not only or name in only:
                 pdf = self._first_report(language)
                 page = QImage.fromData(render_pages(pdf, dpi=100, pages=range(1))[0])
-                painting.write(page, _said(pdf), _file(name))
+                write(page, _said(pdf), _file(name))
         return 0
 
     def old(self, only: tuple[str, ...]) -> list[str]:
@@ -155,74 +274,57 @@ class Pictures:
         found: dict[str, str] = {}
 
         def note(name: str, widget: QWidget) -> None:
-            found[name] = painting.shown(widget)
+            found[name] = shown(widget)
 
-        for name, theme, size, act in self._plan():
+        for name, act in self._plan():
             if name in only:
-                self._one(name, theme, size, act, note)
+                self._one(name, act, note)
         for name, language in REPORTS.items():
             if name in only:
                 found[name] = _said(self._first_report(language))
-        return [name for name, shows in found.items() if painting.shown_in(_file(name)) != shows]
+        return [name for name, shows in found.items() if shown_in(_file(name)) != shows]
 
     def _first_report(self, language: str) -> bytes:
         """Return the report of the sample."""
         if self._marked is None:
-            self._one("audit-light", "light", (1440, 900), self._audited, lambda *_: None)
+            self._one("audit-light", self._audited, lambda *_: None)
         assert self._marked is not None  # it was audited now or before
         then = replace(self._marked, created=f"{ISSUED}T10:00:00+00:00")  # a month is a word
         return build_report([then], _request(language)).pdf
 
     def _paint(self, name: str, widget: QWidget) -> None:
-        painting.paint(widget, _file(f"{name}{self._suffix}"))
+        paint(widget, _file(f"{name}{self._suffix}"))
 
-    def _plan(
-        self,
-    ) -> list[tuple[str, str, tuple[int, int], Act]]:
-        big, small = (1440, 900), (1280, 720)
-        return [
-            ("first-run", "light", big, lambda _w: None),
-            ("first-run-dark", "dark", big, lambda _w: None),
-            ("empty", "light", big, lambda _w: None),
-            ("audit-light", "light", big, self._audited),
-            ("audit-dark", "dark", big, self._audited),
-            ("audit-small", "light", small, self._audited),
-            ("audit-contrast", "contrast", big, self._audited),
-            ("marks", "light", big, self._several),
-            ("marks-dark", "dark", big, self._several),
-            ("in-question", "light", big, self._in_question),
-            ("pile", "light", big, self._pile),
-            ("pile-dark", "dark", big, self._pile),
-            ("no-finding", "light", big, self._plain),
-            ("error", "light", big, self._bad_file),
-            ("error-dark", "dark", big, self._bad_file),
-            ("busy", "light", big, self._busy),
-            ("busy-dark", "dark", big, self._busy),
-            ("ready", "light", big, self._ready),
-            ("audit-german", "light", big, self._audited),
-            ("settings", "light", big, self._settings),
-            ("settings-dark", "dark", big, self._settings),
-            ("report-window-light", "light", big, self._report),
-            ("report-window-dark", "dark", big, self._report),
-            ("report-check", "light", big, self._check),
-            ("report-sign", "light", big, self._sign),
-            ("side-by-side", "light", small, self._side_by_side),
-            ("cases", "light", big, self._cases),
-            ("cases-dark", "dark", big, self._cases),
-            ("cases-german", "light", big, self._cases),
-            ("case-save", "light", big, self._save),
-            ("case-review", "light", big, self._second_person),
-            ("case-check", "light", big, self._check_log),
-        ]
+    def _plan(self) -> Iterator[tuple[str, Act]]:
+        """Yield the name of each picture and what it shows.
 
-    def _one(
-        self,
-        name: str,
-        theme: str,
-        size: tuple[int, int],
-        act: Act,
-        then: Callable[[str, QWidget], None],
-    ) -> None:
+        The end of a name says theme and language; :data:`SMALL` names those of a small window.
+        """
+        for act, names in (
+            (lambda _: None, "first-run first-run-dark empty"),
+            (self._audited, "audit-light audit-dark audit-small audit-contrast"),
+            (self._several, "marks marks-dark"),
+            (self._in_question, "in-question"),
+            (self._pile, "pile pile-dark"),
+            (self._plain, "no-finding"),
+            (self._bad_file, "error error-dark"),
+            (self._busy, "busy busy-dark"),
+            (self._ready, "ready"),
+            (self._audited, "audit-german"),
+            (self._settings, "settings settings-dark"),
+            (self._report, "report-window-light report-window-dark"),
+            (self._check, "report-check"),
+            (self._sign, "report-sign"),
+            (self._side_by_side, "side-by-side"),
+            (self._cases, "cases cases-dark cases-german"),
+            (self._save, "case-save"),
+            (self._second_person, "case-review"),
+            (self._check_log, "case-check"),
+        ):
+            for name in names.split():
+                yield name, act
+
+    def _one(self, name: str, act: Act, then: Callable[[str, QWidget], None]) -> None:
         from pura_audit.application import make_window
         from pura_audit.platform.settings import SettingsFile
 
@@ -236,20 +338,22 @@ class Pictures:
             # Fixed, so that a picture does not depend on whose machine takes it.
             SettingsFile(paths.config).update(language="de" if name.endswith("german") else "en")
             keys = self._all_there(paths) if name == "empty" else None
+            end = name.rpartition("-")[2]
+            theme = end if end in ("dark", "contrast") else "light"
             window = make_window(paths, theme=theme, session_keys=keys)
-            window.resize(*size)
+            window.resize(QSize(1280, 720) if name in SMALL else SIZE)
             window.show()
             chosen = window.session.chosen
             self._until(lambda: chosen.device is not None and chosen.catalogue is not None)
             try:
                 shown = act(window) or window
-                painting.settle()
+                settle()
                 then(name, shown)
             finally:
                 window.session.close()
                 window.close()
                 window.deleteLater()
-                painting.settle(0)
+                settle(0)
 
     @staticmethod
     def _all_there(paths: Paths) -> dict[str, SecretKey]:
@@ -288,36 +392,33 @@ class Pictures:
             data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
             first, *others = (text["text"].strip() for text in data["texts"][:3])
             parts = (host[:500], first, host[500:1000], *others, host[1000:1300])
-            item = self._add(window, "\n\n".join(parts), "annual report")
-            window.session.audits.audit([item])
-            self._until(lambda: item.audit is not None)
-            self._three = item.audit
+            self._three = self._audit(window, "\n\n".join(parts), "annual report")
         else:
             window.session.texts.add_audit(self._three)
-        painting.settle()
+        settle()
         window.selection.select_mark(1)
 
     def _in_question(self, window: MainWindow) -> None:
         """Show a short piece of a marked text: a mark is found, its payload stays in question."""
         data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
-        item = self._add(window, data["texts"][0]["text"][:260], "paragraph")
-        window.session.audits.audit([item])
-        self._until(lambda: item.audit is not None)
+        self._audit(window, data["texts"][0]["text"][:260], "paragraph")
 
     def _plain(self, window: MainWindow) -> None:
         self._audited(window)
-        item = self._add(window, _plain_text(1), "interview")
-        window.session.audits.audit([item])
-        self._until(lambda: item.audit is not None)
+        self._audit(window, _plain_text(1), "interview")
 
     def _pile(self, window: MainWindow) -> None:
         """Show findings of several kinds as a table."""
         self._several(window)
         self._bad_file(window)
-        item = self._add(window, _plain_text(1), "interview")
+        self._audit(window, _plain_text(1), "interview")
+        window.toggle_pile()
+
+    def _audit(self, window: MainWindow, text: str, name: str) -> Audit | None:
+        item = self._add(window, text, name)
         window.session.audits.audit([item])
         self._until(lambda: item.audit is not None)
-        window.toggle_pile()
+        return item.audit
 
     @staticmethod
     def _add(window: MainWindow, text: str, name: str) -> Item:
@@ -330,45 +431,45 @@ class Pictures:
         return item
 
     def _settings(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import program_commands
+        from pura_audit.workbench import opening
 
         self._until(lambda: window.session.chosen.catalogue is not None)
-        return program_commands.show_settings(window)
+        return opening.show_settings(window)
 
     def _report(self, window: MainWindow) -> QWidget:
         """Show the report of the sample and of a text without a mark."""
-        from pura_audit.workbench.frame import report_commands
+        from pura_audit.workbench import opening
 
         self._plain(window)
         window.session.texts.show(window.session.texts.queue.items[0])
-        dialog = report_commands.make_report(window, base=_request(), every=True)
+        dialog = opening.make_report(window, base=_request(), every=True)
         assert dialog is not None  # there are audits
         preview = dialog.preview
         self._until(lambda: preview.built is not None and not preview.view.missing())
         return dialog
 
     def _check(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import report_commands
+        from pura_audit.workbench import opening
 
         self._audited(window)
         assert self._marked is not None
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "R-2026-117.pdf"
             path.write_bytes(build_report([self._marked], ReportRequest()).pdf)
-            dialog = report_commands.verify_report(window, path)
+            dialog = opening.verify_report(window, path)
             self._until(lambda: dialog.checked is not None)
         return dialog
 
     def _sign(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import report_commands
+        from pura_audit.workbench import opening
 
         self._audited(window)
-        return report_commands.sign_report(window, Path("R-2026-117.pdf"))
+        return opening.sign_report(window, Path("R-2026-117.pdf"))
 
     def _cases(self, window: MainWindow) -> CasesDialog:
         """Show a log with three cases; one audit has been looked at by a second person."""
         from pura.caselog import CaseLog, open_case, save_audit, sign_off
-        from pura_audit.workbench.frame import case_commands
+        from pura_audit.workbench import opening
 
         self._plain(window)
         marked, plain = (item.audit for item in window.session.texts.queue.items)
@@ -389,15 +490,15 @@ class Pictures:
             save_audit(log, case.id, plain, who)
             sign_off(log, item, second, agree=True, recomputed="The evidence, from the record.")
         window.session.settings.update(auditor="A. Example")
-        dialog = case_commands.show_cases(window)
+        dialog = opening.show_cases(window)
         self._until(lambda: dialog.pane.shown is not None)
         return dialog
 
     def _save(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import case_commands
+        from pura_audit.workbench import opening
 
         self._cases(window).accept()
-        dialog = case_commands.save_to_case(window)
+        dialog = opening.save_to_case(window)
         assert dialog is not None  # there is an audit
         self._until(lambda: dialog.case.count() > 0)
         return dialog
@@ -415,7 +516,7 @@ class Pictures:
         return dialog
 
     def _side_by_side(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench.frame import case_commands
+        from pura_audit.workbench import opening
 
         self._audited(window)
         audited = _shown(window.session)
@@ -425,7 +526,7 @@ class Pictures:
         del words[50:52]
         window.session.texts.add_text("As has been written: " + " ".join(words), "letter")
         window.session.texts.show(audited)
-        dialog = case_commands.show_side_by_side(window)
+        dialog = opening.show_side_by_side(window)
         assert dialog is not None  # there are two texts
         self._until(dialog.next.isEnabled)
         dialog.go_on()

@@ -1,29 +1,40 @@
-"""Cards: one question, its title and what answers it.
-
-Labels that shorten themselves and the corner that invites files belong to them.
-"""
+"""Cards, labels and layouts: what answers a question stands in a card."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final, TypeVar
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLayout,
+    QLayoutItem,
+    QLineEdit,
+    QMenu,
+    QProgressBar,
+    QPushButton,
     QScrollArea,
     QSizePolicy,
     QStyle,
     QStyleOption,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from pura_audit.platform.i18n import translate
-from pura_audit.theme.theme import FOCUS_RING, GRID, PADDING
+from pura_audit.theme.fonts import icon
+from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
+
+Part = QWidget | QLayout | int | None | tuple[QWidget | QLayout, int]
+Box = TypeVar("Box", bound=QBoxLayout)
 
 
 class ElidedLabel(QLabel):
@@ -32,12 +43,13 @@ class ElidedLabel(QLabel):
     def __init__(
         self,
         text: str = "",
-        parent: QWidget | None = None,
-        *,
-        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        role: str = "",
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
     ) -> None:
-        super().__init__(parent)
-        self._mode = mode
+        super().__init__()
+        if role:
+            self.setProperty("role", role)
+        self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
         self._full = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -68,7 +80,7 @@ class ElidedLabel(QLabel):
         style = self.style()
         style.drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
         rect = self.contentsRect()
-        text = self.fontMetrics().elidedText(self._full, self._mode, rect.width())
+        text = self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, rect.width())
         style.drawItemText(
             painter,
             rect,
@@ -101,19 +113,11 @@ class Card(QFrame):
         above = max(GRID, inner - GRID)
         layout.setContentsMargins(inner, above, inner, above)
         layout.setSpacing(GRID)
-        self.title, self.aside = QLabel(title), ElidedLabel()
-        self.title.setProperty("role", "title")
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.aside.setProperty("role", "muted")
-        self.aside.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.head = QHBoxLayout()
-        self.head.setSpacing(GRID)
-        self.head.addWidget(self.title)
-        self.head.addWidget(self.aside, 1)
+        self.title = label(title, "title")
+        self.aside = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
+        self.head, self.body = row_of(self.title, (self.aside, 1)), column_of()
         if title:
             layout.addLayout(self.head)
-        self.body = QVBoxLayout()
-        self.body.setSpacing(GRID)
         layout.addLayout(self.body, 1)
 
 
@@ -126,8 +130,7 @@ class ScrollCard(Card):
 
     Args:
         widest: Lines are no longer than this, in pixels.
-        above: Margin above the content, in pixels.
-        below: Margin below it.
+        below: Margin below the content, in pixels.
     """
 
     def __init__(
@@ -135,7 +138,6 @@ class ScrollCard(Card):
         parent: QWidget | None = None,
         *,
         widest: int = 16_777_215,
-        above: int = 20,
         below: int = 20,
     ) -> None:
         super().__init__("", parent)
@@ -145,9 +147,8 @@ class ScrollCard(Card):
         self.body.setSpacing(0)
         inside = QWidget()
         inside.setMaximumWidth(widest)
-        self.column = QVBoxLayout(inside)
-        self.column.setContentsMargins(PADDING, above, PADDING, below)
-        self.column.setSpacing(GRID)
+        self.column = column_of(inside=inside)
+        self.column.setContentsMargins(PADDING, 20, PADDING, below)
         self.scroll_area = QScrollArea()
         self.scroll_area.setWidgetResizable(True)
         self.scroll_area.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -198,6 +199,133 @@ def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
     return made
 
 
+def add_parts(layout: Box, *parts: Part) -> Box:
+    """Put parts into a layout, and return it.
+
+    A pair is a part and its share of the room that is left, a number so many pixels of air, and
+    None takes the room that is left.
+    """
+    for part in parts:
+        one, share = part if isinstance(part, tuple) else (part, 0)
+        if one is None:
+            layout.addStretch(1)
+        elif isinstance(one, int):
+            layout.addSpacing(one)
+        elif isinstance(one, QWidget):
+            layout.addWidget(one, share)
+        else:
+            layout.addLayout(one, share)
+    return layout
+
+
+def row_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> QHBoxLayout:
+    """Return parts from left to right (:func:`add_parts`), without margins.
+
+    Args:
+        parts: What stands in it.
+        spacing: Pixels between them; -1 leaves it to the style.
+        inside: A widget that it lays out.
+    """
+    return add_parts(_bare(QHBoxLayout(), spacing, inside), *parts)
+
+
+def column_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> QVBoxLayout:
+    """Return parts under each other; as :func:`row_of`."""
+    return add_parts(_bare(QVBoxLayout(), spacing, inside), *parts)
+
+
+def _bare(layout: Box, spacing: int, inside: QWidget | None) -> Box:
+    layout.setContentsMargins(0, 0, 0, 0)
+    if spacing >= 0:
+        layout.setSpacing(spacing)
+    if inside is not None:
+        inside.setLayout(layout)
+    return layout
+
+
+def push_button(
+    words: str, act: Callable[..., object] | None = None, role: str = ""
+) -> QPushButton:
+    """Return a button in one of the style sheet's roles; ``act`` is called without arguments."""
+    made = QPushButton(words)
+    if role:
+        made.setProperty("role", role)
+    if act is not None:
+        made.clicked.connect(lambda _=False: act())
+    return made
+
+
+def rule() -> QFrame:
+    """Return a line across, one pixel high."""
+    made = QFrame()
+    made.setProperty("role", "rule")
+    return made
+
+
+def search_field(hint: str, name: str = "") -> QLineEdit:
+    """Return a line that can be cleared; its name is the hint, unless it has one of its own."""
+    made = QLineEdit()
+    made.setPlaceholderText(hint)
+    made.setAccessibleName(name or hint)
+    made.setClearButtonEnabled(True)
+    return made
+
+
+def progress_bar(name: str) -> QProgressBar:
+    """Return a bar without a number in it."""
+    made = QProgressBar()
+    made.setTextVisible(False)
+    made.setAccessibleName(name)
+    return made
+
+
+class IconButton(QToolButton):
+    """A button that is an icon in the colours of the theme; its words are tip and spoken name.
+
+    Args:
+        theme: The colours.
+        icon: Its name.
+        words: What it does.
+        act: Does it; None where it opens a menu.
+    """
+
+    def __init__(
+        self, theme: Theme, icon: str, words: str, act: Callable[[], object] | None = None
+    ) -> None:
+        super().__init__()
+        self._theme, self._icon = theme, icon
+        self.setProperty("role", "quiet")
+        self.name(words)
+        if act is not None:
+            self.clicked.connect(lambda _=False: act())
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def name(self, words: str, icon: str = "") -> None:
+        """Say what it does now, under another icon if need be."""
+        self.setToolTip(words)
+        self.setAccessibleName(words)
+        if icon:
+            self._icon = icon
+            self._dress()
+
+    def open_menu(self, menu: QMenu) -> None:
+        """Open a menu when it is pressed."""
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setMenu(menu)
+
+    def _dress(self) -> None:
+        self.setIcon(icon(self._icon, self._theme.tokens.muted))
+
+
+def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
+    """Draw the ring of a widget that draws itself and has the focus."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(colour, 2))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), 6, 6)
+
+
 def restyle(widget: QWidget, name: str, value: object) -> None:
     """Set a property that the style sheet looks at, and let it take effect."""
     widget.setProperty(name, value)
@@ -229,15 +357,219 @@ class DropZone(QFrame):
         self.setObjectName("dropzone")
         self.setAccessibleName(translate("Drop", "Drop files or a folder here"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 14, 12, 14)
-        layout.setSpacing(4)
         first = label(translate("Drop", "Drop files or a folder"), "value")
         second = label(translate("Drop", "or paste a text · text, Word, PDF"), "small")
         for line in (first, second):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            layout.addWidget(line)
+        column_of(first, second, spacing=4, inside=self).setContentsMargins(12, 14, 12, 14)
 
     def mousePressEvent(self, event: object) -> None:
         """Open the file dialog."""
         self.open_wanted.emit()
+
+
+class FlowLayout(QLayout):
+    """Places widgets from left to right, and on the next line where there is no more room."""
+
+    def __init__(self, parent: QWidget | None = None, spacing: int = GRID) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self.setSpacing(spacing)
+        self.setContentsMargins(0, 0, 0, 0)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """Take an item."""
+        self._items.append(item)
+
+    def count(self) -> int:
+        """Return how many items there are."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        """Return an item."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        """Give an item up."""
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def clear(self) -> None:
+        """Remove all widgets."""
+        while self._items:
+            widget = self._items.pop().widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """Return that no room is asked for."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        """Return that the height follows the width."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height at a width."""
+        return self._place(QRect(0, 0, width, 0), move=False)
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Place the widgets."""
+        super().setGeometry(rect)
+        self._place(rect, move=True)
+
+    def sizeHint(self) -> QSize:
+        """Return the room of the largest widget."""
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:
+        """Return the room of the largest widget."""
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        return size
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        x, y, tall = rect.x(), rect.y(), 0
+        for item in self._items:
+            hint = item.sizeHint()
+            if x > rect.x() and x + hint.width() > rect.right() + 1:
+                x, y, tall = rect.x(), y + tall + self.spacing(), 0
+            if move:
+                item.setGeometry(QRect(QPoint(x, y), hint))
+            x += hint.width() + self.spacing()
+            tall = max(tall, hint.height())
+        return y + tall - rect.y()
+
+
+LEAST: Final = 120  # pixels that stay in sight
+
+
+class Scrolled(QScrollArea):
+    """Takes the height that its content needs, and less where there is less.
+
+    Args:
+        content: What stands in it.
+    """
+
+    def __init__(self, content: QLayout) -> None:
+        super().__init__()
+        self._content = content
+        inside = QWidget()
+        inside.setLayout(content)
+        content.setContentsMargins(0, 0, 0, 0)
+        inside.installEventFilter(self)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidgetResizable(True)
+        self.setWidget(inside)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hear that the content needs another height."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height that the content needs at a width."""
+        if self._content.hasHeightForWidth():
+            return self._content.totalHeightForWidth(width)
+        return self._content.totalSizeHint().height()
+
+    def sizeHint(self) -> QSize:
+        """Return what the content needs."""
+        return self._content.totalSizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width that the content needs beside a bar, and a height to scroll in."""
+        least = self._content.totalMinimumSize()
+        bar = self.verticalScrollBar().sizeHint().width()
+        return QSize(least.width() + bar, min(least.height(), LEAST))
+
+
+class Fold(QWidget):
+    """A heading, and below it what it stands for.
+
+    Attributes:
+        head: The heading; pressing it opens or folds.
+        body: Layout for the content.
+
+    Signals:
+        toggled: It was opened or folded.
+    """
+
+    toggled = Signal(bool)
+
+    def __init__(
+        self,
+        title: str,
+        *,
+        opened: bool = False,
+        ruled: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._title = title
+        self.head = push_button(title, role="fold")
+        self.head.setAutoDefault(False)
+        self.head.setCheckable(True)
+        self.head.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.head.toggled.connect(self._toggle)
+        self.aside = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
+        self._inside = QWidget()
+        self.body = column_of(inside=self._inside)
+        self.body.setContentsMargins(0, GRID // 2, 0, GAP)
+        line = rule()
+        line.setVisible(ruled)
+        head = row_of(self.head, (self.aside, 1), spacing=GAP)
+        column_of(head, self._inside, line, spacing=GRID // 2, inside=self)
+        self.head.setChecked(opened)
+        self._toggle(opened)
+
+    def open(self) -> None:
+        """Unfold it."""
+        self.head.setChecked(True)
+
+    def fold(self) -> None:
+        """Leave only its heading."""
+        self.head.setChecked(False)
+
+    def retitle(self, title: str) -> None:
+        """Give it another heading."""
+        self._title = title
+        self.head.setText(title)
+        self._name()
+
+    def tell(self, words: str) -> None:
+        """Say in a few words what is in it."""
+        self.aside.setText(words)
+        self._name()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._draw()
+
+    def _toggle(self, opened: bool) -> None:
+        self._inside.setVisible(opened)
+        self._draw()
+        self._name()
+        self.toggled.emit(opened)
+
+    def _draw(self) -> None:
+        colour = self.palette().color(QPalette.ColorRole.PlaceholderText).name()
+        self.head.setIcon(icon("up" if self.head.isChecked() else "down", colour))
+
+    def _name(self) -> None:
+        opened = (
+            translate("Report", "open")
+            if self.head.isChecked()
+            else (translate("Report", "folded"))
+        )
+        parts = (self._title, self.aside.text(), opened)
+        self.head.setAccessibleName(", ".join(part for part in parts if part))

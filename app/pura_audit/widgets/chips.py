@@ -70,8 +70,7 @@ class ChoiceMenu(QMenu):
             self.addAction(hint).setEnabled(False)
         if self._manage:
             self.addSeparator()
-            manage = self.addAction(self._manage)
-            manage.triggered.connect(lambda _=False: self.manage_wanted.emit())
+            self.addAction(self._manage, self.manage_wanted.emit)
 
     def _triggered(self, place: int) -> None:
         if not self._several:
@@ -116,15 +115,9 @@ class Chip(QToolButton):
             only one can be made.
         manage: Last line of the list.
 
-    Signals:
-        chosen: Place of the choice in the list.
-        several_chosen: Places of the choices, where there can be several.
-        manage_wanted: The last line of the list.
+    Attributes:
+        choices: The list; it tells what was chosen.
     """
-
-    chosen = Signal(int)
-    several_chosen = Signal(list)
-    manage_wanted = Signal()
 
     def __init__(
         self, kind: str, parent: QWidget | None = None, *, several: str = "", manage: str = ""
@@ -138,17 +131,14 @@ class Chip(QToolButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMaximumWidth(MAX_CHIP)
-        self._menu = ChoiceMenu(self, manage=manage)
-        self._menu.setAccessibleName(kind)
-        self._menu.chosen.connect(self.chosen)
-        self._menu.several_chosen.connect(self.several_chosen)
-        self._menu.manage_wanted.connect(self.manage_wanted)
-        self.setMenu(self._menu)
+        self.choices = ChoiceMenu(self, manage=manage)
+        self.choices.setAccessibleName(kind)
+        self.setMenu(self.choices)
 
     def set_choices(
         self,
         choices: Sequence[tuple[str, str]],
-        current: int | Collection[int],
+        current: Collection[int],
         missing: str,
         hint: str,
         *,
@@ -159,16 +149,15 @@ class Chip(QToolButton):
 
         Args:
             choices: Title and remark of every choice.
-            current: Place of the one in use, -1 for none; the places where there can be several.
+            current: Places of those in use.
             missing: What the chip says when nothing is chosen.
             hint: What to do about that, shown in the list.
             lacking: Nothing chosen is a lack, and asks for attention.
             one: Of these choices only one can be made, also where several could be.
         """
-        ticked = [current] if isinstance(current, int) else sorted(current)
-        used = [choices[place] for place in ticked if 0 <= place < len(choices)]
+        used = [choices[place] for place in sorted(current)]
         lines = [f"{title}\t{remark}" if remark else title for title, remark in choices]
-        self._menu.fill(lines, ticked, hint, several=bool(self._several) and not one)
+        self.choices.fill(lines, current, hint, several=bool(self._several) and not one)
         self._value, self._lacks = missing, not used
         if used:
             self._value = used[0][0]

@@ -1,30 +1,39 @@
-"""What every dialog is made of, and what it may ask of the window that it was opened from."""
+"""What dialogs are made of: bases, buttons, fields, questions for files, and the window behind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
+    QFileDialog,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QLineEdit,
     QMessageBox,
+    QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
+    QSpinBox,
     QToolButton,
+    QTreeView,
     QVBoxLayout,
     QWidget,
 )
 
-from pura_audit.jobs.context import Done, Failure, Outcome
-from pura_audit.platform.i18n import translate
+from pura.report.request import MAX_FIELD
+from pura_audit.jobs.queue import Done, Failure, Outcome
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
-from pura_audit.theme.theme import GAP, PADDING, Mode, Theme
-from pura_audit.widgets.card import label, restyle
+from pura_audit.theme.theme import GAP, GRID, PADDING, Mode, Theme
+from pura_audit.widgets.card import column_of, label, push_button, restyle, row_of
 
 
 class Host(Protocol):
@@ -224,22 +233,20 @@ def dialog_column(
         role: Of the title in the style sheet.
         spacing: Pixels between the parts.
     """
-    column = QVBoxLayout(dialog)
-    column.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-    column.setSpacing(spacing)
+    made = column_of(spacing=spacing, inside=dialog)
+    made.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
     if title:
-        column.addWidget(label(title, role, wrap=True))
+        made.addWidget(label(title, role, wrap=True))
     if words:
-        column.addWidget(label(words, "muted", wrap=True))
-    return column
+        made.addWidget(label(words, "muted", wrap=True))
+    return made
 
 
 def plain_button(words: str, act: Callable[..., object]) -> QPushButton:
     """Return a button that Enter presses while it has the focus, and never otherwise."""
-    button = QPushButton(words)
-    button.setAutoDefault(False)
-    button.clicked.connect(act)
-    return button
+    made = push_button(words, act)
+    made.setAutoDefault(False)
+    return made
 
 
 def main_button(words: str, act: Callable[..., object], *, enter: bool = True) -> QPushButton:
@@ -280,13 +287,7 @@ def close_button(dialog: QDialog, *, enter: bool = False) -> QPushButton:
 
 def button_row(*right: QWidget, left: Sequence[QWidget] = ()) -> QHBoxLayout:
     """Return the last row of a dialog: buttons at its right end, the main one last."""
-    row = QHBoxLayout()
-    for widget in left:
-        row.addWidget(widget)
-    row.addStretch(1)
-    for widget in right:
-        row.addWidget(widget)
-    return row
+    return row_of(*left, None, *right, spacing=-1)
 
 
 def opened(dialog: Shown) -> Shown:
@@ -328,3 +329,248 @@ def ask_first(
     box.setDefaultButton(no if safe else buttons[0])
     box.setEscapeButton(no)
     return opened(box)
+
+
+LINE: Final = 32  # height of a line, as high as a choice beside it
+
+
+class LabelledField(QWidget):
+    """A name, a field, and a line for what is wrong with it.
+
+    Args:
+        caption: The name.
+        widget: The field.
+        longest: Characters that it takes; 0 does not count.
+    """
+
+    def __init__(self, caption: str, widget: QWidget, *, longest: int = 0) -> None:
+        super().__init__()
+        self.widget = widget
+        self._longest = longest
+        name_input(widget, caption)
+        name = label(caption, "label", wrap=True)
+        name.setBuddy(widget)
+        self.wrong = label("", "attention", wrap=True)
+        self.wrong.hide()
+        # Room that is left over does not go between the name and its field.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        column_of(name, widget, self.wrong, spacing=3, inside=self)
+
+    def complain(self, words: str) -> None:
+        """Say below the field what is wrong; "" takes it back."""
+        self.wrong.setText(words)
+        self.wrong.setVisible(bool(words))
+        self.widget.setAccessibleDescription(words)
+
+
+class Words(LabelledField):
+    """Words to be typed, on one line or on several.
+
+    Signals:
+        edited: They have changed.
+    """
+
+    edited = Signal()
+
+    def __init__(self, caption: str, *, lines: int = 1, hint: str = "") -> None:
+        self._box: QLineEdit | QPlainTextEdit
+        if lines == 1:
+            self._box = QLineEdit()
+            self._box.setMinimumHeight(LINE)
+            self._box.setMaxLength(32_000)  # too long is said, not cut
+        else:
+            self._box = QPlainTextEdit()
+            self._box.setTabChangesFocus(True)
+            self._box.setFixedHeight(20 + 17 * lines)
+        self._box.setPlaceholderText(hint)
+        super().__init__(caption, self._box, longest=MAX_FIELD)
+        self._box.textChanged.connect(lambda *_: self.edited.emit())
+
+    @property
+    def text(self) -> str:
+        """What stands in it, without blanks around."""
+        box = self._box
+        return (box.text() if isinstance(box, QLineEdit) else box.toPlainText()).strip()
+
+    def set_text(self, text: str) -> None:
+        """Put words in."""
+        if isinstance(self._box, QLineEdit):
+            self._box.setText(text)
+            self._box.setCursorPosition(0)
+        else:
+            self._box.setPlainText(text)
+
+    def set_hint(self, words: str) -> None:
+        """Say what stands there when nothing is typed."""
+        self._box.setPlaceholderText(words)
+
+    def check(self) -> bool:
+        """Say when it is too long; return whether it fits."""
+        fits = len(self.text) <= self._longest
+        words = translate(
+            "Report", "This has {n:count} characters; a report takes {most:count}. Shorten it."
+        )
+        words = filled(words, n=len(self.text), most=self._longest)
+        self.complain("" if fits else words)
+        return fits
+
+
+def choice(
+    caption: str, rows: Sequence[tuple[str, str]], current: str, act: Callable[[], object]
+) -> tuple[LabelledField, QComboBox]:
+    """Return a field with a choice of values, and the box in it."""
+    box = QComboBox()
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(6)
+    for value, words in rows:
+        box.addItem(words, value)
+    box.setCurrentIndex(max(0, box.findData(current)))
+    box.currentIndexChanged.connect(lambda _: act())
+    return LabelledField(caption, box), box
+
+
+def pair(first: QWidget, second: QWidget, *, shares: tuple[int, int] = (1, 1)) -> QLayout:
+    """Put two fields beside each other."""
+    made = row_of()
+    for part, share in zip((first, second), shares, strict=True):
+        made.addWidget(part, share, Qt.AlignmentFlag.AlignTop)
+    return made
+
+
+def spin_box(low: int, high: int, value: int) -> QSpinBox:
+    """Return a field for a whole number, its text as far from the edge as in other fields."""
+    box = QSpinBox()
+    box.setRange(low, high)
+    box.setValue(value)
+    box.lineEdit().setTextMargins(GRID, 0, 0, 0)
+    return box
+
+
+def name_input(widget: QWidget, words: str) -> None:
+    """Give a widget its accessible name; a spin box has a line inside that is asked as well."""
+    widget.setAccessibleName(words)
+    for line in widget.findChildren(QLineEdit):
+        line.setAccessibleName(words)
+
+
+Take = Callable[[Path], object]
+SIZE: Final = QSize(860, 560)
+WIDTHS: Final = (310, 90, 110, 150)
+_ARROWS: Final = {"backButton": "←", "forwardButton": "→", "toParentButton": "↑"}
+_last: Final[list[str]] = []
+
+
+def ask_file(parent: QWidget, title: str, take: Take, *kinds: str) -> QFileDialog:
+    """Ask for one file that is there.
+
+    Args:
+        parent: The window or dialog that asks.
+        title: Of the question.
+        take: Gets the file that was chosen, and is not called when none was.
+        kinds: What is offered, as ``Profiles (*.json)``; left out: every file.
+
+    Returns:
+        The open question; it is deleted when it closes.
+    """
+    dialog = _question(parent, title, kinds)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    return _asked(dialog, take)
+
+
+def ask_files(
+    parent: QWidget, title: str, take: Callable[[list[Path]], object], *kinds: str
+) -> QFileDialog:
+    """Ask for files that are there; as :func:`ask_file`."""
+    dialog = _question(parent, title, kinds)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(lambda names: take([*map(Path, names)]))
+    return _asked(dialog)
+
+
+def ask_folder(parent: QWidget, title: str, take: Take) -> QFileDialog:
+    """Ask for a folder that is there; as :func:`ask_file`."""
+    dialog = _question(parent, title, ())
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    return _asked(dialog, take)
+
+
+def ask_target(
+    parent: QWidget,
+    title: str,
+    take: Take,
+    *kinds: str,
+    name: str = "",
+    suffix: str = "",
+    folder: Path | None = None,
+    confirm: bool = True,
+) -> QFileDialog:
+    """Ask where a file is to be written; about one that is there the question asks by itself.
+
+    Args:
+        parent: As of :func:`ask_file`.
+        title: As of :func:`ask_file`.
+        take: As of :func:`ask_file`.
+        kinds: As of :func:`ask_file`.
+        name: What is suggested.
+        suffix: Ending of a name that has none; of several kinds that of the chosen one follows.
+        folder: Where it begins.
+        confirm: False leaves it to the caller to ask about a file that is there.
+    """
+    dialog = _question(parent, title, kinds)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setOption(QFileDialog.Option.DontConfirmOverwrite, not confirm)
+    dialog.setDefaultSuffix(suffix)
+    if len(kinds) > 1:
+        dialog.filterSelected.connect(
+            lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[-1].rstrip(")"))
+        )
+    if folder is not None:
+        dialog.setDirectory(str(folder))
+    if name:
+        dialog.selectFile(name)
+    return _asked(dialog, take)
+
+
+def _question(parent: QWidget, title: str, kinds: tuple[str, ...]) -> QFileDialog:
+    dialog = QFileDialog(parent, title)
+    if kinds:
+        dialog.setNameFilters(kinds)
+    if _last:
+        dialog.setDirectory(_last[0])
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.filesSelected.connect(_remember)
+    _dress(dialog)
+    return dialog
+
+
+def _dress(dialog: QFileDialog) -> None:
+    """Dress Qt's own dialog; where the desktop has one it has no widgets of Qt's."""
+    for line in dialog.findChildren(QLineEdit):
+        completer = line.completer()
+        popup = None if completer is None else completer.popup()
+        if popup is not None:
+            popup.setObjectName("completions")
+            dialog.resize(SIZE)
+    for name, sign in _ARROWS.items():  # its own are black in every theme
+        button = dialog.findChild(QToolButton, name)
+        if button is not None:
+            button.setIcon(QIcon())
+            button.setText(sign)
+    for table in dialog.findChildren(QTreeView):
+        for column, wide in enumerate(WIDTHS):
+            table.setColumnWidth(column, wide)
+        table.header().setStretchLastSection(True)
+
+
+def _asked(dialog: QFileDialog, take: Take | None = None) -> QFileDialog:
+    if take is not None:
+        dialog.fileSelected.connect(lambda name: take(Path(name)))
+    dialog.open()
+    return dialog
+
+
+def _remember(names: list[str]) -> None:
+    if names:
+        _last[:] = [str(Path(names[0]).parent)]

@@ -1,7 +1,4 @@
-"""A card with a picture of numbers.
-
-Pyqtgraph quietened, table twin, spoken summary, copy, export.
-"""
+"""Cards with a picture of numbers (table twin, summary, copy, export), and the verbal scale."""
 
 from __future__ import annotations
 
@@ -11,33 +8,29 @@ from pathlib import Path
 import pyqtgraph as pg
 from PySide6.QtCore import QBuffer, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QAction,
+    QFontMetricsF,
     QGuiApplication,
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPaintEvent,
+    QPen,
     QPixmap,
     QWheelEvent,
 )
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import (
-    QGraphicsView,
-    QMenu,
-    QStackedWidget,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QGraphicsView, QMenu, QSizePolicy, QStackedWidget, QWidget
 
 from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
 from pura.record.audit import Audit
-from pura_audit.platform.i18n import error_words, filled, translate
+from pura.words.sentences import scale
+from pura_audit.platform.i18n import error_words, filled, language, number, translate
 from pura_audit.platform.spreadsheet import csv_text
 from pura_audit.theme import fonts
-from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import Theme
-from pura_audit.widgets.ask_file import ask_target
-from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.card import Card, IconButton, focus_ring, label
+from pura_audit.widgets.form_dialog import ask_target
 
 pg.setConfigOptions(antialias=True)
 
@@ -51,6 +44,7 @@ class Plot(pg.PlotWidget):
         raised: Up (-1) or down (+1) was pressed.
         zoomed: More (1) or less (-1) of it is wanted: + and -, or the wheel.
         pressed: A place of the plot was clicked, in data coordinates.
+        hovered: The pointer is there.
     """
 
     stepped = Signal(int)
@@ -58,6 +52,7 @@ class Plot(pg.PlotWidget):
     raised = Signal(int)
     zoomed = Signal(int)
     pressed = Signal(float, float)
+    hovered = Signal(float, float)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         # Menus that are only switched off are built all the same, a third of the plot's time.
@@ -111,18 +106,23 @@ class Plot(pg.PlotWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Tell where it was clicked."""
         super().mousePressEvent(event)
+        self.pressed.emit(*self._place(event))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell where the pointer is."""
+        self.hovered.emit(*self._place(event))
+
+    def _place(self, event: QMouseEvent) -> tuple[float, float]:
         scene = self.mapToScene(event.position().toPoint())
         place = self.getPlotItem().getViewBox().mapSceneToView(scene)
-        self.pressed.emit(place.x(), place.y())
+        return place.x(), place.y()
 
     def paintEvent(self, event: object) -> None:
         """Draw the focus ring over the plot."""
         super().paintEvent(event)
         if self.hasFocus():
             painter = QPainter(self.viewport())
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(pg.mkPen(self.theme.colour("accent"), width=2))
-            painter.drawRoundedRect(self.viewport().rect().adjusted(1, 1, -1, -1), 6, 6)
+            focus_ring(painter, self.theme.colour("accent"), self.viewport().rect())
             painter.end()
 
 
@@ -154,16 +154,10 @@ class PlotCard(Card):
     def __init__(self, title: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(title, parent, inner=20)
         self.theme = theme
-        self._more = QToolButton()
-        self._more.setProperty("role", "quiet")
-        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         words = filled(translate("Plot", "Table, copy and export of “{title:text}”"), title=title)
-        self._more.setAccessibleName(words)
-        self._more.setToolTip(words)
-        self._more.setMenu(self._build_menu())
+        self._more = IconButton(theme, "more", words)
+        self._more.open_menu(self._build_menu())
         self.head.addWidget(self._more)
-        theme.changed.connect(self._dress)
-        self._dress()
 
     def show_plot(self, plot: QWidget) -> None:
         """Put the plot into the card, and words in its place while there is nothing to show."""
@@ -279,9 +273,7 @@ class PlotCard(Card):
             (translate("Plot", "Copy summary in words"), self._copy_words),
             (translate("Plot", "Export …"), self._ask_export),
         ):
-            action = QAction(words, menu)
-            action.triggered.connect(lambda _=False, a=act: a())
-            menu.addAction(action)
+            menu.addAction(words, act)
         return menu
 
     def _copy_picture(self) -> None:
@@ -316,5 +308,96 @@ class PlotCard(Card):
             words = filled(translate("Plot", "Exported: {file:text}"), file=path.name)
         self.noticed.emit(words)
 
-    def _dress(self) -> None:
-        self._more.setIcon(icon("more", self.theme.tokens.muted))
+
+TOP, BAND = 20, 34
+HEIGHT = TOP + BAND + 18
+
+
+class ScaleStrip(QWidget):
+    """Seven steps from no support to extremely strong; the reached one is framed and bold."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._place: int | None = None
+        self._against = False
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Return the room that two lines of words need."""
+        return QSize(560, HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least room."""
+        return QSize(320, HEIGHT)
+
+    def show_place(self, word: str, log10_lr: float) -> None:
+        """Mark our place.
+
+        Args:
+            word: Word of the scale in the record, English.
+            log10_lr: Reported likelihood ratio; below 0 it supports H2.
+        """
+        rows = scale(language())
+        words = [row.word for row in scale("en")]
+        self._place = words.index(word) if word in words else None
+        if self._place is None:
+            self.update()
+            return
+        self._against = log10_lr < 0 and self._place > 0
+        row = rows[self._place]
+        self.setAccessibleName(translate("Answer", "Scale of support"))
+        self.setAccessibleDescription(f"{row.word} ({row.range}). {self._heading()}")
+        self.setToolTip("\n".join(f"{r.word}: {r.range}" for r in rows))
+        self.update()
+
+    def _heading(self) -> str:
+        if self._against:
+            return translate("Answer", "support for H2 over H1")
+        return translate("Answer", "support for H1 over H2")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the steps, and the likelihood ratios at which they begin."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        rows = scale(language())
+        painter.setPen(self._theme.colour("muted"))
+        painter.setFont(fonts.face(fonts.LABEL))
+        painter.drawText(
+            QRectF(0, 0, self.width(), 16), Qt.AlignmentFlag.AlignLeft, self._heading()
+        )
+        boxes = self._boxes([row.word for row in rows])
+        order = [i for i in range(len(rows)) if i != self._place]
+        # The reached step comes last: its frame lies over its neighbours'.
+        for place in order + ([self._place] if self._place is not None else []):
+            self._step(painter, boxes[place], rows[place].word, reached=place == self._place)
+        painter.setPen(self._theme.colour("muted"))
+        painter.setFont(fonts.face(fonts.LABEL))
+        for box, row in zip(boxes[1:], rows[1:], strict=True):
+            mark = QRectF(box.left() - 40, TOP + BAND + 3, 80, 14)
+            painter.drawText(mark, Qt.AlignmentFlag.AlignCenter, number(round(10**row.low)))
+
+    def _boxes(self, words: list[str]) -> list[QRectF]:
+        """Share the width so that every word has its two lines, the rest in equal parts."""
+        metrics = QFontMetricsF(fonts.face(fonts.LABEL, strong=True))
+        least = []
+        for word in words:
+            parts = [metrics.horizontalAdvance(part) for part in word.split()]
+            least.append(max(*parts, 0.6 * metrics.horizontalAdvance(word)) + 12)
+        share = max(0.0, self.width() - 1 - sum(least)) / len(words)
+        shrink = min(1.0, (self.width() - 1) / sum(least))
+        boxes, x = [], 0.5
+        for width in least:
+            boxes.append(QRectF(x, TOP + 0.5, width * shrink + share, BAND))
+            x += width * shrink + share
+        return boxes
+
+    def _step(self, painter: QPainter, box: QRectF, word: str, *, reached: bool) -> None:
+        painter.setPen(QPen(self._theme.colour("accent" if reached else "line"), 1 + reached))
+        painter.setBrush(self._theme.colour("accent_soft" if reached else "background"))
+        painter.drawRoundedRect(box, 3 * reached, 3 * reached)
+        painter.setPen(self._theme.colour("text" if reached else "muted"))
+        painter.setFont(fonts.face(fonts.LABEL, strong=reached))
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(box.adjusted(3, 1, -3, -1), flags, word)

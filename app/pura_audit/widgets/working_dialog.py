@@ -1,33 +1,175 @@
-"""Dialogs that hand use cases to the session: how these go, and a table of what is stored."""
+"""Tables, and dialogs that hand use cases to the session and show what is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QProgressBar,
+    QAbstractItemView,
+    QHeaderView,
     QPushButton,
+    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
-from pura_audit.jobs.context import Done, Failure, Outcome, Progress
-from pura_audit.jobs.queue import Job, Work
+from pura_audit.jobs.queue import Done, Failure, Job, Outcome, Progress, Work
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import (
+    Scrolled,
+    add_parts,
+    column_of,
+    label,
+    progress_bar,
+    push_button,
+    row_of,
+)
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
+    PlainDialog,
     Remark,
     button_row,
     close_button,
     dialog_column,
+    plain_button,
 )
-from pura_audit.widgets.layouts import Scrolled
-from pura_audit.widgets.table_dialog import fill_table, make_table
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class RowsModel(QAbstractTableModel):
+    """Rows of cells that are shown as they are."""
+
+    def __init__(
+        self, headers: Sequence[str], rows: Sequence[Sequence[str]], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._headers, self._rows = tuple(headers), rows
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """Return the number of rows."""
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index | None = None) -> int:
+        """Return the number of columns."""
+        return 0 if parent is not None and parent.isValid() else len(self._headers)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a cell, or where it is set."""
+        if not index.isValid():
+            return None
+        cell = self._rows[index.row()][index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return cell
+        if role == Qt.ItemDataRole.TextAlignmentRole and is_number(cell):
+            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return a header."""
+        if orientation == Qt.Orientation.Horizontal and 0 <= section < len(self._headers):
+            if role == Qt.ItemDataRole.DisplayRole:
+                return self._headers[section]
+            if role == Qt.ItemDataRole.TextAlignmentRole:
+                sides = Qt.AlignmentFlag
+                right = bool(self._rows) and is_number(self._rows[0][section])
+                return int((sides.AlignRight if right else sides.AlignLeft) | sides.AlignVCenter)
+        return None
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number as this program writes them."""
+    plain = cell.replace("\N{MINUS SIGN}", "-").replace(",", ".")
+    try:
+        float(plain)
+    except ValueError:
+        return False
+    return len(cell) < 24 and not (len(cell) > 3 and set(cell) <= {"0", "1"})
+
+
+def make_table(name: str) -> QTableView:
+    """Return a table of whole rows that can be chosen and not edited."""
+    table = QTableView()
+    table.setAccessibleName(name)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setTabKeyNavigation(False)
+    table.setShowGrid(False)
+    table.setAlternatingRowColors(True)
+    table.setWordWrap(False)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(32)
+    table.horizontalHeader().setHighlightSections(False)
+    return table
+
+
+def fill_table(
+    table: QTableView, headers: Sequence[str], rows: Sequence[Sequence[str]], widest: int = 220
+) -> None:
+    """Put rows into a table; the last column takes the room that is left."""
+    old = table.model()
+    table.setModel(RowsModel(headers, rows, table))
+    if old is not None:
+        old.deleteLater()
+    header = table.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+    table.resizeColumnsToContents()
+    for column in range(len(headers) - 1):
+        header.resizeSection(column, min(header.sectionSize(column) + GRID, widest))
+    header.setSectionResizeMode(len(headers) - 1, QHeaderView.ResizeMode.Stretch)
+
+
+class TableDialog(PlainDialog):
+    """Shows rows; they can be copied."""
+
+    def __init__(
+        self,
+        title: str,
+        headers: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        words: str,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.resize(640, 560)
+        self._headers, self._rows = headers, rows
+        layout = dialog_column(self, title, words)
+        self.table = make_table(title)
+        self.table.setModel(RowsModel(headers, rows, self.table))
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.setWordWrap(True)
+        self.table.verticalHeader().setDefaultSectionSize(28)
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(True)
+        if len(rows) < 2000:
+            self.table.resizeColumnsToContents()
+        copy = push_button(translate("Dialog", "Copy table"), self.copy)
+        foot = button_row(close_button(self, enter=True), left=(copy,))
+        add_parts(layout, (self.table, 1), foot)
+        self.table.setFocus()
+
+    def copy(self) -> None:
+        """Copy everything, tabs between the cells."""
+        lines = ["\t".join(row) for row in (self._headers, *self._rows)]
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Ctrl+C copies."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        else:
+            super().keyPressEvent(event)
+
 
 T = TypeVar("T")
 
@@ -42,12 +184,8 @@ class WorkingDialog(FittedDialog):
         self.words = Remark()
         # A widget: Qt takes the width of a layout with nothing in sight for a limit of its column.
         self._moving = QWidget()
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(translate("Stores", "Progress"))
-        self.stop = QPushButton(translate("Stores", "Stop"))
-        self.stop.setAutoDefault(False)
-        self.stop.clicked.connect(self._stop)
+        self.bar = progress_bar(translate("Stores", "Progress"))
+        self.stop = plain_button(translate("Stores", "Stop"), self._stop)
         session.noticed.connect(self._noticed)
         self._show_progress(None)
 
@@ -95,15 +233,8 @@ class WorkingDialog(FittedDialog):
 
     def progress_row(self) -> QVBoxLayout:
         """Return the line of words, and below it the bar with its button."""
-        column, row = QVBoxLayout(), QHBoxLayout(self._moving)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
-        row.addWidget(self.bar, 1)
-        row.addWidget(self.stop)
-        column.setSpacing(GRID)
-        column.addWidget(self.words)
-        column.addWidget(self._moving)
-        return column
+        row_of((self.bar, 1), self.stop, spacing=GAP, inside=self._moving)
+        return column_of(self.words, self._moving)
 
     def _show_progress(self, share: float | None) -> None:
         self._moving.setVisible(share is not None)
@@ -152,29 +283,20 @@ class StoreDialog(WorkingDialog):
         self.setWindowTitle(name)
         self.title.setText(name)
         self.table.setAccessibleName(name)
-        layout, middle, list_side = self.column, QHBoxLayout(), QVBoxLayout()
-        layout.addWidget(self.title)
-        layout.addWidget(self.state)
-        list_side.setSpacing(GRID)
-        for widget in (self.none, self.table, self.detail):
-            list_side.addWidget(widget, 1 if widget is self.table else 0)
-        column = QVBoxLayout()
-        column.setSpacing(GRID)
+        acts = column_of()
         for kind, (words, act) in buttons.items():
-            button = QPushButton(words)
-            button.setAutoDefault(False)
-            button.clicked.connect(lambda _=False, do=act: do())
-            if kind.startswith("-"):
-                column.addSpacing(GRID)
-            self.buttons[kind.lstrip("-")] = button
-            column.addWidget(button)
-        column.addStretch(1)
-        middle.setSpacing(GAP)
-        middle.addLayout(list_side, 1)
-        middle.addWidget(Scrolled(column))
-        layout.addLayout(middle, 1)
-        layout.addLayout(self.progress_row())
-        layout.addLayout(button_row(close_button(self, enter=True)))
+            made = self.buttons[kind.lstrip("-")] = plain_button(words, act)
+            add_parts(acts, *((GRID, made) if kind.startswith("-") else (made,)))
+        rows = column_of(self.none, (self.table, 1), self.detail)
+        middle = row_of((rows, 1), Scrolled(add_parts(acts, None)), spacing=GAP)
+        add_parts(
+            self.column,
+            self.title,
+            self.state,
+            (middle, 1),
+            self.progress_row(),
+            button_row(close_button(self, enter=True)),
+        )
 
     def fill(self, headers: Sequence[str], rows: Sequence[Sequence[str]], chosen: int) -> None:
         """Show rows, and choose one."""

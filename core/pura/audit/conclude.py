@@ -223,7 +223,7 @@ def separate_marks(
         (one for one in listed if one.mark is not shown.exact.strongest),
         key=lambda one: -one.log10_e,
     )
-    # The more passages are reported, the less each must reach (docs/evidence.md §4).
+    # The more passages are reported, the less each must reach (evidence.md §4).
     while further:
         reported = sum(max(1, len(one.mark.ranges)) for one in first + further)
         if further[-1].log10_e >= threshold - math.log10(reported):

@@ -35,7 +35,6 @@ from pura.keys.foreign import open_secret
 from pura.model.load import BareModel, LanguageModel
 from pura.record.audit import Audit
 from pura.record.evidence import (
-    ChangeFacts,
     PayloadFacts,
     SchemeFacts,
     StepEvidence,
@@ -50,8 +49,6 @@ from pura.verdict.outcome import decide_outcome
 from pura.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from pura.audit.options import AuditText, Options
-    from pura.model.load import BareModel
     from pura.model.tokenise import Tokens
 
 
@@ -306,18 +303,13 @@ class _Walk:
             usable = max(int(one.token.size) for one in mine)
             policy = self._options.policy
             rows.append(
-                VariantFacts(
-                    name=variant.name,
+                variant.facts(
+                    found,
                     shown=number == best.variant,
-                    text=None if variant.text == own else variant.text,
-                    characters=len(variant.text),
-                    tokens=int(found.ids.size),
+                    own=own,
                     usable=usable,
                     log10_e=log10_e,
                     verdict=decide_outcome(log10_e, usable, policy, power=None).verdict,
-                    changes=tuple(
-                        ChangeFacts(name=s.name, count=s.count) for s in variant.substitutions
-                    ),
                 )
             )
         return tuple(rows)

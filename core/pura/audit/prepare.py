@@ -1,6 +1,6 @@
 """Steps 1 to 4 of an audit, and the signs that a text was handled.
 
-The power behind "no mark found" (docs/study.md) was measured on unedited texts. A text that was
+The power behind "no mark found" (study.md) was measured on unedited texts. A text that was
 written all in small letters, was broken in the middle of its sentences, or is full of typing errors
 has lost evidence that restoring brings back in part only; there the absence of a mark says
 nothing. So it does where many characters are such as the model would hardly write there, whatever
@@ -72,7 +72,7 @@ NARROW: Final = 40
 SURPRISE, SURPRISE_CUT = 1.0, 4.5
 """Bits a token beyond the entropy from which words count as exchanged.
 
-What the model wrote has none on average, human prose about 0.6 (docs/study.md). Where the profile
+What the model wrote has none on average, human prose about 0.6 (study.md). Where the profile
 cuts the distribution a token outside it counts as :data:`_LEAST_PROBABLE`: there human prose has 3.
 """
 COLDER, _SHOCK = -0.24, 1.0
@@ -562,7 +562,7 @@ class PreparedText:
         """Return what weighs the first reading as far as it was read, and says when to stop.
 
         In the order of the text the evidence is never more than a test martingale
-        (docs/evidence.md §3, "Stopping early"), so a look may be taken at any token.
+        (evidence.md §3, "Stopping early"), so a look may be taken at any token.
 
         Args:
             all_tokens: Of all readings, as the step counts them.

@@ -1,4 +1,4 @@
-"""One audit, from a text to its record, in the twelve numbered steps of docs/architecture.md.
+"""One audit, from a text to its record, in the twelve numbered steps of architecture.md.
 
 1 input, 2 text, 3 tokens, 4 fitness of model, key and profile, 5 reading, 6 schedule, 7 local
 evidence, 8 decoding, 9 significance, 10 passages, 11 candidates and register, 12 verdict. The

@@ -4,7 +4,7 @@ Behind foreign text the model's predictions are not those that a passage was wri
 short passage drowns. So the windows of a long text are members of the evidence, with weights that
 are fixed by the number of tokens alone: 128 tokens from every 32nd on, each read and weighed as a
 text of its own. Only a few are read, those around the place that the first look ranks highest, and
-only where the first reading does not decide; the others add nothing (docs/evidence.md §3, "A
+only where the first reading does not decide; the others add nothing (evidence.md §3, "A
 second reading").
 
 As found, as restored, from saved token ids, after what stood before it.
@@ -331,6 +331,22 @@ class Variant:
         """Return the tokens' characters in the text that a record of this reading shows."""
         return spans if self.undone is None else self.undone.spans_in_found(spans)
 
+    def facts(
+        self, tokens: Tokens, *, shown: bool, own: str, usable: int, log10_e: float, verdict: str
+    ) -> VariantFacts:
+        """Return what a record says of this reading; ``own`` is the record's text, said once."""
+        return VariantFacts(
+            name=self.name,
+            shown=shown,
+            text=None if self.text == own else self.text,
+            characters=len(self.text),
+            tokens=int(tokens.ids.size),
+            usable=usable,
+            log10_e=log10_e,
+            verdict=verdict,
+            changes=tuple(ChangeFacts(name=s.name, count=s.count) for s in self.substitutions),
+        )
+
 
 def variants_of(
     text: str,
@@ -458,18 +474,13 @@ def variant_facts(
         best = strongest(mine) if mine else None
         log10_e = weights.alone(number, trials) if mine else 0.0
         facts.append(
-            VariantFacts(
-                name=variant.name,
+            variant.facts(
+                found,
                 shown=number == shown.variant,
-                text=None if variant.text == own else variant.text,
-                characters=len(variant.text),
-                tokens=int(found.ids.size),
+                own=own,
                 usable=0 if best is None else len(best.seen.schedule),
                 log10_e=log10_e,
                 verdict="insufficient" if best is None else verdict(log10_e, best),
-                changes=tuple(
-                    ChangeFacts(name=s.name, count=s.count) for s in variant.substitutions
-                ),
             )
         )
     return tuple(facts)

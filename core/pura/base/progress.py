@@ -34,6 +34,10 @@ def no_progress(_: Stage) -> None:
     """Tell nobody."""
 
 
+def not_counted(_done: int, _total: int) -> None:
+    """Tell nobody how many of how many are done."""
+
+
 def never_cancelled() -> None:
     """Go on."""
 

@@ -29,8 +29,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pura.base.errors import InputError, PuraError
 from pura.base.process import close_to_others
-from pura.base.progress import Checkpoint, never_cancelled
-from pura.batch.inputs import Finding, Frame
+from pura.base.progress import Checkpoint
+from pura.batch.inputs import Frame, TextResult
 from pura.batch.results import failed
 from pura.documents import Document
 from pura.scheme.keys import KEY_BYTES, wipe_buffer
@@ -39,7 +39,7 @@ from pura.version import __version__
 TRIES: Final = 3
 _BEAT_S: Final = 0.2
 
-Read = Callable[[Sequence[Document]], list[Finding]]
+Read = Callable[[Sequence[Document]], list[TextResult]]
 """Finds what is in each of some texts; whatever goes wrong with one is in its finding."""
 
 
@@ -60,38 +60,28 @@ class Plan(Protocol[T]):
         ...
 
 
-class Engine(Protocol):
-    """Works frames off."""
+Engine = Callable[[Iterator[Frame], Checkpoint], Iterator[tuple[Frame, list[TextResult]]]]
+"""Works frames off: yields what was found in the texts of each, in any order.
 
-    def results(
-        self, frames: Iterator[Frame], *, checkpoint: Checkpoint = never_cancelled
-    ) -> Iterator[tuple[Frame, list[Finding]]]:
-        """Yield the findings of each frame, in any order.
-
-        Raises:
-            PuraError: No worker can be had.
-            Cancelled: The checkpoint said so.
-        """
-        ...
+What it raises, a ``PuraError``, means that no worker can be had; or the checkpoint raises.
+"""
 
 
-class HereEngine:
-    """The engine that is this process.
+def here(read: Read) -> Engine:
+    """Return the engine that is this process.
 
     Args:
         read: Finds what is in texts.
     """
 
-    def __init__(self, read: Read) -> None:
-        self._read = read
-
     def results(
-        self, frames: Iterator[Frame], *, checkpoint: Checkpoint = never_cancelled
-    ) -> Iterator[tuple[Frame, list[Finding]]]:
-        """See :class:`Engine`."""
+        frames: Iterator[Frame], checkpoint: Checkpoint
+    ) -> Iterator[tuple[Frame, list[TextResult]]]:
         for frame in frames:
             checkpoint()
-            yield frame, self._read([text.document for text in frame.texts])
+            yield frame, read([text.document for text in frame])
+
+    return results
 
 
 class WorkerDiedError(Exception):
@@ -118,32 +108,28 @@ Start = Callable[[Callable[[], bool]], Worker[T]]
 """Starts a worker, ready to read; what it gets says whether nobody waits for that any more."""
 
 
-class Workers:
-    """An engine of several workers.
+def by_workers(start: Start[TextResult], count: int) -> Engine:
+    """Return the engine of several workers.
 
     Args:
         start: Called in a thread of the worker's own.
         count: How many there are at most.
     """
 
-    def __init__(self, start: Start[Finding], count: int) -> None:
-        self._start, self._count = start, count
-
     def results(
-        self, frames: Iterator[Frame], *, checkpoint: Checkpoint = never_cancelled
-    ) -> Iterator[tuple[Frame, list[Finding]]]:
-        """See :class:`Engine`."""
-        desk = _Dispatch(self._start)
+        frames: Iterator[Frame], checkpoint: Checkpoint
+    ) -> Iterator[tuple[Frame, list[TextResult]]]:
+        desk = _Dispatch(start)
         waiting, more = 0, True
         try:
             while True:
                 # One more than there are workers, so that none waits for the reading of files.
-                while more and waiting <= self._count:
+                while more and waiting <= count:
                     frame = next(frames, None)
                     if frame is None:
                         more = False
                         break
-                    desk.hand(frame, at_most=self._count)
+                    desk.hand(frame, at_most=count)
                     waiting += 1
                 if not waiting:
                     return
@@ -153,16 +139,18 @@ class Workers:
         finally:
             desk.close()
 
+    return results
+
 
 class _Dispatch:
     """Threads, each with a worker; frames go in, findings come out."""
 
-    def __init__(self, start: Start[Finding]) -> None:
+    def __init__(self, start: Start[TextResult]) -> None:
         self._start = start
         self._todo: queue.Queue[Frame | None] = queue.Queue()
-        self._done: queue.Queue[tuple[Frame, list[Finding]] | BaseException] = queue.Queue()
+        self._done: queue.Queue[tuple[Frame, list[TextResult]] | BaseException] = queue.Queue()
         self._threads: list[threading.Thread] = []
-        self._held: dict[int, Worker[Finding]] = {}
+        self._held: dict[int, Worker[TextResult]] = {}
         self._closed = threading.Event()
 
     def hand(self, frame: Frame, *, at_most: int) -> None:
@@ -174,7 +162,7 @@ class _Dispatch:
             self._threads.append(thread)
             thread.start()
 
-    def answer(self, checkpoint: Checkpoint) -> tuple[Frame, list[Finding]]:
+    def answer(self, checkpoint: Checkpoint) -> tuple[Frame, list[TextResult]]:
         """Wait for the next findings."""
         while True:
             checkpoint()
@@ -207,8 +195,8 @@ class _Dispatch:
         finally:
             self._drop(number)
 
-    def _read(self, number: int, frame: Frame) -> list[Finding]:
-        documents = [text.document for text in frame.texts]
+    def _read(self, number: int, frame: Frame) -> list[TextResult]:
+        documents = [text.document for text in frame]
         for _ in range(TRIES):
             found = self._try(number, documents)
             if found is not None:
@@ -218,7 +206,7 @@ class _Dispatch:
         alone = [self._try(number, [document]) for document in documents]
         return [_lost() if found is None else replace(found[0], alone=True) for found in alone]
 
-    def _try(self, number: int, documents: Sequence[Document]) -> list[Finding] | None:
+    def _try(self, number: int, documents: Sequence[Document]) -> list[TextResult] | None:
         """Read with this thread's worker; None when it died of it."""
         try:
             return self._worker(number).read(documents)
@@ -228,7 +216,7 @@ class _Dispatch:
                 raise
             return None
 
-    def _worker(self, number: int) -> Worker[Finding]:
+    def _worker(self, number: int) -> Worker[TextResult]:
         held = self._held.get(number)
         if held is not None:
             return held
@@ -251,12 +239,12 @@ class _Dispatch:
             worker.close()
 
 
-def failure(error: PuraError) -> Finding:
+def failure(error: PuraError) -> TextResult:
     """Return the finding of a text that nothing could be found in."""
-    return Finding(row=failed(error), seconds=0.0)
+    return TextResult(row=failed(error), seconds=0.0)
 
 
-def _lost() -> Finding:
+def _lost() -> TextResult:
     return failure(InputError("batch.lost", code="batch-lost"))
 
 
@@ -268,7 +256,7 @@ Lend = Callable[[], Sequence[bytearray]]
 """Lends copies of the keys, which the one that takes them overwrites."""
 
 
-def local(plan: Plan[Finding], lend: Lend, jobs: int) -> Workers:
+def local(plan: Plan[TextResult], lend: Lend, jobs: int) -> Engine:
     """Return the engine whose workers are processes of this machine.
 
     Args:
@@ -276,7 +264,7 @@ def local(plan: Plan[Finding], lend: Lend, jobs: int) -> Workers:
         lend: Lends the keys.
         jobs: How many processes.
     """
-    return Workers(lambda stopped: Process(plan, lend(), jobs, stopped), jobs)
+    return by_workers(lambda stopped: Process(plan, lend(), jobs, stopped), jobs)
 
 
 class Process(Generic[T]):

@@ -115,21 +115,12 @@ class Chunk:
     read: Callable[[], list[Item]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Frame:
-    """Texts that are handed to a worker together; the same ones in every run.
-
-    Attributes:
-        number: Counts up.
-        texts: The texts.
-    """
-
-    number: int
-    texts: tuple[Text, ...]
+Frame = tuple[Text, ...]
+"""Texts that are handed to a worker together; the same ones in every run."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class TextResult:
     """What was found in a text, without where it stands: the same for every row that has it.
 
     Attributes:
@@ -240,12 +231,11 @@ def _own(value: dict[str, Any], columns: Columns) -> str | None:
 def csv_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
     """Yield one entry a row of a table whose first row names its columns."""
     csv.field_size_limit(4 * MAX_CHARACTERS)
-    head = file.read(_SNIFFED)
+    buffered = io.BufferedReader(file, _SNIFFED)  # type: ignore[type-var]  # it is read only
     encoding = columns.options.encoding or "utf-8-sig"
-    dialect = dialect_of(head.decode(encoding, errors="replace"))
+    dialect = dialect_of(buffered.peek(_SNIFFED).decode(encoding, errors="replace"))
     # Bytes that are no text become surrogates, which a text is refused for; the rest is read.
-    joined = io.BufferedReader(_Joined(head, file))
-    with io.TextIOWrapper(joined, encoding, errors="surrogateescape", newline="") as text:
+    with io.TextIOWrapper(buffered, encoding, errors="surrogateescape", newline="") as text:
         rows = csv.reader(text, dialect=dialect)
         try:
             names = next(rows, None)
@@ -437,23 +427,6 @@ def _identifier(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-class _Joined(io.RawIOBase):
-    """Bytes that were read already, then the rest of their file."""
-
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self._head, self._rest = memoryview(head), rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._head[: len(buffer)]
-        self._head = self._head[len(piece) :]
-        data = piece or self._rest.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
     """Open a local file, or one at an address, for reading.
@@ -521,31 +494,24 @@ class Inputs:
     shard: tuple[int, int] = (0, 1)
 
 
-@dataclass(kw_only=True)
-class Passed:
-    """What was left out of the folders, by reason; grows while they are walked."""
-
-    skipped: Counter[str] = field(default_factory=Counter)
-
-
-def files(inputs: Inputs, passed: Passed | None = None) -> Iterator[str]:
+def files(inputs: Inputs, skipped: Counter[str] | None = None) -> Iterator[str]:
     """Yield every file by path or address, in order.
 
     Args:
         inputs: What was asked for.
-        passed: Counts what is left out of folders.
+        skipped: Counts what is left out of folders, by reason.
 
     Raises:
         InputError: A list of names cannot be read.
     """
-    told = passed or Passed()
+    told = Counter[str]() if skipped is None else skipped
     for name in _names(inputs):
         if "://" in name:
             yield name
         elif os.path.isdir(name):  # noqa: PTH112 - a name that no path can be made of is no folder
             for found in walk(Path(name), _walking(inputs)):
                 if isinstance(found, Skipped):
-                    told.skipped[found.reason] += 1
+                    told[found.reason] += 1
                 else:
                     yield str(found)
         elif glob.has_magic(name) and not os.path.lexists(name):
@@ -564,13 +530,13 @@ def weight_of(path: str) -> int:
         return 0
 
 
-def chunks(inputs: Inputs, passed: Passed | None = None) -> Iterator[Chunk]:
+def chunks(inputs: Inputs, skipped: Counter[str] | None = None) -> Iterator[Chunk]:
     """Yield what is read in one go, in order; every file is a chunk, or some for a table.
 
     Raises:
         InputError: A list of names cannot be read.
     """
-    for number, path in enumerate(files(inputs, passed), 1):
+    for number, path in enumerate(files(inputs, skipped), 1):
         stream = STREAMS.get(PurePath(path).suffix.lower())
         if stream is not None and inputs.columns.options.format is None:
             found = _table(path, number, inputs)

@@ -14,10 +14,11 @@ import datetime as dt
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,14 +31,12 @@ from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Engine
 from pura.batch.inputs import (
     Chunk,
-    Finding,
     Frame,
     Inputs,
     Item,
-    Passed,
     Refusal,
     Text,
-    TextSource,
+    TextResult,
     chunks,
 )
 from pura.batch.results import Row, failed, row_of
@@ -145,14 +144,14 @@ class BatchJournal(Handle):
                 if frame is not None and isinstance(item, Text) and not self._found(digest)
             ]
 
-    def found(self, frame: Frame, findings: Sequence[Finding]) -> None:
+    def found(self, frame: Frame, findings: Sequence[TextResult]) -> None:
         """Enter what was found in the texts of a frame, all or nothing."""
         with _KIND.guard(), transaction(self._db):
             self._db.executemany(
                 "INSERT OR REPLACE INTO findings VALUES (?, ?, ?)",
                 (
                     (text.digest, json.dumps(finding.row), finding.seconds)
-                    for text, finding in zip(frame.texts, findings, strict=True)
+                    for text, finding in zip(frame, findings, strict=True)
                 ),
             )
 
@@ -255,7 +254,7 @@ class BatchJournal(Handle):
             values = (
                 self._rows,
                 number,
-                json.dumps(_columns(item.source)),
+                json.dumps(asdict(item.source)),
                 _digest(item),
                 characters,
                 self._frame_of(item, characters),
@@ -283,23 +282,12 @@ def _mark(chunk: Chunk) -> str:
     return f"{chunk.input}.{chunk.slice} {chunk.mark}"
 
 
-def _columns(source: TextSource) -> dict[str, object]:
-    return {
-        "input": source.input,
-        "item": source.item,
-        "piece": source.piece,
-        "id": source.id,
-        "path": source.path,
-        "part": source.part,
-    }
-
-
 READERS: Final = min(4, os.cpu_count() or 1)
 """Threads that read documents; each waits for a child that parses (docs/documents.md)."""
 
 
 @dataclass(kw_only=True)
-class BatchStanding:
+class BatchStatus:
     """How far a batch is; grows while it runs.
 
     Attributes:
@@ -309,7 +297,7 @@ class BatchStanding:
         weight: Bytes of the inputs that were passed.
         total: Bytes of all inputs; 0 when nobody counted them.
         seconds: Since it began.
-        passed: What was left out of folders.
+        skipped: What was left out of folders, by reason.
     """
 
     rows: int = 0
@@ -318,10 +306,10 @@ class BatchStanding:
     weight: int = 0
     total: int = 0
     seconds: float = 0.0
-    passed: Passed = field(default_factory=Passed)
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
-Tell = Callable[[BatchStanding], None]
+Tell = Callable[[BatchStatus], None]
 Keep = Callable[[str, bytes], None]
 """Keeps a whole record, by the digest of its text."""
 
@@ -335,7 +323,7 @@ def work_off(
     keep: Keep | None = None,
     tell: Tell = lambda _: None,
     checkpoint: Checkpoint = never_cancelled,
-) -> BatchStanding:
+) -> BatchStatus:
     """Examine every text of the inputs that the journal holds no finding of.
 
     Args:
@@ -354,58 +342,57 @@ def work_off(
         PuraError: No worker can be had, or the journal cannot be written.
         Cancelled: The checkpoint said so; started again it goes on from there.
     """
-    standing = BatchStanding(total=total)
+    status = BatchStatus(total=total)
     begun = time.monotonic()
-    for frame, findings in engine.results(
-        _frames(inputs, journal, standing, checkpoint), checkpoint=checkpoint
-    ):
+    frames = _frames(inputs, journal, status, checkpoint)
+    for frame, findings in engine(frames, checkpoint):
         _keep(frame, findings, keep)
         journal.found(frame, findings)
-        standing.found += len(findings)
-        standing.alone += sum(finding.alone for finding in findings)
-        standing.seconds = time.monotonic() - begun
-        tell(standing)
-    standing.seconds = time.monotonic() - begun
-    return standing
+        status.found += len(findings)
+        status.alone += sum(finding.alone for finding in findings)
+        status.seconds = time.monotonic() - begun
+        tell(status)
+    status.seconds = time.monotonic() - begun
+    return status
 
 
-def _keep(frame: Frame, findings: list[Finding], keep: Keep | None) -> None:
+def _keep(frame: Frame, findings: list[TextResult], keep: Keep | None) -> None:
     if keep is not None:
-        for text, finding in zip(frame.texts, findings, strict=True):
+        for text, finding in zip(frame, findings, strict=True):
             if finding.record is not None:
                 keep(text.digest, finding.record)
 
 
 def _frames(
-    inputs: Inputs, journal: BatchJournal, standing: BatchStanding, checkpoint: Checkpoint
+    inputs: Inputs, journal: BatchJournal, status: BatchStatus, checkpoint: Checkpoint
 ) -> Iterator[Frame]:
     """Yield texts that are still to be found, frame by frame."""
     number, texts = 0, list[Text]()
-    for frame, text in _texts(inputs, journal, standing, checkpoint):
+    for frame, text in _texts(inputs, journal, status, checkpoint):
         if frame != number and texts:
-            yield Frame(number=number, texts=tuple(texts))
+            yield tuple(texts)
             texts = []
         number = frame
         texts.append(text)
     if texts:
-        yield Frame(number=number, texts=tuple(texts))
+        yield tuple(texts)
 
 
 def _texts(
-    inputs: Inputs, journal: BatchJournal, standing: BatchStanding, checkpoint: Checkpoint
+    inputs: Inputs, journal: BatchJournal, status: BatchStatus, checkpoint: Checkpoint
 ) -> Iterator[tuple[int, Text]]:
     pool = ThreadPoolExecutor(READERS, thread_name_prefix="batch-read")
     try:
         count = 0
-        for number, chunk, reading in _ahead(inputs, journal, pool, standing.passed):
+        for number, chunk, reading in _ahead(inputs, journal, pool, status.skipped):
             checkpoint()
             count = number + 1
-            standing.weight += chunk.weight
+            status.weight += chunk.weight
             # What was in the journal may have been forgotten, because a chunk before it changed.
             if reading is None and journal.stands(number, chunk):
                 continue
             items = chunk.read() if reading is None else reading.result()
-            standing.rows += len(items)
+            status.rows += len(items)
             yield from journal.take(number, chunk, items)
         journal.end(count)
     finally:
@@ -413,11 +400,11 @@ def _texts(
 
 
 def _ahead(
-    inputs: Inputs, journal: BatchJournal, pool: ThreadPoolExecutor, passed: Passed
+    inputs: Inputs, journal: BatchJournal, pool: ThreadPoolExecutor, skipped: Counter[str]
 ) -> Iterator[tuple[int, Chunk, Future[list[Item]] | None]]:
     """Yield chunks in order, with what reads those that have to be read, some way ahead."""
     waiting: list[tuple[int, Chunk, Future[list[Item]] | None]] = []
-    for number, chunk in enumerate(chunks(inputs, passed)):
+    for number, chunk in enumerate(chunks(inputs, skipped)):
         reading = None if journal.stands(number, chunk) else pool.submit(chunk.read)
         waiting.append((number, chunk, reading))
         if len(waiting) > 2 * READERS:

@@ -300,17 +300,19 @@ class LogCheck:
     """One thing that was checked.
 
     Attributes:
-        name: ``file``, ``chain``, ``cases``, ``kept``, ``signatures``, ``head``,
-            ``deposits`` or ``clock``.
         state: ``good``, ``notice`` or ``bad``.
         key: The sentence, a key of the volume ``caselog-check``.
         values: What fills its blanks; ``seq`` names the entry that is not as it should be.
     """
 
-    name: str
     state: str
     key: str
     values: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What was checked: ``file``, ``chain``, ``cases``, ``kept``, ``signatures`` and so on."""
+        return self.key.partition(".")[0]
 
     def title(self, language: str = "en") -> str:
         """How the check is called."""
@@ -371,7 +373,7 @@ def record_check(log: CaseLog, checks: Sequence[LogCheck], actor: Person) -> Non
 def _file(db: sqlite3.Connection) -> LogCheck:
     sound = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
     key = "file.sound" if sound else "file.damaged"
-    return LogCheck(name="file", state=GOOD if sound else BAD, key=key)
+    return LogCheck(state=GOOD if sound else BAD, key=key)
 
 
 class _Check:
@@ -390,12 +392,12 @@ class _Check:
             fault = self._fault(row, expected, previous)
             if fault is not None:
                 key, place = fault
-                return LogCheck(name="chain", state=BAD, key=f"chain.{key}", values=place)
+                return LogCheck(state=BAD, key=f"chain.{key}", values=place)
             expected, previous = expected + 1, row[1]
         if expected == 1:
-            return LogCheck(name="chain", state=BAD, key="chain.empty")
+            return LogCheck(state=BAD, key="chain.empty")
         values: dict[str, Value] = {"count": expected - 1, "head": f"{expected - 1}:{previous}"}
-        return LogCheck(name="chain", state=GOOD, key="chain.whole", values=values)
+        return LogCheck(state=GOOD, key="chain.whole", values=values)
 
     def _fault(
         self, row: tuple[Any, ...], expected: int, previous: str
@@ -424,16 +426,12 @@ class _Check:
         last: dict[str, str] = {}
         for entry in self._entries("1", ()):
             if entry.log != self._log.id and entry_hash(entry.body) != entry.hash:
-                return LogCheck(
-                    name="cases", state=BAD, key="cases.foreign", values={"seq": entry.seq}
-                )
+                return LogCheck(state=BAD, key="cases.foreign", values={"seq": entry.seq})
             if entry.case and entry.body["case_prev"] != last.get(entry.case, START):
-                return LogCheck(
-                    name="cases", state=BAD, key="cases.broken", values={"seq": entry.seq}
-                )
+                return LogCheck(state=BAD, key="cases.broken", values={"seq": entry.seq})
             if entry.case:
                 last[entry.case] = entry.hash
-        return LogCheck(name="cases", state=GOOD, key="cases.whole", values={"count": len(last)})
+        return LogCheck(state=GOOD, key="cases.whole", values={"count": len(last)})
 
     def kept(self) -> LogCheck:
         """Hold what is kept against its commitment, and what is gone against the erasures."""
@@ -456,9 +454,9 @@ class _Check:
             place = (log, seq, name)
             values = {"seq": seq, "field": name}
             if place not in promised:
-                return LogCheck(name="kept", state=BAD, key="kept.stray", values=values)
+                return LogCheck(state=BAD, key="kept.stray", values=values)
             if commitment(bytes(salt), bytes(value)) != promised[place]:
-                return LogCheck(name="kept", state=BAD, key="kept.altered", values=values)
+                return LogCheck(state=BAD, key="kept.altered", values=values)
             there.add(place)
             count += 1
         gone = sorted(promised.keys() - there - erased.keys())
@@ -468,9 +466,9 @@ class _Check:
             first = (faults or gone)[0]
             state, key = (BAD, "missing") if faults else (NOTICE, "incomplete")
             values = {"seq": first[1], "field": first[2], "count": len(gone)}
-            return LogCheck(name="kept", state=state, key=f"kept.{key}", values=values)
+            return LogCheck(state=state, key=f"kept.{key}", values=values)
         values = {"count": count, "erased": len(erased.keys() & promised.keys() - there)}
-        return LogCheck(name="kept", state=GOOD, key="kept.whole", values=values)
+        return LogCheck(state=GOOD, key="kept.whole", values=values)
 
     def signatures(self, trust: Sequence[bytes], moment: datetime) -> LogCheck:
         """Check every signed head against the chain as it stands."""
@@ -483,21 +481,18 @@ class _Check:
                     (entry.body["signature"],),
                 ).fetchone()
             if row is None:
-                return LogCheck(
-                    name="signatures", state=BAD, key="signatures.missing", values=values
-                )
+                return LogCheck(state=BAD, key="signatures.missing", values=values)
             head = LogHead(
                 log=self._log.id, seq=int(entry.facts["seq"]), hash=str(entry.facts["hash"])
             )
             signed = check_signature(bytes(row[0]), head, trust, moment)
             if not signed.intact or self._hash(head.seq) != head.hash:
-                return LogCheck(name="signatures", state=BAD, key="signatures.bad", values=values)
+                return LogCheck(state=BAD, key="signatures.bad", values=values)
             count, newest = count + 1, (head, signed)
         if newest is None:
-            return LogCheck(name="signatures", state=NOTICE, key="signatures.none")
+            return LogCheck(state=NOTICE, key="signatures.none")
         head, signed = newest
         return LogCheck(
-            name="signatures",
             state=GOOD if signed.trusted else NOTICE,
             key="signatures.good" if signed.trusted else "signatures.untrusted",
             values={"count": count, "seq": head.seq, "who": signed.subject},
@@ -506,21 +501,21 @@ class _Check:
     def head(self, head: LogHead | None) -> LogCheck:
         """Hold the chain against a head from elsewhere."""
         if head is None:
-            return LogCheck(name="head", state=NOTICE, key="head.none")
+            return LogCheck(state=NOTICE, key="head.none")
         values: dict[str, Value] = {"seq": head.seq, "last": self._log.head().seq}
         stands = self._hash(head.seq)
         if stands is None:
-            return LogCheck(name="head", state=BAD, key="head.cut", values=values)
+            return LogCheck(state=BAD, key="head.cut", values=values)
         same = stands == head.hash
         key = "head.there" if same else "head.other"
-        return LogCheck(name="head", state=GOOD if same else BAD, key=key, values=values)
+        return LogCheck(state=GOOD if same else BAD, key=key, values=values)
 
     def deposits(
         self, deposits: Sequence[Deposit], trust: Sequence[bytes], moment: datetime
     ) -> LogCheck:
         """Hold the chain against every head that was laid down; the first that fails is named."""
         if not deposits:
-            return LogCheck(name="deposits", state=NOTICE, key="deposits.none")
+            return LogCheck(state=NOTICE, key="deposits.none")
         last = self._log.head().seq
         for deposit in deposits:
             values: dict[str, Value] = {"name": deposit.name, "seq": deposit.head.seq, "last": last}
@@ -528,28 +523,24 @@ class _Check:
             if deposit.signed is not None:
                 signed = check_signature(deposit.cms, deposit.signed, trust, moment)
                 if not signed.intact:
-                    return LogCheck(
-                        name="deposits", state=BAD, key="deposits.forged", values=values
-                    )
+                    return LogCheck(state=BAD, key="deposits.forged", values=values)
             for head in heads:
                 stands = self._hash(head.seq)
                 if stands != head.hash:
                     key = "deposits.cut" if stands is None else "deposits.other"
                     values["seq"] = head.seq
-                    return LogCheck(name="deposits", state=BAD, key=key, values=values)
+                    return LogCheck(state=BAD, key=key, values=values)
         values = {"count": len(deposits), "seq": deposits[-1].head.seq, "last": last}
-        return LogCheck(name="deposits", state=GOOD, key="deposits.there", values=values)
+        return LogCheck(state=GOOD, key="deposits.there", values=values)
 
     def clock(self) -> LogCheck:
         """Say where the clock of the computer was set back."""
         before = ""
         for entry in self._entries("log = ?", (self._log.id,)):
             if entry.time < before:
-                return LogCheck(
-                    name="clock", state=NOTICE, key="clock.back", values={"seq": entry.seq}
-                )
+                return LogCheck(state=NOTICE, key="clock.back", values={"seq": entry.seq})
             before = entry.time
-        return LogCheck(name="clock", state=GOOD, key="clock.forward")
+        return LogCheck(state=GOOD, key="clock.forward")
 
     def _hash(self, seq: int) -> str | None:
         """Return the hash beside an entry, which need not be readable for that."""

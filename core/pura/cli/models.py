@@ -28,7 +28,7 @@ from pura.measure import PROXY_TEXTS, TOKENS
 
 if TYPE_CHECKING:
     from pura.measure.fitness import Estimate, ProxyFitness
-    from pura.model.device import Room
+    from pura.model.device import MemoryNeed
     from pura.model.folder import InstalledModel
 
 
@@ -180,14 +180,14 @@ def list_(
         out.print(columns(heads.split(), rows, boxed=True))
 
 
-def _room(model: InstalledModel) -> Room:
+def _room(model: InstalledModel) -> MemoryNeed:
     """Whether a model fits into main memory; a GPU is asked by whoever loads."""
-    from pura.model.device import free_memory, room_for
+    from pura.model.device import free_memory, memory_need
 
-    return room_for(model.parameters, free=free_memory())
+    return memory_need(model.parameters, free=free_memory())
 
 
-def _memory(room: Room) -> dict[str, object]:
+def _memory(room: MemoryNeed) -> dict[str, object]:
     """Return what rows say of it; English, as in all of them."""
     return {
         "fits": room.fits,

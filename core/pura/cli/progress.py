@@ -21,7 +21,7 @@ from pura.base.progress import Stage
 from pura.cli.terminal import err, notes, say
 
 if TYPE_CHECKING:
-    from pura.batch.journal import BatchStanding
+    from pura.batch.journal import BatchStatus
 
 _SAID_EVERY_S: Final = 15.0
 _BATCH_SAID_EVERY_S: Final = 60.0
@@ -110,30 +110,30 @@ def bar_of(words: str) -> Iterator[Callable[[Stage], None]]:
 
 
 @contextmanager
-def batch_bar() -> Iterator[Callable[[BatchStanding], None]]:
+def batch_bar() -> Iterator[Callable[[BatchStatus], None]]:
     """Lend what says how far a batch is: a bar on a terminal, a line now and then in a pipe."""
     said = 0.0
     with _bar(hidden=not err.is_terminal) as bar:
         task = bar.add_task("", total=None)
 
-        def tell(standing: BatchStanding) -> None:
+        def tell(status: BatchStatus) -> None:
             nonlocal said
-            words, total = _batch_words(standing), max(standing.total, 1)
-            bar.update(task, description=words, completed=min(standing.weight, total), total=total)
-            if not err.is_terminal and standing.seconds >= said + _BATCH_SAID_EVERY_S:
-                said = standing.seconds
+            words, total = _batch_words(status), max(status.total, 1)
+            bar.update(task, description=words, completed=min(status.weight, total), total=total)
+            if not err.is_terminal and status.seconds >= said + _BATCH_SAID_EVERY_S:
+                said = status.seconds
                 err.print(words)
 
         yield tell
 
 
-def _batch_words(standing: BatchStanding) -> str:
-    rate = standing.found / standing.seconds if standing.seconds else 0.0
-    share = min(1.0, standing.weight / standing.total) if standing.total else 0.0
-    left = standing.seconds * (1 - share) / share if share else 0.0
+def _batch_words(status: BatchStatus) -> str:
+    rate = status.found / status.seconds if status.seconds else 0.0
+    share = min(1.0, status.weight / status.total) if status.total else 0.0
+    left = status.seconds * (1 - share) / share if share else 0.0
     return say(
         "batch.progress",
-        rows=standing.rows,
+        rows=status.rows,
         rate=f"{rate:.3g}",
         hours=int(left // 3600),
         minutes=f"{int(left % 3600 // 60):02}",

@@ -4,7 +4,7 @@ Where a text was written without the key, its contexts each counted once, the dr
 with a law that does not depend on the text. A product of bets that each have mean one under that
 law has mean one, and so has a weighted mean of such products: an e-value, which exceeds ``x`` with
 probability at most ``1/x`` (Markov). What the bets assume about marked texts costs power if wrong,
-and nothing else. The proof stands in docs/evidence.md, "Marks by others".
+and nothing else. The proof stands in evidence.md, "Marks by others".
 
 Every function returns what each draw adds to ``log e``, given those before it; together they are
 ``log e``.

@@ -1,6 +1,6 @@
 """The likelihood of a codeword when only parts of a text carry it, and those were edited.
 
-docs/evidence.md §3, "Passages and edits". A hidden chain runs over the tokens. Its states are
+evidence.md §3, "Passages and edits". A hidden chain runs over the tokens. Its states are
 
 * *unmarked*: the token did not come from the source;
 * *young*: a passage has just begun, and what stood before it at the source is not known;
@@ -76,7 +76,7 @@ class ChainText:
         """The chance that a passage begins: so many passages a text, however long it is.
 
         It follows from the whole text also where only its first tokens were read: a chance that
-        changed with every look would leave no martingale (docs/evidence.md §3).
+        changed with every look would leave no martingale (evidence.md §3).
         """
         return 1 / max(self.model.least_gap, self.whole / self.model.passages)
 

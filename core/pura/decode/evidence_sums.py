@@ -1,6 +1,6 @@
 """The evidence of a text before a payload is chosen: grid, list and issued payloads, added up.
 
-docs/evidence.md §2, §3. The whole text is weighed by the trellis at every point of the grid; a list
+evidence.md §2, §3. The whole text is weighed by the trellis at every point of the grid; a list
 of payloads by the chains; issued payloads by what they weigh beforehand.
 """
 
@@ -350,7 +350,7 @@ def _score(
     """Weigh payloads by the chains; those that fall behind at a first look are left out.
 
     Where none reaches ``least`` at the first look, its chains alone are counted, and the others as
-    nothing: no more than the mean over all of them, so that the bound of docs/evidence.md holds.
+    nothing: no more than the mean over all of them, so that the bound of evidence.md holds.
 
     Args:
         text: The text.

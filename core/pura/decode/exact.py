@@ -1,6 +1,6 @@
 """The exact decoder: evidence, payload, candidates, bit posteriors and marks.
 
-docs/evidence.md §2 to §4.
+evidence.md §2 to §4.
 """
 
 from __future__ import annotations

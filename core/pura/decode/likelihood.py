@@ -1,6 +1,6 @@
 """What an interval says of a sector: the likelihood model and log-likelihood ratios.
 
-docs/evidence.md §3. They are learnt on other texts than any under audit, shipped in
+evidence.md §3. They are learnt on other texts than any under audit, shipped in
 ``resources/likelihood.json`` with the conditions they were learnt under, and never fitted to the
 text at hand: that is what keeps the false-positive bound a theorem.
 
@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -88,20 +88,15 @@ class GridPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChainPoint:
+class ChainPoint(GridPoint):
     """One member of the family of chains that the list's evidence averages over.
 
+    Its family and share are of edited tokens of a passage.
+
     Attributes:
-        table: Name of the mismatch table.
-        family: ``constant``, every token of a passage was edited with the same probability, or
-            ``plausibility``, the more probably the less the model expected it.
-        share: That probability; with ``plausibility`` the prior share of edited tokens.
         mean_passage: Expected length of a marked passage, in tokens.
     """
 
-    table: str
-    family: str
-    share: float
     mean_passage: float
 
 
@@ -134,7 +129,7 @@ class PassageModel:
 
 @dataclass(frozen=True, kw_only=True)
 class LikelihoodModel:
-    """Everything that ``f_t`` needs beside the text (docs/evidence.md §3).
+    """Everything that ``f_t`` needs beside the text (evidence.md §3).
 
     Attributes:
         version: Which table this is.
@@ -168,10 +163,7 @@ class LikelihoodModel:
                 blur_widths=np.array(data["blur_widths"], dtype=np.float64),
                 position_edges=np.array(data["position_edges"], dtype=np.int64),
                 tables=tuple(_table(entry) for entry in data["tables"]),
-                grids={
-                    known: tuple(GridPoint(**p) for p in data["grids"][name])
-                    for known, name in _PROMPT.items()
-                },
+                grids=_members(data["grids"], GridPoint),
                 passages=_passages(data["passages"]),
             )
         except (KeyError, TypeError, ValueError):
@@ -199,23 +191,11 @@ class LikelihoodModel:
             "blur_widths": self.blur_widths.tolist(),
             "position_edges": self.position_edges.tolist(),
             "tables": [
-                {
-                    "name": t.name,
-                    "weights": t.weights.tolist(),
-                    "uniform": t.uniform.tolist(),
-                    "entropy_shift_bits": t.entropy_shift_bits.tolist(),
-                    "entropy_noise_bits": t.entropy_noise_bits.tolist(),
-                }
+                {n: v if isinstance(v, str) else v.tolist() for n, v in vars(t).items()}
                 for t in self.tables
             ],
-            "grids": {_PROMPT[k]: [vars(p).copy() for p in v] for k, v in self.grids.items()},
-            "passages": vars(self.passages)
-            | {
-                "members": {
-                    _PROMPT[k]: [vars(p).copy() for p in v]
-                    for k, v in self.passages.members.items()
-                }
-            },
+            "grids": _plain(self.grids),
+            "passages": vars(self.passages) | {"members": _plain(self.passages.members)},
         }
 
     @cached_property
@@ -234,23 +214,25 @@ class LikelihoodModel:
         return np.searchsorted(self.position_edges, positions, side="right").astype(np.int64)
 
 
-def _table(entry: Any) -> MismatchTable:
-    return MismatchTable(
-        name=str(entry["name"]),
-        weights=np.array(entry["weights"], dtype=np.float64),
-        uniform=np.array(entry["uniform"], dtype=np.float64),
-        entropy_shift_bits=np.array(entry["entropy_shift_bits"], dtype=np.float64),
-        entropy_noise_bits=np.array(entry["entropy_noise_bits"], dtype=np.float64),
-    )
+P = TypeVar("P", bound=GridPoint)
+
+
+def _plain(members: Mapping[bool, Sequence[GridPoint]]) -> dict[str, list[dict[str, Any]]]:
+    return {_PROMPT[known]: [vars(p).copy() for p in points] for known, points in members.items()}
+
+
+def _members(entry: Any, kind: type[P]) -> dict[bool, tuple[P, ...]]:
+    return {known: tuple(kind(**p) for p in entry[name]) for known, name in _PROMPT.items()}
 
 
 def _passages(entry: Any) -> PassageModel:
-    plain = {name: value for name, value in entry.items() if name != "members"}
-    members = {
-        known: tuple(ChainPoint(**p) for p in entry["members"][name])
-        for known, name in _PROMPT.items()
-    }
-    return PassageModel(**plain, members=members)
+    return PassageModel(**entry | {"members": _members(entry["members"], ChainPoint)})
+
+
+def _table(entry: Any) -> MismatchTable:
+    names = [f.name for f in fields(MismatchTable) if f.name != "name"]
+    arrays = {name: np.array(entry[name], dtype=np.float64) for name in names}
+    return MismatchTable(name=str(entry["name"]), **arrays)
 
 
 def _check(model: LikelihoodModel) -> None:
@@ -267,23 +249,21 @@ def _check(model: LikelihoodModel) -> None:
     for grid in model.grids.values():
         if not 1 <= len(grid) <= MAX_GRID:
             raise _refuse("grids")
-        for point in grid:
-            if point.table not in names or point.family not in FAMILIES:
-                raise _refuse("grids")
-            if not 0 < point.share < 1:
-                raise _refuse("grids")
+        if not all(_fits(point, names) for point in grid):
+            raise _refuse("grids")
     _check_passages(model.passages, names)
+
+
+def _fits(point: GridPoint, tables: list[str]) -> bool:
+    return point.table in tables and point.family in FAMILIES and 0 < point.share < 1
 
 
 def _check_passages(passages: PassageModel, tables: list[str]) -> None:
     for members in passages.members.values():
         if not 1 <= len(members) <= MAX_CHAINS:
             raise _refuse("passages")
-        for point in members:
-            if point.table not in tables or point.family not in FAMILIES:
-                raise _refuse("passages")
-            if not (0 < point.share < 1 and point.mean_passage > 1):
-                raise _refuse("passages")
+        if not all(_fits(point, tables) and point.mean_passage > 1 for point in members):
+            raise _refuse("passages")
     if not (
         passages.passages > 0
         and passages.least_gap > 1
@@ -389,7 +369,7 @@ class Intervals:
 I64 = npt.NDArray[np.int64]
 
 SIXTEENTHS: Final = 16
-"""Every anchor of every arity lies a multiple of 1/16 behind the phase (docs/scheme.md §4)."""
+"""Every anchor of every arity lies a multiple of 1/16 behind the phase (scheme.md §4)."""
 
 _LEAST_BLUR: Final = 1e-5
 _POINT: Final = 1e-6  # an interval narrower than this share of the blur is a point
@@ -516,7 +496,7 @@ def arity_weights(
 
 
 def edit_probability(share: float, token_probability: F64, vocab_size: int) -> F64:
-    """Return how probably each token was put in from outside (docs/evidence.md §3).
+    """Return how probably each token was put in from outside (evidence.md §3).
 
     ``q_i = (r/V) / (r/V + (1-r)·π(x_i))``: an edit picks any token, the model picks its own.
 

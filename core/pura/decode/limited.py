@@ -1,6 +1,6 @@
 """Payloads whose fields are limited: what a limit says, and the trellis of what may be issued.
 
-docs/evidence.md §3, "Limits as prior". Whoever issues payloads knows what can have been issued
+evidence.md §3, "Limits as prior". Whoever issues payloads knows what can have been issued
 without keeping a list: customers below a number, days up to today, versions that exist. Per field
 that is a set of numbers; which payloads lie within is told by an automaton that reads them bit by
 bit, and how many they are by a product. Nothing here looks at a text.

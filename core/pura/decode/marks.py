@@ -1,6 +1,6 @@
 """All marks of a text: how many, and from where to where each goes.
 
-docs/evidence.md §4, "Limits of a passage". The payload and roughly where it stands are known by
+evidence.md §4, "Limits of a passage". The payload and roughly where it stands are known by
 now. The joint posterior over first and last token is that of one marked stretch inside the tokens
 that no other passage takes; tokens that are not counted have the factor 1. Behind text that is
 foreign to the mark a step is misread more often, the nearer to the beginning the more: the chance

@@ -1,6 +1,6 @@
 """Every passage of a text that carries a mark, each with a statement of its own.
 
-docs/evidence.md §4. Windows are fixed by the number of carrying steps alone, before any phase is
+evidence.md §4. Windows are fixed by the number of carrying steps alone, before any phase is
 looked at. Each has an e-value for "the steps of this window came about independently of the key",
 which says nothing about the rest of the text: the mean over all payloads by their prior, on its
 steps alone. Those that reach the level name payloads; the best path over the steps, unmarked or

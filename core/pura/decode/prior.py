@@ -1,7 +1,7 @@
 """What is known of a payload beforehand: the code's prior, lists of payloads, issued ones.
 
 All payloads weigh alike, or, where a profile states limits of its fields, those within share most
-of the weight (docs/evidence.md §3, "Limits as prior"). The weights are fixed before any phase is
+of the weight (evidence.md §3, "Limits as prior"). The weights are fixed before any phase is
 looked at. A register of issued payloads is mixed in on top of them.
 
 The sum over a list of payloads is bounded by the sum over all of them, however the list was
@@ -9,7 +9,7 @@ chosen, so everything here may look at the phases: it decides how strong the evi
 whether it is valid. Windows of many lengths are looked at with the ring left open, which is cheap;
 those are decoded whose evidence no payload found so far accounts for, the largest rest first.
 
-docs/evidence.md §3, "The register as prior". The evidence is a mean over payloads. Without a
+evidence.md §3, "The register as prior". The evidence is a mean over payloads. Without a
 register all weigh alike; with one, part of the weight lies on the issued ones. These weights are
 fixed before any phase is looked at, so the mean stays one, whatever the register holds.
 """

@@ -1,4 +1,4 @@
-"""How surprising the evidence is when there is no mark (docs/evidence.md §3, redraws)."""
+"""How surprising the evidence is when there is no mark (evidence.md §3, redraws)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Exact decoding on a tail-biting trellis.
 
-docs/evidence.md §2. A step touches the positions ``idx``, ``idx + 1`` and ``idx + 2`` of the ring,
+evidence.md §2. A step touches the positions ``idx``, ``idx + 1`` and ``idx + 2`` of the ring,
 so the log likelihood of a codeword is a sum of tables with eight entries, one table a position.
 
 What every trellis answers about window potentials is defined here.

@@ -1,7 +1,7 @@
 """What the keys of marks by others draw for the tokens of a text; tokens and key, no model.
 
 Each context is counted once, so that the draws of a text written without the key are independent
-(docs/evidence.md, "Marks by others"). The draws are those of the programs that write the marks,
+(evidence.md, "Marks by others"). The draws are those of the programs that write the marks,
 bit by bit, where those run on a processor: vLLM's Philox, and torch's Mersenne Twister.
 """
 

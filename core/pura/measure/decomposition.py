@@ -22,9 +22,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode import default_model
 from pura.decode.likelihood import (
     LikelihoodModel,
+    default_model,
     log_likelihoods,
     step_likelihoods,
     window_likelihoods,

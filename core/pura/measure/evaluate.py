@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode import ExactDecision, exact, paper
+from pura.decode import exact, paper
+from pura.decode.exact import ExactDecision
 from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.decode.prior import Issued
 from pura.extract.local import local_evidence
 from pura.scheme import Payload, Profile, Schedule, SecretKey, schedule
+
+if TYPE_CHECKING:
+    from pura.model.reading import Reading
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
@@ -66,6 +70,17 @@ class TextReading:
     probability: F64
     lo: F64
     hi: F64
+
+    @classmethod
+    def of(cls, seen: Reading) -> TextReading:
+        """Return what a reading says under the first of its keys."""
+        return cls(
+            ids=seen.ids,
+            entropy_bits=seen.entropy_bits,
+            probability=seen.probability,
+            lo=seen.lo[0],
+            hi=seen.hi[0],
+        )
 
     def first(self, tokens: int) -> TextReading:
         """Return the reading of the first tokens: no token's reading looks ahead."""
@@ -212,7 +227,7 @@ PLACES: Final = ("start", "middle", "end")
 
 READ_WHOLE: Final = 0.8
 """What counts of the evidence of a spliced document: read whole, documents had up to a quarter less
-(docs/study.md §5)."""
+(study.md §5)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -16,6 +16,7 @@ from pura.audit.prepare import check_fitness
 from pura.base.catalogue import catalogue, phrase
 from pura.base.errors import GenerationError, InputError, PayloadError
 from pura.base.files import read_start
+from pura.base.progress import Checkpoint, never_cancelled, not_counted
 from pura.measure.evaluate import student, wilson
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -78,7 +79,6 @@ def word_for(found: float, matched: float, texts: int) -> Word:
 
 
 Progress = Callable[[int, int], None]
-Checkpoint = Callable[[], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,8 +164,8 @@ def measure(
     *,
     source: LanguageModel | None = None,
     made_here: bool = False,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Progress = not_counted,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> ProxyFitness:
     """Measure a model on marked texts.
 
@@ -187,17 +187,16 @@ def measure(
     for one in (model, source):
         if one is not None:
             check_fitness(one, profile, [key])
-    check, say = checkpoint or (lambda: None), progress or (lambda _d, _t: None)
     results, ids = [], []
     for number, sample in enumerate(samples):
-        say(number, len(samples))
-        result, tokens = _one(model, sample, profile, key, check)
+        progress(number, len(samples))
+        result, tokens = _one(model, sample, profile, key, checkpoint)
         results.append(result)
         ids.append(tokens)
     divergence = None
     if source is not None:
-        divergence = _divergence(source, model, ids, check)
-    say(len(samples), len(samples))
+        divergence = _divergence(source, model, ids, checkpoint)
+    progress(len(samples), len(samples))
     return _summary(
         results,
         model=model,

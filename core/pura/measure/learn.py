@@ -1,4 +1,4 @@
-"""Learn the numbers of the step likelihood from texts whose truth is known (docs/evidence.md §3).
+"""Learn the numbers of the step likelihood from texts whose truth is known (evidence.md §3).
 
 For texts that were generated here the anchor of every step is known. How far it lies from the
 verifier's interval is modelled as a mixture of blurs, whose shares EM learns for each position bin;

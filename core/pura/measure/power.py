@@ -23,9 +23,9 @@ from pura.audit.prepare import check_fitness
 from pura.base.errors import PolicyError
 from pura.base.json_text import sha256
 from pura.base.progress import Checkpoint, Progress, Stage, counted
-from pura.decode import LikelihoodModel, default_model
-from pura.measure.attacks import attack_text
-from pura.measure.attacks.local import model_tools
+from pura.decode.likelihood import LikelihoodModel, default_model
+from pura.measure.attacks.rewrite import model_tools
+from pura.measure.attacks.table import attack_text
 from pura.measure.cache import Cache
 from pura.measure.corpora import sentences_of
 from pura.measure.evaluate import (
@@ -45,6 +45,7 @@ from pura.verdict.expect import TOLD, kind_of
 from pura.verdict.power_file import TABLE_SCHEMA
 
 if TYPE_CHECKING:
+    from pura.embed.generate import Generated
     from pura.model.load import LanguageModel
     from pura.scheme import Profile
 
@@ -104,8 +105,6 @@ def write_texts(
         PolicyError: The profile names another model than the one that writes.
         PuraError: Profile and model do not fit, or the texts are too long for the model.
     """
-    from pura.embed.generate import generate_batch
-
     profile = plan.profile
     if profile.model not in (None, source.fingerprint):
         raise PolicyError("power.generator", model=profile.model or "", name=source.name)
@@ -117,19 +116,15 @@ def write_texts(
         if _texts_at(first) in cache:
             continue
         tell = _in_all(progress, first * plan.tokens, len(numbers), count * plan.tokens)
-        made = generate_batch(
+        made = _generated(
             source,
-            [plan.prompt(n) for n in numbers],
-            [cell.payload(n, plan.seed) for n in numbers],
-            [cell.key(n, plan.seed) for n in numbers],
-            profile,
+            plan,
+            numbers,
             tokens=plan.tokens,
             seed=[int(cell.generator("dice", n, plan.seed).integers(1 << 62)) for n in numbers],
-            chat=plan.chat,
             # A text goes on as long as the model wants: what is forced out of it after its end
             # would be like no text of the organisation.
             ignore_eos=False,
-            batch_size=BATCH,
             progress=tell,
             checkpoint=checkpoint,
         )
@@ -406,13 +401,7 @@ def read_as(
         prompt_ids=beginning_ids(reader.tokenizer, profile, ""),
         checkpoint=checkpoint,
     )
-    return TextReading(
-        ids=seen.ids,
-        entropy_bits=seen.entropy_bits,
-        probability=seen.probability,
-        lo=seen.lo[0],
-        hi=seen.hi[0],
-    )
+    return TextReading.of(seen)
 
 
 def evidence_at(
@@ -462,7 +451,16 @@ def trial_seconds(source: LanguageModel, plan: PowerPlan, checkpoint: Checkpoint
     spans, ids = [], np.zeros(0, np.int64)
     for tokens in _TRIAL_TOKENS:
         start = time.perf_counter()
-        ids = _written(source, small, tokens, checkpoint)
+        made = _generated(
+            source,
+            small,
+            range(count),
+            tokens=tokens,
+            seed=plan.seed,
+            ignore_eos=True,
+            checkpoint=checkpoint,
+        )
+        ids = np.concatenate([one.ids for one in made])
         spans.append(time.perf_counter() - start)
     few, more = _TRIAL_TOKENS
     step = max(0.0, spans[1] - spans[0]) / (more - few)
@@ -488,28 +486,23 @@ def trial_seconds(source: LanguageModel, plan: PowerPlan, checkpoint: Checkpoint
     )
 
 
-def _written(
-    source: LanguageModel, plan: PowerPlan, tokens: int, checkpoint: Checkpoint
-) -> npt.NDArray[np.int64]:
-    """Return the tokens of some texts, one after the other."""
+def _generated(
+    source: LanguageModel, plan: PowerPlan, numbers: Sequence[int], **settings: Any
+) -> list[Generated]:
+    """Return texts with the prompts, payloads and keys of their numbers."""
     from pura.embed.generate import generate_batch
 
-    numbers = range(plan.texts)
     cell = plan.cell(plan.digest(source))
-    made = generate_batch(
+    return generate_batch(
         source,
         [plan.prompt(n) for n in numbers],
         [cell.payload(n, plan.seed) for n in numbers],
         [cell.key(n, plan.seed) for n in numbers],
         plan.profile,
-        tokens=tokens,
-        seed=plan.seed,
         chat=plan.chat,
-        ignore_eos=True,
         batch_size=BATCH,
-        checkpoint=checkpoint,
+        **settings,
     )
-    return np.concatenate([one.ids for one in made])
 
 
 def _columns(rows: Sequence[TextReading]) -> dict[str, list[Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pura.base.errors import PolicyError
 from pura.base.json_text import canonical, sha256
 from pura.measure import LEARNT, TEXTS, TOKENS
-from pura.measure.attacks import ATTACKS
+from pura.measure.attacks.table import ATTACKS
 from pura.measure.corpora import STUDY, Cell
 from pura.scheme import Profile
 from pura.verdict.power_file import MAX_NAME
@@ -145,7 +145,7 @@ class PowerPlan:
         return self.prompts[(number * len(self.prompts) // count) % len(self.prompts)]
 
     def cell(self, digest: str) -> Cell:
-        """Return what every text's key, payload and dice follow from.
+        """Return what every text's key, payload and random draws follow from.
 
         Args:
             digest: Of :meth:`digest`. Keys are made for the measurement and guard nothing.

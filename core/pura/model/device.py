@@ -167,7 +167,7 @@ SPARE: Final = 1.1  # weights are laid out with gaps, and copied layer by layer 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class MemoryNeed:
     """Whether a model fits.
 
     Attributes:
@@ -200,9 +200,9 @@ class Room:
         return catalogue("command").fill(key, language, values)
 
 
-def room_for(
+def memory_need(
     parameters: int, dtype: str = "float32", *, free: int | None, place: str = MAIN
-) -> Room:
+) -> MemoryNeed:
     """Estimate whether a model fits.
 
     Args:
@@ -212,7 +212,7 @@ def room_for(
         place: Whose memory is meant, :data:`MAIN` or :data:`GPU`.
     """
     need = int(parameters * ITEM_BYTES[dtype] * SPARE) + WORKING_BYTES
-    return Room(
+    return MemoryNeed(
         fits=None if free is None else need <= free,
         need_bytes=need,
         free_bytes=free,

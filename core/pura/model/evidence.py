@@ -1,7 +1,7 @@
 """Reading the evidence of texts for some keys, and how far the model lies from another.
 
 Paper §4.2 needs, for every token, the entropy of the distribution that predicted it and the
-token's interval in the secret order (docs/scheme.md §5). The network is run without its output
+token's interval in the secret order (scheme.md §5). The network is run without its output
 head; the hidden states of a chunk of tokens meet the head tile by tile (:mod:`pura.model.tiles`)
 and are forgotten. Memory depends on the tile and the model's window, not on text or vocabulary.
 
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, ProfileError, PuraError
+from pura.base.progress import never_cancelled, not_counted
 from pura.model.head import Orders, decoder_of
 from pura.model.load import LanguageModel
 from pura.model.pieces import Look, plan
@@ -30,8 +31,6 @@ from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
     import torch
-
-    from pura.model.load import LanguageModel
 
 
 CONTEXT: Final = 8192
@@ -69,8 +68,8 @@ def read(
     keys: Sequence[SecretKey],
     profile: Profile,
     prompt_ids: Sequence[int] | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint: Callable[[], None] | None = None,
+    progress: Callable[[int, int], None] = not_counted,
+    checkpoint: Callable[[], None] = never_cancelled,
     tiling: Tiling | None = None,
     window: int = WINDOW,
 ) -> Reading:
@@ -114,8 +113,8 @@ def read_many(
     keys: Sequence[SecretKey],
     profile: Profile,
     prompts: Sequence[Sequence[int]] = (),
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint: Callable[[], None] | None = None,
+    progress: Callable[[int, int], None] = not_counted,
+    checkpoint: Callable[[], None] = never_cancelled,
     tiling: Tiling | None = None,
     window: int = WINDOW,
 ) -> list[Reading]:
@@ -141,8 +140,8 @@ def read_documents(
     *,
     keys: Sequence[SecretKey],
     profile: Profile,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint: Callable[[], None] | None = None,
+    progress: Callable[[int, int], None] = not_counted,
+    checkpoint: Callable[[], None] = never_cancelled,
     tiling: Tiling | None = None,
     window: int = WINDOW,
     chunk: int | None = None,
@@ -250,7 +249,7 @@ def divergence_bits(
     source: LanguageModel,
     proxy: LanguageModel,
     texts: Sequence[I64],
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Callable[[], None] = never_cancelled,
 ) -> F64:
     """Return ``KL(source ‖ proxy)`` of the next-token distributions, at temperature 1.
 
@@ -269,8 +268,7 @@ def divergence_bits(
     rows = []
     with torch.inference_mode():
         for ids in texts:
-            if checkpoint is not None:
-                checkpoint()
+            checkpoint()
             hidden = [_hidden(m, ids) for m in (source, proxy)]
             for start in range(0, hidden[0].shape[0], _BLOCK):
                 # Rows beyond the tokenizer differ from model to model and mean nothing.

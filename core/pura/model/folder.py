@@ -17,7 +17,7 @@ import stat
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -295,7 +295,7 @@ class InstalledModel:
         source: Where it came from, in words.
         licence: Licence of the weights, or "" when unknown.
         fingerprint: 16 hex digits that name the weights.
-        tokenizer_fingerprint: 16 hex digits (docs/scheme.md §6).
+        tokenizer_fingerprint: 16 hex digits (scheme.md §6).
         architecture: Class name.
         parameters: Numbers stored.
         dtype: Their format as stored.
@@ -336,22 +336,7 @@ class InstalledModel:
         return data
 
 
-_FIELDS: Final = {
-    "name": str,
-    "path": str,
-    "source": str,
-    "licence": str,
-    "fingerprint": str,
-    "tokenizer_fingerprint": str,
-    "architecture": str,
-    "parameters": int,
-    "dtype": str,
-    "vocab_size": int,
-    "weights": str,
-    "size_bytes": int,
-    "created": str,
-    "files": dict,
-}
+_JSON_TYPES: Final = {"str": str, "Path": str, "int": int, "Mapping[str, str]": dict}
 
 
 def read_record(folder: Path) -> InstalledModel:
@@ -361,12 +346,12 @@ def read_record(folder: Path) -> InstalledModel:
         ModelError: No record, or a damaged one: the folder is not a complete model.
     """
     data = read_object(folder / RECORD, _MAX_RECORD)
-    for name, kind in _FIELDS.items():
-        if type(data.get(name)) is not kind:
-            raise ModelError("model.file-damaged", name=folder.name, code="model-damaged")
+    own = [field for field in fields(InstalledModel) if field.name != "folder"]
+    if any(type(data.get(one.name)) is not _JSON_TYPES[str(one.type)] for one in own):
+        raise ModelError("model.file-damaged", name=folder.name, code="model-damaged")
     path = folder if data["path"] == "." else Path(data["path"])
-    known = {name: data[name] for name in _FIELDS if name != "path"}
-    return InstalledModel(folder=folder, path=path, **known)
+    known = {one.name: data[one.name] for one in own} | {"path": path}
+    return InstalledModel(folder=folder, **known)
 
 
 def write_record(model: InstalledModel, folder: Path) -> None:
@@ -428,7 +413,7 @@ def verify(
         ModelError: What is missing, changed or new, by name; or the folder has become unsafe.
     """
     inspect_folder(model.path)
-    there = {path.name for path in _files(model.path)}
+    there = {path.name for path in model_files(model.path)}
     missing = sorted(model.files.keys() - there)
     # Documentation may come and go; whatever a loader could read may not.
     new = sorted(name for name in there - model.files.keys() if _is_loaded(name))
@@ -458,7 +443,7 @@ def refuse_changed(model: InstalledModel) -> None:
     Raises:
         ModelError: What is missing, changed or new, by name.
     """
-    there = {path.name: path for path in _files(model.path) if _is_settings(path.name)}
+    there = {path.name: path for path in model_files(model.path) if _is_settings(path.name)}
     known = {name: digest for name, digest in model.files.items() if _is_settings(name)}
     faults = sorted(there.keys() ^ known.keys())
     faults += [
@@ -472,8 +457,9 @@ def refuse_changed(model: InstalledModel) -> None:
         )
 
 
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if path.is_file() and path.name != RECORD]
+def model_files(folder: Path) -> list[Path]:
+    """Return the files of a model in order of their names, without its record."""
+    return sorted(path for path in folder.iterdir() if path.is_file() and path.name != RECORD)
 
 
 def _is_loaded(name: str) -> bool:
@@ -537,11 +523,11 @@ def copy_files(
         done += file.stat().st_size
     if _facts(files) != facts:
         shutil.rmtree(cache, ignore_errors=True)
-        raise _changed()
+        raise ModelError("model.busy")
     for file in resumed:
         if file_hash(file, checkpoint) != file_hash(made / file.name, checkpoint):
             shutil.rmtree(cache, ignore_errors=True)
-            raise _changed()
+            raise ModelError("model.busy")
     return made
 
 
@@ -591,7 +577,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _changed() -> ModelError:
-    return ModelError("model.busy")

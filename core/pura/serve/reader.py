@@ -12,9 +12,9 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from pura.audit.options import AuditText, Notice
 from pura.audit.unexamined import contained
@@ -40,47 +40,14 @@ if TYPE_CHECKING:
 
 Answer = Audited | PuraError
 Said = Callable[[], bool]
+Lane = Callable[[Sequence[Document], Said, Said], list[Answer]]
+"""Reads a few texts side by side.
+
+It is told, by two functions, that they may take no longer, and that nobody wants to know any more;
+what it raises is ``Cancelled``, where one of these said so.
+"""
 _TRIES: Final = 2
 _BEAT_S: Final = 0.2
-
-
-class Lane(Protocol):
-    """Reads a few texts at a time."""
-
-    def read(self, documents: Sequence[Document], *, over: Said, dropped: Said) -> list[Answer]:
-        """Read texts side by side.
-
-        Args:
-            documents: The texts.
-            over: Says that they may take no longer.
-            dropped: Says that nobody wants to know any more.
-
-        Raises:
-            Cancelled: One of these said so.
-        """
-        ...
-
-
-class Here:
-    """Reads in this process.
-
-    Args:
-        audits: Keys and model.
-        give_way: Called often; waits while others go first.
-    """
-
-    def __init__(self, audits: Prepared, give_way: Checkpoint) -> None:
-        self._audits, self._give_way = audits, give_way
-
-    def read(self, documents: Sequence[Document], *, over: Said, dropped: Said) -> list[Answer]:
-        """See :class:`Lane`."""
-
-        def checkpoint() -> None:
-            self._give_way()
-            if over() or dropped():
-                raise Cancelled
-
-        return _read(self._audits, documents, checkpoint)
 
 
 class Away:
@@ -101,10 +68,9 @@ class Away:
         except WorkerDiedError:
             raise InputError("batch.no-worker", code="batch-worker") from None
 
-    def read(self, documents: Sequence[Document], *, over: Said, dropped: Said) -> list[Answer]:
-        """See :class:`Lane`; who goes away costs no worker, which would have to load its model."""
-        del dropped
-        for _ in range(_TRIES):
+    def read(self, documents: Sequence[Document], over: Said, _: Said) -> list[Answer]:
+        """See :data:`Lane`; who goes away costs no worker, which would have to load its model."""
+        for _try in range(_TRIES):
             try:
                 worker = self._worker = self._worker or self._start(self._over)
                 with _ending(worker, over):
@@ -139,19 +105,31 @@ class ReadPlan(AuditPlan):
 def here(
     environment: Environment, setup: Setup, give_way: Checkpoint = never_cancelled
 ) -> Iterator[Lane]:
-    """Lend a lane of this process."""
+    """Lend a lane of this process.
+
+    Args:
+        environment: Where keys and model are.
+        setup: With what texts are read.
+        give_way: Called often; waits while others go first.
+    """
     with prepared(environment, setup) as audits:
-        yield Here(audits, give_way)
+
+        def read(documents: Sequence[Document], over: Said, dropped: Said) -> list[Answer]:
+            def checkpoint() -> None:
+                give_way()
+                if over() or dropped():
+                    raise Cancelled
+
+            return _read(audits, documents, checkpoint)
+
+        yield read
 
 
 @contextmanager
 def away(start: Start[Answer], over: Said) -> Iterator[Lane]:
     """Lend the lane of a worker, ready to read."""
-    lane = Away(start, over)
-    try:
-        yield lane
-    finally:
-        lane.close()
+    with closing(Away(start, over)) as lane:
+        yield lane.read
 
 
 @contextmanager
@@ -537,10 +515,10 @@ class Reader:
             return time.perf_counter() - begun > self._text_s
 
         try:
-            found: Sequence[Found] = lane.read(
+            found: Sequence[Found] = lane(
                 [work.document for work in group],
-                over=lambda: self._over or late(),
-                dropped=lambda: all(work.cancelled for work in group),
+                lambda: self._over or late(),
+                lambda: all(work.cancelled for work in group),
             )
         except Cancelled:
             error = ServeError("serve.time", seconds=round(self._text_s), code="serve-time")

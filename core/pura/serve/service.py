@@ -33,7 +33,7 @@ from pura.record.answers import MARKED, NO_STATEMENT, Answer, Role, digested, po
 from pura.record.json_io import to_json
 from pura.serve import settings
 from pura.serve.reader import Found, Kept, Reader, Work
-from pura.serve.settings import Asker, Budget, Salt, Settings, Store, TokenFile
+from pura.serve.settings import Asker, Budget, Settings, Store, TokenFile
 from pura.serve.shapes import RefusalError, details
 from pura.usecases.audits import Audited
 from pura.verdict.policy import Policy, default_policy
@@ -275,7 +275,7 @@ class Service:
         settings: How it is run.
         tokens: Who may ask.
         store: What was spent.
-        salt: Under which addresses are hashed.
+        secret: Under which addresses are hashed.
         log: Told of every check.
         sign: Makes the statement of answers to trusted and internal askers.
         now: The clock of budgets, seconds since 1970.
@@ -288,14 +288,14 @@ class Service:
         settings: Settings,
         tokens: TokenFile,
         store: Store,
-        salt: Salt,
+        secret: bytes,
         log: Log,
         sign: Sign | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.settings, self.metrics, self.log = settings, Metrics(), log
         self.draining = False
-        self._reader, self._tokens, self._store, self._salt = reader, tokens, store, salt
+        self._reader, self._tokens, self._store, self._secret = reader, tokens, store, secret
         self._refusals = Refusals(log)
         self.sign, self._now = sign, now
         self._checks: dict[str, Check] = {}
@@ -459,7 +459,10 @@ class Service:
     def _block(self, address: str) -> str:
         """Return what names the block of an address."""
         block = block_of(address) or ipaddress.IPv4Network((0, _V4_BLOCK))
-        return f"block:{self._salt.digest(str(block).encode(), b'block').hex()}"
+        digest = hashlib.blake2b(
+            str(block).encode(), digest_size=16, key=self._secret, person=b"block"
+        )
+        return f"block:{digest.hexdigest()}"
 
     def _shared(self, block: str) -> tuple[Budget, ...]:
         """Return the budgets that the public shares, as far as there are limits."""

@@ -89,34 +89,19 @@ def most_answered(per_day: float, least_tokens: int) -> float:
 _SALT_BYTES: Final = 32
 
 
-class Salt:
-    """Hashes what must not be kept as it is.
+def secret_of(path: Path) -> bytes:
+    """Read the secret of an installation, under which addresses are hashed; make it if need be.
 
-    Args:
-        secret: 32 bytes.
+    Raises:
+        ServeError: The file is damaged.
+        OSError: It cannot be read or written.
     """
-
-    def __init__(self, secret: bytes) -> None:
-        self._secret = secret
-
-    @classmethod
-    def of(cls, path: Path) -> Salt:
-        """Read the salt of an installation; make it where there is none.
-
-        Raises:
-            ServeError: The file is damaged.
-            OSError: It cannot be read or written.
-        """
-        if not path.exists():
-            write_atomic(path, secrets.token_bytes(_SALT_BYTES), private=True)
-        secret = path.read_bytes()
-        if len(secret) != _SALT_BYTES:
-            raise ServeError("serve.secret", name=path.name)
-        return cls(secret)
-
-    def digest(self, data: bytes, purpose: bytes) -> bytes:
-        """Return 16 bytes that say nothing without the salt."""
-        return hashlib.blake2b(data, digest_size=16, key=self._secret, person=purpose).digest()
+    if not path.exists():
+        write_atomic(path, secrets.token_bytes(_SALT_BYTES), private=True)
+    secret = path.read_bytes()
+    if len(secret) != _SALT_BYTES:
+        raise ServeError("serve.secret", name=path.name)
+    return secret
 
 
 _KIND: Final = Kind(

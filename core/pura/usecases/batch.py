@@ -19,9 +19,9 @@ from pura.base.errors import InputError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.batch.engine import Engine, HereEngine, Read, Workers, failure
-from pura.batch.inputs import Finding, Inputs, files, weight_of
-from pura.batch.journal import DAY, BatchJournal, BatchStanding, Tell, work_off
+from pura.batch.engine import Engine, Read, by_workers, failure, here
+from pura.batch.inputs import Inputs, TextResult, files, weight_of
+from pura.batch.journal import DAY, BatchJournal, BatchStatus, Tell, work_off
 from pura.batch.results import (
     Row,
     finding_of,
@@ -47,7 +47,7 @@ from pura.usecases.audits import (
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
-__all__ = ["BatchDone", "BatchStanding", "merge_batch", "run_batch", "summary_of"]
+__all__ = ["BatchDone", "BatchStatus", "merge_batch", "run_batch", "summary_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +189,7 @@ def run_batch(
             records=records is not None,
         )
         with _engine(environment, plan, engine, jobs) as reads:
-            standing = work_off(
+            status = work_off(
                 inputs,
                 noted,
                 reads,
@@ -202,10 +202,10 @@ def run_batch(
         done = _written(output, noted.rows(chosen), form, fdr)
     return replace(
         done,
-        found=standing.found,
-        alone=standing.alone,
-        seconds=standing.seconds,
-        skipped=standing.passed.skipped,
+        found=status.found,
+        alone=status.alone,
+        seconds=status.seconds,
+        skipped=status.skipped,
     )
 
 
@@ -372,7 +372,7 @@ def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -
     with ExitStack() as opened:
         if engine == "local" and jobs == 1:
             ready = opened.enter_context(prepared(environment, plan.setup, late=True))
-            yield HereEngine(reading(ready, records=plan.records))
+            yield here(reading(ready, records=plan.records))
             return
         # Here, where somebody can be asked for a passphrase; workers get copies.
         keys = opened.enter_context(environment.opened_keys(plan.setup.needed_keys))
@@ -389,7 +389,7 @@ def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -
 
         gpus = int(environment.device == "cuda")
         start = opened.enter_context(actors(plan, lend, gpus=gpus))
-        yield Workers(start, jobs)
+        yield by_workers(start, jobs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -417,13 +417,13 @@ def reading(ready: Prepared, *, records: bool) -> Read:
         records: Also return whole records.
     """
 
-    def read(documents: Sequence[Document]) -> list[Finding]:
+    def read(documents: Sequence[Document]) -> list[TextResult]:
         ready.open()  # what keeps every text from being read is no text's fault
         begun = time.perf_counter()
         found = ready.audit_many([AuditText(document=document) for document in documents])
         seconds = round((time.perf_counter() - begun) / max(1, len(documents)), 3)
 
-        def finding(one: Audited | PuraError) -> Finding:
+        def finding(one: Audited | PuraError) -> TextResult:
             if isinstance(one, PuraError):
                 return failure(one)
             made = ready.contained(lambda: _finding(one, seconds, records=records))
@@ -434,9 +434,9 @@ def reading(ready: Prepared, *, records: bool) -> Read:
     return read
 
 
-def _finding(found: Audited, seconds: float, *, records: bool) -> Finding:
+def _finding(found: Audited, seconds: float, *, records: bool) -> TextResult:
     record = packed(found.audit) if records else None
-    return Finding(
+    return TextResult(
         row=finding_of(found.audit.finding, found.error),
         seconds=seconds,
         record=record,

@@ -36,7 +36,7 @@ from pura.documents import values as bounds
 from pura.extract.local import local_evidence
 from pura.keys import State, words
 from pura.model import libraries
-from pura.model.device import free_memory, gigabytes, instructions, room_for
+from pura.model.device import free_memory, gigabytes, instructions, memory_need
 from pura.model.store import known_models
 from pura.register.store import Register
 from pura.scheme import (
@@ -473,7 +473,7 @@ def _models(environment: Environment, *, hashes: bool) -> Iterator[Examined]:
         if model.fingerprint != known.get(model.name, model.fingerprint):
             yield _seen("model", "model.other", "fault", **values, known=known[model.name])
             continue
-        room = room_for(model.parameters, free=free)
+        room = memory_need(model.parameters, free=free)
         if room.fits is False:
             values |= {"need": gigabytes(room.need_bytes), "free": gigabytes(free or 0)}
             yield _seen("model", "model.large", "warning", **values)

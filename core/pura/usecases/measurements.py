@@ -23,9 +23,8 @@ from pura.verdict.power import PowerEntry, PowerTable
 from pura.verdict.power_file import SHORT, PowerFile, read_power_file, seal, statement
 
 if TYPE_CHECKING:
-    from pura.measure.attacks import Stressed, Tools
-    from pura.measure.attacks.base import Damage
-    from pura.measure.attacks.table import Attack
+    from pura.measure.attacks.base import Damage, Tools
+    from pura.measure.attacks.table import Attack, Stressed
     from pura.measure.decomposition import BitMargin, BitReadings, Decomposition
     from pura.measure.evaluate import MeasuredText
     from pura.measure.power_plan import PowerPlan
@@ -515,7 +514,7 @@ def stress_text(
 
 def list_attacks() -> tuple[Attack, ...]:
     """Return the attacks in the order of the table."""
-    from pura.measure.attacks import ATTACKS
+    from pura.measure.attacks.table import ATTACKS
 
     return tuple(ATTACKS.values())
 
@@ -542,7 +541,7 @@ def attack_text(
     Raises:
         PuraError: There is no such attack, or it lacks something.
     """
-    from pura.measure.attacks import stress
+    from pura.measure.attacks.table import stress
 
     given = {k: int(v) if float(v).is_integer() else v for k, v in (params or {}).items()}
     return stress(attack, text, tools, seed=seed, strength=strength, **given)
@@ -570,7 +569,7 @@ def attack_tools(
     Raises:
         PuraError: The model or a file is not there.
     """
-    from pura.measure.attacks.local import model_tools
+    from pura.measure.attacks.rewrite import model_tools
     from pura.measure.corpora import corpus, sentences_of
 
     loaded = environment.model(model)

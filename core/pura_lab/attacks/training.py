@@ -21,8 +21,7 @@ import numpy as np
 
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.measure.attacks.base import F64, TextWriter, Tools, damage
-from pura.measure.attacks.local import ModelWriter
-from pura.measure.attacks.rewrite import request
+from pura.measure.attacks.rewrite import ModelWriter, request
 from pura.measure.evaluate import TextReading, decide
 from pura.model.tokenise import tokenise
 from pura.scheme import Payload, Profile, SecretKey, schedule
@@ -71,9 +70,9 @@ def surrogates(
     """Write a text after each prompt, with a key and a payload of its own."""
     from pura.embed.generate import generate_batch
 
-    dice = np.random.default_rng(seed)
-    keys = [SecretKey(dice.bytes(KEY_BYTES)) for _ in prompts]
-    bits = dice.integers(0, 2, (len(prompts), profile.payload_bits))
+    rng = np.random.default_rng(seed)
+    keys = [SecretKey(rng.bytes(KEY_BYTES)) for _ in prompts]
+    bits = rng.integers(0, 2, (len(prompts), profile.payload_bits))
     made = generate_batch(
         model,
         prompts,
@@ -95,13 +94,7 @@ def strength(model: LanguageModel, profile: Profile, key: SecretKey, text: str) 
     if not ids.size:
         return 0.0
     seen = read(model, ids, keys=[key], profile=profile)
-    reading = TextReading(
-        ids=seen.ids,
-        entropy_bits=seen.entropy_bits,
-        probability=seen.probability,
-        lo=seen.lo[0],
-        hi=seen.hi[0],
-    )
+    reading = TextReading.of(seen)
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     return decide(reading, steps, profile, prompt_known=False).log10_e
 
@@ -131,14 +124,14 @@ def preferences(
         A pair for each text that has both kinds; others teach nothing.
     """
     assert tools.tokenise is not None
-    dice, found = np.random.default_rng(seed), []
+    rng, found = np.random.default_rng(seed), []
     for marked in texts:
         role, asked = request(marked.text)
         room = 40 + 2 * len(marked.text.split())
         good: list[tuple[float, str]] = []
         bad: list[tuple[float, str]] = []
         for _ in range(tries):
-            new = writer(role, asked, seed=int(dice.integers(1 << 31)), tokens=room)
+            new = writer(role, asked, seed=int(rng.integers(1 << 31)), tokens=room)
             if not new.strip():
                 continue
             pair = [(text, tools.tokenise(text)) for text in (marked.text, new)]
@@ -178,10 +171,10 @@ def learn_preferences(
     import torch
 
     policy, learning = _learner(model, rate)
-    ask, dice, losses = ModelWriter(model), np.random.default_rng(seed), []
+    ask, rng, losses = ModelWriter(model), np.random.default_rng(seed), []
     for _ in range(steps):
         checkpoint()
-        pair = pairs[int(dice.integers(len(pairs)))]
+        pair = pairs[int(rng.integers(len(pairs)))]
         start = ask.request(*request(pair.text))
         margin = torch.zeros(())
         for answer, sign in ((pair.chosen, 1.0), (pair.rejected, -1.0)):
@@ -231,13 +224,13 @@ def learn_rewards(
 
     policy, learning = _learner(model, rate)
     ask = ModelWriter(replace(model, network=policy))
-    dice, seen = np.random.default_rng(seed), []
+    rng, seen = np.random.default_rng(seed), []
     for _ in range(steps):
         checkpoint()
-        text = texts[int(dice.integers(len(texts)))]
+        text = texts[int(rng.integers(len(texts)))]
         role, asked = request(text)
         start = ask.request(role, asked)
-        seeds = dice.integers(1 << 31, size=group).tolist()
+        seeds = rng.integers(1 << 31, size=group).tolist()
         some = [ask(role, asked, seed=s, tokens=tokens) for s in seeds]
         some = [s for s in some if s.strip()]
         if len(some) < 2:

@@ -1,4 +1,4 @@
-"""``pura lab``: attacks on texts, and what they do to marks (docs/lab.md)."""
+"""``pura lab``: attacks on texts, and what they do to marks (lab.md)."""
 
 from __future__ import annotations
 

@@ -231,20 +231,20 @@ def record_laws(
         streams: Texts.
         steps: Tokens of each.
         kept: Tokens of the vocabulary that are kept, those with the largest mean.
-        seed: Of the dice.
+        seed: Of the draws.
 
     Returns:
         float32 [streams, steps, kept].
     """
     source = ModelSource(model)
     source.begin(range(streams))
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     said = np.empty((streams, steps, source.vocab_size), dtype=np.float32)
     tokens = None
     for step in range(steps):
         rows = source.rows(tokens)
         said[:, step] = rows
-        tokens = np.array([draw(row, dice.random()) for row in rows])
+        tokens = np.array([draw(row, rng.random()) for row in rows])
     top = np.sort(np.argsort(-said.mean(axis=(0, 1)))[:kept])
     out = said[:, :, top]
     return np.asarray(out / out.sum(axis=2, keepdims=True))

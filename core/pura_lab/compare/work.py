@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,10 +18,12 @@ from pura.base.progress import Checkpoint, never_cancelled
 from pura.decode import paper
 from pura.embed.engine import MarkingEngine
 from pura.extract.local import local_evidence
-from pura.measure.attacks import Tools, attack_ids, named_strength
+from pura.measure.attacks.base import Tools
+from pura.measure.attacks.table import attack_ids, named_strength
 from pura.measure.cache import Cache
+from pura.measure.corpora import Cell
 from pura.measure.evaluate import TextReading, decide, wilson
-from pura.scheme import Payload, Profile, SecretKey, default_blocks, ranks, schedule
+from pura.scheme import Payload, Profile, SecretKey, ranks, schedule
 from pura.scheme.keys import KEY_BYTES
 from pura_lab.compare.methods import METHODS, ZERO_BIT, Bench, Method, Source
 from pura_lab.rivals.base import ERASED, Rival, RivalRow
@@ -75,31 +77,23 @@ class CellPart:
         """Return the name of what was read after an attack."""
         return self.name.replace("texts.", f"outcome.{condition.replace(':', '-')}.")
 
-    def bytes_for(self, purpose: str, number: int) -> bytes:
-        """Return 32 bytes that belong to one text and purpose."""
-        label = f"{self.seed}/compare/{self.method.name}/{self.bits}/{purpose}/{number}"
-        return blake2b(label.encode(), digest_size=32).digest()
+    @cached_property
+    def cell(self) -> Cell:
+        """Gives each text its key, payload and randomness, and PURA's its profile."""
+        name = f"compare/{self.method.name}/{self.bits}"
+        return Cell(name=name, code=self.method.code, payload_bits=self.bits)
 
     def key(self, number: int) -> SecretKey:
         """Return the key of one text. It guards nothing: anyone can derive it."""
-        return SecretKey(self.bytes_for("key", number))
+        return self.cell.key(number, self.seed)
 
     def payload(self, number: int) -> Payload:
         """Return the payload of one text."""
-        return Payload.from_bits(self.dice("payload", number).integers(0, 2, self.bits))
+        return self.cell.payload(number, self.seed)
 
-    def dice(self, purpose: str, number: int) -> np.random.Generator:
+    def rng(self, purpose: str, number: int) -> np.random.Generator:
         """Return the randomness of one text for one purpose."""
-        seed = int.from_bytes(self.bytes_for(purpose, number), "little")
-        return np.random.default_rng(seed)
-
-    def profile(self, vocab_size: int) -> Profile:
-        """Return PURA's profile."""
-        if self.method.code == "tbcc":
-            return Profile(payload_bits=self.bits, code="tbcc", vocab_size=vocab_size)
-        return Profile(
-            payload_bits=self.bits, blocks=default_blocks(self.bits), vocab_size=vocab_size
-        )
+        return self.cell.generator(purpose, number, self.seed)
 
     def scheme(self, bench: Bench, number: int) -> Rival:
         """Return the scheme with the key of one text."""
@@ -162,7 +156,7 @@ class _Text:
         self.row: RivalRow | None = None
         if piece.method.make is not None:
             self.scheme = piece.scheme(bench, number)
-            self.row = self.scheme.start(piece.payload(number), piece.dice("dice", number))
+            self.row = self.scheme.start(piece.payload(number), piece.rng("dice", number))
 
     def join(self, engine: MarkingEngine, vocab_size: int) -> None:
         """Let PURA's engine write the text, if it is one of its."""
@@ -173,8 +167,8 @@ class _Text:
         self.number_in_engine = engine.add(
             key,
             piece.payload(self.number),
-            piece.profile(vocab_size),
-            piece.dice("dice", self.number),
+            piece.cell.profile(vocab_size),
+            piece.rng("dice", self.number),
         )
 
     def note(self, token: int, law: F64) -> None:
@@ -269,7 +263,7 @@ class CellReader:
         if condition != CLEAN:
             assert self._tools is not None
             name, params = named_strength(condition)
-            done = attack_ids(name, ids, piece.dice(condition, number), self._tools, **params)
+            done = attack_ids(name, ids, piece.rng(condition, number), self._tools, **params)
             ids, edited = done.ids, done.rate
         truth = piece.payload(number).bits
         known = text if condition == CLEAN else None
@@ -299,7 +293,7 @@ class CellReader:
             bits = scheme.decode(scheme.observe(ids)).bits
             yield name, bits, time.process_time() - start
             return
-        key, profile = piece.key(number), piece.profile(self._bench.vocab_size)
+        key, profile = piece.key(number), piece.cell.profile(self._bench.vocab_size)
         reading = self._reading(key, profile, ids, text)
         steps = schedule(reading.ids, reading.entropy_bits, key, profile)
         known = self._model is None  # laws were said with the prompt before them
@@ -331,13 +325,7 @@ class CellReader:
         from pura.model.evidence import read
 
         said = read(self._model, ids, keys=[key], profile=profile)
-        return TextReading(
-            ids=said.ids,
-            entropy_bits=said.entropy_bits,
-            probability=said.probability,
-            lo=said.lo[0],
-            hi=said.hi[0],
-        )
+        return TextReading.of(said)
 
 
 def lines_of(cache: Cache, piece: CellPart, condition: str) -> Iterator[ResultLine]:

@@ -1,1 +1,1 @@
-"""Experiments: tables of cells and what is measured of a text in each (docs/lab.md)."""
+"""Experiments: tables of cells and what is measured of a text in each (lab.md)."""

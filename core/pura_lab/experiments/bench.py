@@ -16,8 +16,9 @@ from pura.base.errors import InputError
 from pura.base.json_text import canonical
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.embed.generate import opening_ids, prompt_ids
-from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_foreign, attack_many
-from pura.measure.attacks.local import model_tools
+from pura.measure.attacks.base import Attacked, Tools
+from pura.measure.attacks.rewrite import model_tools
+from pura.measure.attacks.table import ATTACKS, attack_foreign, attack_many
 from pura.measure.cache import Cache
 from pura.measure.corpora import DOMAINS, corpus, prompts_of, sentences_of
 from pura.measure.evaluate import TextReading, joined, wilson
@@ -132,7 +133,7 @@ class CellResult:
 
 def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellResult:
     """Add up the texts of a cell."""
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     numbers = {}
     for name, first in rows[0].items():
         if isinstance(first, bool):
@@ -141,7 +142,7 @@ def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellRe
             numbers[name] = Number(value=count / len(rows), low=low, high=high)
         elif isinstance(first, int | float):
             values = np.array([float(r[name]) for r in rows])
-            means = values[dice.integers(0, values.size, (DRAWS, values.size))].mean(axis=1)
+            means = values[rng.integers(0, values.size, (DRAWS, values.size))].mean(axis=1)
             low, high = np.quantile(means, [0.025, 0.975]).tolist()
             numbers[name] = Number(value=float(values.mean()), low=low, high=high)
     if experiment.pooled is not None:
@@ -184,7 +185,7 @@ def write_texts(
             gets one key for all texts. Every text has a payload of its own.
         numbers: Of the texts; a number has the same prompt under every mark.
         tokens: Length of each.
-        seed: Of keys, payloads and dice.
+        seed: Of keys, payloads and random draws.
         checkpoint: Called before every step; may raise.
 
     Returns:
@@ -194,11 +195,11 @@ def write_texts(
     def digest(what: str, number: int) -> bytes:
         return blake2b(f"{seed}/{mark}/{what}/{number}".encode(), digest_size=32).digest()
 
-    def dice(what: str, number: int) -> np.random.Generator:
+    def rng(what: str, number: int) -> np.random.Generator:
         return np.random.default_rng(int.from_bytes(digest(what, number), "little"))
 
     def payload(number: int) -> Payload:
-        return Payload.from_bits(dice("payload", number).integers(0, 2, BITS))
+        return Payload.from_bits(rng("payload", number).integers(0, 2, BITS))
 
     source = ModelSource(model, prompts())
     starts = [prompt_ids(model, source.prompt(n)) for n in numbers]
@@ -206,7 +207,7 @@ def write_texts(
         make = METHODS[mark].make
         assert make is not None
         scheme = make(bench_of(model, source), SecretKey(digest("key", 0)), BITS)
-        rows = [scheme.start(payload(n), dice("dice", n)) for n in numbers]
+        rows = [scheme.start(payload(n), rng("dice", n)) for n in numbers]
         source.begin(numbers)
         last: I64 | None = None
         for _ in range(tokens):
@@ -226,7 +227,7 @@ def write_texts(
         list(keys) if marked else None,
         Profile(payload_bits=BITS, code="tbcc", vocab_size=model.vocab_size),
         tokens=tokens,
-        seed=[int(dice("dice", n).integers(1 << 62)) for n in numbers],
+        seed=[int(rng("dice", n).integers(1 << 62)) for n in numbers],
         ignore_eos=True,
         batch_size=len(numbers),
         checkpoint=checkpoint,
@@ -433,11 +434,11 @@ class ExperimentBench:
         for number, first in enumerate(firsts):
             some = made[number * BATCH : (number + 1) * BATCH]
             readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in some]
-            dice = np.random.default_rng([SEED, first, tokens])
+            rng = np.random.default_rng([SEED, first, tokens])
             columns: dict[str, Any] = {c: [getattr(r, c) for r in readings] for c in _COLUMNS}
             columns["entropy_bits"] = [m.entropy_bits for m in some]
             columns["prompt_ids"] = [m.prompt_ids for m in some]
-            columns["points"] = [r.lo + (r.hi - r.lo) * dice.random(r.lo.size) for r in readings]
+            columns["points"] = [r.lo + (r.hi - r.lo) * rng.random(r.lo.size) for r in readings]
             self._cache.put(self._file(domain, tokens, first), columns)
 
     def written(self, mark: str, number: int) -> WrittenText:
@@ -470,7 +471,7 @@ class ExperimentBench:
         return WrittenText(text=decode(self.model.tokenizer, ids.tolist()), ids=ids, log_p=log_p)
 
     def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
-        """Return what an attack makes of a text's tokens; its dice follow from text and attack."""
+        """Return what an attack makes of a text's tokens; its draws follow from text and attack."""
         if attack == "clean":
             return Attacked(ids=text.ids, origin=np.arange(text.ids.size), rate=0.0)
         name = self._hit(text, attack, params)
@@ -479,8 +480,8 @@ class ExperimentBench:
             some = [text]
             if ATTACKS[attack].on == "many" and text.file:
                 some = [t for t in self._texts.values() if t.file == text.file]
-            dice = [self._dice([attack, params, t.ids.tolist()]) for t in some]
-            hits = self._attack(attack, [t.ids for t in some], dice, params)
+            rng = [self._rng([attack, params, t.ids.tolist()]) for t in some]
+            hits = self._attack(attack, [t.ids for t in some], rng, params)
             for one, done in zip(some, hits, strict=True):
                 origin = np.zeros(0, np.int64) if done.origin is None else done.origin
                 rows = {"ids": [done.ids], "origin": [origin], "rate": [np.array([done.rate])]}
@@ -497,16 +498,16 @@ class ExperimentBench:
         self,
         attack: str,
         texts: Sequence[I64],
-        dice: Sequence[np.random.Generator],
+        rng: Sequence[np.random.Generator],
         params: Mapping[str, Any],
     ) -> list[Attacked]:
         if self.attacker is None:
-            return attack_many(attack, texts, dice, self.tools, **params)
+            return attack_many(attack, texts, rng, self.tools, **params)
         tokenizer = self.model.tokenizer
         return attack_foreign(
             attack,
             texts,
-            dice,
+            rng,
             self.tools,
             decode=lambda ids: decode(tokenizer, ids.tolist()),
             tokenise=lambda text: tokenise(tokenizer, text).ids,
@@ -556,23 +557,17 @@ class ExperimentBench:
         from pura.model.evidence import read
 
         seen = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
-        return TextReading(
-            ids=seen.ids,
-            entropy_bits=seen.entropy_bits,
-            probability=seen.probability,
-            lo=seen.lo[0],
-            hi=seen.hi[0],
-        )
+        return TextReading.of(seen)
 
     def key(self, *what: Any) -> LaidKey:
         """Return a fresh key of a text in a cell."""
         return LaidKey(_digest(["key", *what]), self.order)
 
-    def dice(self, *what: Any) -> np.random.Generator:
+    def rng(self, *what: Any) -> np.random.Generator:
         """Return the randomness of a text in a cell."""
-        return self._dice(["dice", *what])
+        return self._rng(["dice", *what])
 
-    def _dice(self, what: list[Any]) -> np.random.Generator:
+    def _rng(self, what: list[Any]) -> np.random.Generator:
         return np.random.default_rng(int.from_bytes(_digest(what)[:8], "little"))
 
     def _hit(self, text: PlainText, attack: str, params: Mapping[str, Any]) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -19,8 +18,9 @@ import numpy.typing as npt
 from pura.decode import paper
 from pura.decode.paper import repair_parities, sum_llrs
 from pura.extract.local import local_evidence
-from pura.measure.attacks import Attacked, named_strength
-from pura.measure.attacks.local import logits_of
+from pura.measure.attacks.base import Attacked
+from pura.measure.attacks.rewrite import logits_of
+from pura.measure.attacks.table import named_strength
 from pura.measure.decomposition import (
     BitReadings,
     align,
@@ -45,19 +45,6 @@ _SYMBOL: Final = 3
 _PARITY: Final = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]], dtype=np.uint8)
 _WORDS: Final = np.array(list(itertools.product((0, 1), repeat=_DATA)), dtype=np.uint8)
 _CODEWORDS: Final = np.concatenate([_WORDS, _WORDS @ _PARITY % 2], axis=1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Code:
-    """A code for payloads of any multiple of its word.
-
-    Attributes:
-        encode: Payload bits to codeword bits.
-        decode: float64 [n], sums of LLRs, positive for 1, to payload bits.
-    """
-
-    encode: Callable[[Bits], Bits]
-    decode: Callable[[F64], Bits]
 
 
 def _hamming(bits: Bits) -> Bits:
@@ -111,13 +98,16 @@ def _rs_decode(llr: F64, erased: int) -> Bits:
     return _bits(np.array(out, dtype=np.int64))
 
 
-CODES: Final = {
-    "hamming-hard": Code(encode=_hamming, decode=_hamming_hard),
-    "hamming-soft": Code(encode=_hamming, decode=_nearest),
-    "rs-hard": Code(encode=_reed_solomon, decode=lambda llr: _rs_decode(llr, 0)),
-    "rs-soft": Code(encode=_reed_solomon, decode=lambda llr: _rs_decode(llr, 2)),
+CODES: Final[dict[str, tuple[Callable[[Bits], Bits], Callable[[F64], Bits]]]] = {
+    "hamming-hard": (_hamming, _hamming_hard),
+    "hamming-soft": (_hamming, _nearest),
+    "rs-hard": (_reed_solomon, lambda llr: _rs_decode(llr, 0)),
+    "rs-soft": (_reed_solomon, lambda llr: _rs_decode(llr, 2)),
 }
-"""Payloads of a multiple of four bits for Hamming, of twelve for Reed-Solomon."""
+"""Payload bits to codeword bits, and sums of LLRs, positive for 1, back to payload bits.
+
+Payloads of a multiple of four bits for Hamming, of twelve for Reed-Solomon.
+"""
 
 
 RAW: Final = 18
@@ -162,7 +152,7 @@ def _text(bench: ExperimentBench, cell: Cell, number: int) -> PlainText:
 
 def _rows_bits(bench: ExperimentBench, count: int, number: int) -> Bits:
     """Return random bits, the same for every cell that asks for so many."""
-    return bench.dice("bits", count, number).integers(0, 2, count).astype(np.uint8)
+    return bench.rng("bits", count, number).integers(0, 2, count).astype(np.uint8)
 
 
 def _laid(
@@ -246,7 +236,7 @@ def coded(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     text, verifier = _text(bench, cell, number), str(cell["verifier"])
     reading = bench.reading(text, attack_of(bench, cell, text).ids, verifier)
     if code in CODES:
-        word = CODES[code].encode(bits)
+        word = CODES[code][0](bits)
         profile = carrier(bench, word.size)
     else:
         profile = profile_of(bench, {**cell, "code": code.partition("-")[0]})
@@ -258,7 +248,7 @@ def coded(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     local = local_evidence(steps, reading.lo, reading.hi, profile)
     if code in CODES:
         sums, _ = sum_llrs(steps.index, steps.arity, local.llr_nats, word.size)
-        got = exact = CODES[code].decode(sums)
+        got = exact = CODES[code][1](sums)
     else:
         got = paper.decode(steps, local, profile).payload.bits
         exact = decide(reading, steps, profile, prompt_known=False).payload.bits

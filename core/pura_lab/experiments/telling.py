@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.measure.attacks.base import log_likelihoods
-from pura.measure.attacks.local import model_tools
+from pura.measure.attacks.rewrite import model_tools
 from pura.measure.corpora import corpus
 from pura.measure.evaluate import wilson
 from pura.scheme import Payload, Profile, SecretKey
@@ -46,11 +46,11 @@ def frequencies(bench: ExperimentBench, cell: Cell, number: int) -> Row:
         ``drawn``, the number of the text that each wrote; with the first thousand also ``law``,
         the probability of every text.
     """
-    dice = bench.dice("keys", number)
-    keys = [SecretKey(dice.bytes(KEY_BYTES)) for _ in range(KEYS)]
-    bits = bench.dice("payload").integers(0, 2, 12)
+    rng = bench.rng("keys", number)
+    keys = [SecretKey(rng.bytes(KEY_BYTES)) for _ in range(KEYS)]
+    bits = bench.rng("payload").integers(0, 2, 12)
     payload, mark = Payload.from_bits(bits), str(cell["mark"])
-    ids = (_by_others if mark in METHODS else _by_pura)(mark, keys, payload, dice)
+    ids = (_by_others if mark in METHODS else _by_pura)(mark, keys, payload, rng)
     drawn = ids @ len(_WORDS) ** np.arange(TOKENS - 1, -1, -1)
     return {"drawn": drawn.tolist()} | ({"law": exact_law().tolist()} if number == 0 else {})
 
@@ -138,7 +138,7 @@ def _next(before: I64) -> F64:
 
 
 def _by_pura(
-    mark: str, keys: Sequence[SecretKey], payload: Payload, dice: np.random.Generator
+    mark: str, keys: Sequence[SecretKey], payload: Payload, rng: np.random.Generator
 ) -> I64:
     from pura.embed.generate import generate_batch
 
@@ -155,20 +155,20 @@ def _by_pura(
             entropy_thresholds_bits=(0.8, 1.5, 2.2),
         ),
         tokens=TOKENS,
-        seed=int(dice.integers(1 << 62)),
+        seed=int(rng.integers(1 << 62)),
         batch_size=len(keys),
     )
     return np.stack([text.ids for text in made])
 
 
 def _by_others(
-    mark: str, keys: Sequence[SecretKey], payload: Payload, dice: np.random.Generator
+    mark: str, keys: Sequence[SecretKey], payload: Payload, rng: np.random.Generator
 ) -> I64:
     make = METHODS[mark].make
     assert make is not None
     some = Schemes(vocab_size=len(_WORDS), segments=lambda _: np.arange(len(_WORDS)) % 3)
     schemes = [make(some, key, len(payload)) for key in keys]
-    rows = [scheme.start(payload, dice) for scheme in schemes]
+    rows = [scheme.start(payload, rng) for scheme in schemes]
     ids = np.zeros((len(keys), 0), dtype=np.int64)
     for _ in range(TOKENS):
         laws = _next(ids)
@@ -348,9 +348,6 @@ def _spectrum(ids: I64, size: int = 1 << 13) -> F64:
     odd = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
     for run in (1, 2, 3):
         views = np.lib.stride_tricks.sliding_window_view(ids, run).astype(np.uint64)
-        odd = np.array(
-            [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64
-        )
         mixed = (views * odd[:run]).sum(axis=1, dtype=np.uint64)
         out[(run - 1) * size :][:size] = np.bincount(
             (mixed >> np.uint64(40)).astype(np.int64) % size, minlength=size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -90,14 +91,14 @@ class RivalRow:
 
     Attributes:
         code: What the scheme made of the payload.
-        dice: Ordinary randomness, independent of the key.
+        rng: Ordinary randomness, independent of the key.
         tokens: The text so far.
         seen: Contexts that have carried.
         state: What else the scheme keeps along a text.
     """
 
     code: I64
-    dice: np.random.Generator
+    rng: np.random.Generator
     tokens: list[int] = field(default_factory=list)
     seen: set[tuple[int, ...]] = field(default_factory=set)
     state: Any = None
@@ -111,22 +112,13 @@ class Observed:
         token: int64 [N], their places.
         position: int64 [N], the part of the message that each speaks of; 0 where there is one.
         draws: [N, ...], the keyed draws; what they mean is the scheme's own.
+        seeds: uint64 [N], of the contexts, where draws are too many to be held.
     """
 
     token: I64
     position: I64
     draws: npt.NDArray[Any]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Seeded(Observed):
-    """Draws that are too many to be held: what they follow from comes along.
-
-    Attributes:
-        seeds: uint64 [N], of the contexts.
-    """
-
-    seeds: U64
+    seeds: U64 = field(default_factory=lambda: np.zeros(0, np.uint64))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -163,7 +155,7 @@ class Rival(ABC):
     window: int = 2
     marks_repeats: bool = False
 
-    def start(self, payload: Payload | None, dice: np.random.Generator) -> RivalRow:
+    def start(self, payload: Payload | None, rng: np.random.Generator) -> RivalRow:
         """Begin a text.
 
         Raises:
@@ -172,7 +164,7 @@ class Rival(ABC):
         bits = np.zeros(0, dtype=np.int64) if payload is None else payload.bits.astype(np.int64)
         if bits.size != self.payload_bits:
             raise ValueError(f"a payload of {self.payload_bits} bits is needed, not {bits.size}")
-        return RivalRow(code=self.encode(bits), dice=dice)
+        return RivalRow(code=self.encode(bits), rng=rng)
 
     def embed(self, row: RivalRow, probabilities: F64) -> int:
         """Choose the next token of a text.
@@ -188,7 +180,7 @@ class Rival(ABC):
             row.seen.add(context)
             token = self.choose(row, probabilities, np.array(context, dtype=np.int64))
         else:
-            token = draw(probabilities, row.dice.random())
+            token = draw(probabilities, row.rng.random())
         row.tokens.append(token)
         return token
 
@@ -230,6 +222,13 @@ class Rival(ABC):
         """Return the p-value as the scheme's public code prints it, faults and all; None: none."""
         return None
 
+    def p_of_excess(self, ids: I64, mean: float, variance: float) -> float:
+        """Return the normal tail of the statistic, each counted token adding mean and variance."""
+        observed = self.observe(ids)
+        count = observed.token.size
+        excess = self.decode(observed).statistic - mean * count
+        return normal_tail(excess / math.sqrt(max(count, 1) * variance))
+
     def counted(self, ids: I64) -> tuple[I64, I64]:
         """Return the tokens that count, and their contexts."""
         return first_contexts(ids, self.window)
@@ -244,7 +243,12 @@ class Reweighting(Rival):
 
     def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Draw from the changed distribution."""
-        return draw(self.law(row.code, probabilities, context), row.dice.random())
+        return draw(self.law(row.code, probabilities, context), row.rng.random())
+
+
+def normal_tail(z: float) -> float:
+    """Return the probability that a standard normal number is ``z`` or more."""
+    return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
 def draw(probabilities: F64, point: float) -> int:

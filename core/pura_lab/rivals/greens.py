@@ -4,8 +4,7 @@ Green tokens: KGW (Kirchenbauer et al. 2023) and Unigram (Zhao et al. 2024).
 
 Both add ``delta`` to the logits of a keyed share ``gamma`` of the vocabulary: KGW draws a new share
 for each context, Unigram keeps one for all. A token is green by its own keyed draw, so the draws
-are independent; lists of an exact length are the variant of the transformers library, built here
-for the comparison with it.
+are independent.
 
 MPAC (Yoo et al. 2024): digits, one of which a context chooses, in lists of a colour each.
 
@@ -34,7 +33,6 @@ value of every step, which makes that mean a mean over keys: unbiased for every 
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -45,7 +43,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode import bets
-from pura.extract.foreign import in_shuffled_front, shuffled_front
 from pura.scheme import SecretKey
 from pura.scheme.keys import KEY_BYTES
 from pura_lab.rivals.base import (
@@ -63,6 +60,7 @@ from pura_lab.rivals.base import (
     context_seeds,
     largest,
     layer_seeds,
+    normal_tail,
     shifted,
     spare,
     symbols_of,
@@ -96,7 +94,7 @@ class _Greens(Reweighting):
 
     def decode(self, observed: Observed) -> Decoded:
         """Return how many more tokens are green than ``gamma`` would have it, in sigmas."""
-        z = _z(int(observed.draws.sum()), observed.draws.size, self.gamma)
+        z = z_score(int(observed.draws.sum()), observed.draws.size, self.gamma)
         return Decoded(bits=np.zeros(0, dtype=np.int8), statistic=z)
 
     def log_e(self, observed: Observed) -> float:
@@ -133,43 +131,7 @@ class Kgw(_Greens):
             return 1.0
         contexts = np.lib.stride_tricks.sliding_window_view(ids[:-1], self.window)
         greens = self.greens(ids[self.window :], contexts)
-        return normal_tail(_z(int(greens.sum()), greens.size, self.gamma))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class KgwOfTransformers(Kgw):
-    """KGW as the transformers library draws its lists: exact lengths, from torch's generator.
-
-    Only the last token of the context is hashed (``lefthash``), with the library's public key; the
-    secret key is not used.
-
-    Attributes:
-        hashing_key: The library's.
-    """
-
-    window: int = 1
-    gamma: float = 0.25
-    hashing_key: int = 15_485_863
-
-    def green_list(self, context: I64) -> Flags:
-        """Return which tokens are green after a context; bool [V]."""
-        out = np.zeros(self.vocab_size, dtype=bool)
-        out[shuffled_front(self._seed(int(context[-1])), self.vocab_size, self._size)] = True
-        return out
-
-    def greens(self, ids: I64, contexts: I64) -> Flags:
-        """Return whether tokens [N] are green after contexts [N, 1]."""
-        pairs = zip(ids.tolist(), contexts[:, -1].tolist(), strict=True)
-        size, count = self.vocab_size, self._size
-        green = [in_shuffled_front(self._seed(last), size, count, token) for token, last in pairs]
-        return np.array(green, dtype=bool)
-
-    @property
-    def _size(self) -> int:
-        return int(self.vocab_size * self.gamma)
-
-    def _seed(self, last: int) -> int:
-        return last * self.hashing_key % (2**64 - 1)
+        return normal_tail(z_score(int(greens.sum()), greens.size, self.gamma))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -194,18 +156,14 @@ class Unigram(_Greens):
 
     def printed_p(self, ids: I64) -> float:
         """Count every token, as the usual detectors do."""
-        return normal_tail(_z(int(self._greens[ids].sum()), ids.size, self.gamma))
+        return normal_tail(z_score(int(self._greens[ids].sum()), ids.size, self.gamma))
 
 
-def _z(count: int, total: int, chance: float) -> float:
+def z_score(count: int, total: int, chance: float) -> float:
+    """Return by how many sigmas a count of chances exceeds what is expected."""
     if not total:
         return 0.0
     return float((count - chance * total) / np.sqrt(total * chance * (1 - chance)))
-
-
-def normal_tail(z: float) -> float:
-    """Return the probability that a standard normal number is ``z`` or more."""
-    return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
 _FLIPPED = 4  # digits that the list of candidates changes: 16 candidates
@@ -273,10 +231,8 @@ class Mpac(Reweighting):
 
     def printed_p(self, ids: I64) -> float:
         """Take the colours that were chosen afterwards for those that were asked for."""
-        observed = self.observe(ids)
-        count, chance = observed.token.size, 0.5**self.width
-        excess = self.decode(observed).statistic - chance * count
-        return normal_tail(excess / np.sqrt(max(count, 1) * chance * (1 - chance)))
+        chance = 0.5**self.width
+        return self.p_of_excess(ids, chance, chance * (1 - chance))
 
 
 _EDGE = 1e-12
@@ -518,10 +474,7 @@ class RsBh(Reweighting):
 
     def printed_p(self, ids: I64) -> float:
         """Take the sum of the best values for the green tokens of one list, as the code does."""
-        observed = self.observe(ids)
-        count = observed.token.size
-        excess = self.decode(observed).statistic - self.gamma * count
-        return normal_tail(excess / np.sqrt(max(count, 1) * self.gamma * (1 - self.gamma)))
+        return self.p_of_excess(ids, self.gamma, self.gamma * (1 - self.gamma))
 
 
 def repair(symbols: I64, k: int, width: int) -> I64:
@@ -652,7 +605,5 @@ class StealthInk(Reweighting):
 
     def printed_p(self, ids: I64) -> float:
         """Take the minima, chosen afterwards, for counts of given chunks."""
-        observed = self.observe(ids)
-        count, chance = observed.token.size, 0.5**self.width
-        missing = chance * count + self.decode(observed).statistic
-        return normal_tail(missing / np.sqrt(max(count, 1) * chance * (1 - chance)))
+        chance = 0.5**self.width
+        return self.p_of_excess(ids, -chance, chance * (1 - chance))

@@ -46,7 +46,6 @@ from pura_lab.rivals.base import (
     Observed,
     Rival,
     RivalRow,
-    Seeded,
     below,
     bits_of,
     context_seed,
@@ -108,9 +107,9 @@ class Ctwl(Rival):
         all_places = words(order, np.arange(self.vocab_size))
         before = upto[np.searchsorted(places[sort], all_places, side="right")]
         law = shifted(probabilities, before >= 0.5, self.delta)
-        return draw(law, row.dice.random())
+        return draw(law, row.rng.random())
 
-    def observe(self, ids: I64) -> Seeded:
+    def observe(self, ids: I64) -> Observed:
         """Return for each token and order whether it is in the favoured half; bool [N, orders]."""
         token, contexts = self.counted(ids)
         keep = token >= self.prefix
@@ -125,11 +124,10 @@ class Ctwl(Rival):
                 orders = layer_seeds(seed, self.orders)[:, None]
                 before = words(orders, top) <= words(orders, ids[t])
                 favoured[row] = before @ mass >= 0.5
-        return Seeded(token=token, position=np.zeros_like(token), draws=favoured, seeds=seeds)
+        return Observed(token=token, position=np.zeros_like(token), draws=favoured, seeds=seeds)
 
     def decode(self, observed: Observed) -> Decoded:
         """Return the message under which most tokens are favoured."""
-        assert isinstance(observed, Seeded)
         messages = np.arange(1 << self.payload_bits)
         score = np.zeros(messages.size, dtype=np.int64)
         for row, seed in zip(observed.draws, observed.seeds, strict=True):
@@ -224,15 +222,14 @@ class CycleShift(Rival):
         seed = context_seed(self.key, context, b"cycle")
         return arg_gumbel(probabilities, uniforms(words(seed, places)))
 
-    def observe(self, ids: I64) -> Seeded:
+    def observe(self, ids: I64) -> Observed:
         """Return the tokens [N] with the seeds of their contexts."""
         token, contexts = self.counted(ids)
         seeds = context_seeds(self.key, contexts, b"cycle")
-        return Seeded(token=token, position=np.zeros_like(token), draws=ids[token], seeds=seeds)
+        return Observed(token=token, position=np.zeros_like(token), draws=ids[token], seeds=seeds)
 
     def decode(self, observed: Observed) -> Decoded:
         """Return the message whose numbers are largest."""
-        assert isinstance(observed, Seeded)
         messages = np.arange(1 << self.payload_bits)
         score = np.zeros(messages.size)
         for token, seed in zip(observed.draws.tolist(), observed.seeds, strict=True):
@@ -257,10 +254,10 @@ class _Shifted(Rival):
     window: int = 0
     rows: int = 256
 
-    def start(self, payload: Payload | None, dice: np.random.Generator) -> RivalRow:
+    def start(self, payload: Payload | None, rng: np.random.Generator) -> RivalRow:
         """Begin a text at a random row."""
-        row = super().start(payload, dice)
-        row.state = int(dice.integers(self.rows))
+        row = super().start(payload, rng)
+        row.state = int(rng.integers(self.rows))
         return row
 
     def embed(self, row: RivalRow, probabilities: F64) -> int:

@@ -36,7 +36,6 @@ from pura_lab.rivals.base import (
     Reweighting,
     Rival,
     RivalRow,
-    Seeded,
     below,
     bits_of,
     context_seed,
@@ -100,13 +99,13 @@ class ArcMark(Rival):
         middles = (np.arange(self.sides) + 0.5) / self.sides * mass[-1]
         angles = np.searchsorted(mass, middles, side="right") / self.vocab_size
         part = (side - best_turn(angles, start)) % self.sides
-        point = (part + row.dice.random()) / self.sides * mass[-1]
+        point = (part + row.rng.random()) / self.sides * mass[-1]
         rank = int(np.searchsorted(mass, point, side="right"))
         if rank == mass.size:  # rounding left the end of the sum at or below the point
             rank = int(np.flatnonzero(probabilities[order])[-1])
         return int(order[rank])
 
-    def observe(self, ids: I64) -> Seeded:
+    def observe(self, ids: I64) -> Observed:
         """Return the angle that each token shows, its side value taken off; float64 [N]."""
         token, contexts = self.counted(ids)
         seeds = context_seeds(self.key, contexts, b"arc")
@@ -116,13 +115,12 @@ class ArcMark(Rival):
             for seed, mine in zip(seeds, ids[token].tolist(), strict=True)
         ]
         angle = np.array(shown, dtype=np.float64) / self.vocab_size - side / self.sides
-        return Seeded(
+        return Observed(
             token=token, position=below(spare(seeds), self.blocks), draws=angle % 1.0, seeds=seeds
         )
 
     def decode(self, observed: Observed) -> Decoded:
         """Return for each block the message whose angles are nearest."""
-        assert isinstance(observed, Seeded)
         values = np.arange(1 << self.width)
         messages = (values[:, None] >> np.arange(self.width - 1, -1, -1)) & 1
         symbols = np.full(self.blocks, ERASED)

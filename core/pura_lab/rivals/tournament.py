@@ -17,15 +17,13 @@ until the frame ends, which the text itself decides.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.decode import bets
-from pura.extract.foreign import synthid_entries, synthid_table
 from pura.scheme import Payload, SecretKey
 from pura_lab.rivals.base import (
     F64,
@@ -48,7 +46,6 @@ from pura_lab.rivals.base import (
     uniforms,
     words,
 )
-from pura_lab.rivals.greens import normal_tail
 from pura_lab.rivals.gumbel import arg_gumbel
 
 U8 = npt.NDArray[np.uint8]
@@ -117,33 +114,6 @@ class SynthId(Reweighting):
         return binomial_tail(int(draws.sum()), draws.size)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SynthIdPublished(SynthId):
-    """The tournament with the hash, the table and the keys of the public code.
-
-    The secret key is not used. Coins come from a table of random bits, drawn by torch's generator,
-    so two coins may be the same entry; what is proved of keyed coins holds for these as far as the
-    table and the hash are as good as random.
-
-    Attributes:
-        keys: One number a layer.
-        table_size: Entries of the table.
-        table_seed: Of torch's generator.
-    """
-
-    keys: tuple[int, ...] = field(default=())
-    table_size: int = 1 << 16
-    table_seed: int = 0
-
-    @cached_property
-    def _table(self) -> U8:
-        return synthid_table(self.table_seed, self.table_size)
-
-    def coins(self, ids: I64, contexts: I64) -> U8:
-        """Return the coins of tokens [N] after contexts [N, W] or [1, W]; uint8 [layers, N]."""
-        return self._table[synthid_entries(self.keys, self.table_size, ids, contexts)]
-
-
 def binomial_tail(count: int, total: int) -> float:
     """Return the probability of ``count`` heads or more among ``total`` fair coins."""
     from scipy.stats import binom
@@ -210,9 +180,9 @@ class MirrorMark(Rival):
         """How many symbols carry the payload."""
         return -(-self.payload_bits // self.width)
 
-    def start(self, payload: Payload | None, dice: np.random.Generator) -> RivalRow:
+    def start(self, payload: Payload | None, rng: np.random.Generator) -> RivalRow:
         """Begin a text with a frame of its own."""
-        row = super().start(payload, dice)
+        row = super().start(payload, rng)
         row.state = Frames(self.key, self.positions)
         return row
 
@@ -227,7 +197,7 @@ class MirrorMark(Rival):
         u = mirrored(self._numbers(seed, np.arange(self.vocab_size)), symbol, self.width)
         if not self.layers:
             return arg_gumbel(probabilities, u[0])
-        return draw(tournament(probabilities, u), row.dice.random())
+        return draw(tournament(probabilities, u), row.rng.random())
 
     def _numbers(
         self, seeds: np.uint64 | np.ndarray[tuple[int], np.dtype[np.uint64]], ids: I64
@@ -272,12 +242,7 @@ class MirrorMark(Rival):
 
     def printed_p(self, ids: I64) -> float:
         """Take the scores of symbols that were chosen afterwards for those of a given message."""
-        observed = self.observe(ids)
-        count = observed.token.size
         if not self.layers:
-            mean, variance = 1.0, 1.0
-        else:
-            weights = np.linspace(10.0, 1.0, self.layers)
-            mean, variance = 0.5, float((weights**2).sum() / weights.sum() ** 2 / 12)
-        excess = self.decode(observed).statistic - mean * count
-        return normal_tail(excess / np.sqrt(max(count, 1) * variance))
+            return self.p_of_excess(ids, 1.0, 1.0)
+        weights = np.linspace(10.0, 1.0, self.layers)
+        return self.p_of_excess(ids, 0.5, float((weights**2).sum() / weights.sum() ** 2 / 12))

@@ -76,7 +76,7 @@ def compare(
     Raises:
         PuraError: There is no such scheme or attack, or no model.
     """
-    from pura.measure.attacks.local import model_tools
+    from pura.measure.attacks.rewrite import model_tools
     from pura.measure.cache import Cache
     from pura.measure.corpora import corpus, sentences_of
     from pura_lab.compare.methods import ModelSource, bench_of
@@ -146,7 +146,7 @@ def compare(
 
 
 def _methods(methods: Sequence[str], conditions: Sequence[str], *, recorded: bool) -> list[Method]:
-    from pura.measure.attacks import ATTACKS, named_strength
+    from pura.measure.attacks.table import ATTACKS, named_strength
     from pura_lab.compare.methods import METHODS
     from pura_lab.compare.work import CLEAN
 

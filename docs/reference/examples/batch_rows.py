@@ -6,9 +6,10 @@ from pura.batch.results import read_rows, record_of
 
 # Made by: pura batch run letter.txt … --profile … --key-file … -o found.jsonl --records records
 for row in read_rows("found.jsonl"):
-    if row.error is not None:
-        print(Path(row.path).name, row.error)
+    name = Path(row["path"]).name
+    if row["error"] is not None:
+        print(name, row["error"])
         continue
-    audit = record_of(row, Path("records")) if row.verdict == "mark" else None
+    audit = record_of(row, Path("records")) if row["verdict"] == "mark" else None
     steps = "" if audit is None else f"{sum(step.done for step in audit.log)} steps"
-    print(Path(row.path).name, row.verdict, row.payload, steps)
+    print(name, row["verdict"], row["payload"], steps)

@@ -27,7 +27,7 @@ from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.pane import case_row, text_words
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.reports.dialog import ReportDialog
-from pura_audit.workbench.frame import case_commands, program_commands
+from pura_audit.workbench import opening
 
 
 def open_log() -> CaseLog:
@@ -55,7 +55,7 @@ def filled(window: Any, audit: Audit) -> str:
 
 @pytest.fixture
 def browser(window: Any, filled: str, qtbot: Any) -> Any:
-    dialog = case_commands.show_cases(window)
+    dialog = opening.show_cases(window)
     qtbot.waitUntil(lambda: dialog.pane.shown is not None)
     return dialog
 
@@ -97,7 +97,7 @@ def test_saving_opens_a_case_and_says_so(window: Any, audit: Audit, qtbot: Any) 
     assert worker.name == "Anna"
     with open_log() as log:
         assert Person(id=worker.id, name="Anna") in log.people()
-    again = case_commands.save_to_case(window)
+    again = opening.save_to_case(window)
     qtbot.waitUntil(lambda: again.case.count() == 1)
     assert again.case.currentText() == "Thesis"  # where the last one went
     again.save.click()
@@ -107,7 +107,7 @@ def test_saving_opens_a_case_and_says_so(window: Any, audit: Audit, qtbot: Any) 
 
 
 def test_nothing_to_save_is_said(window: Any) -> None:
-    assert case_commands.save_to_case(window) is None
+    assert opening.save_to_case(window) is None
     assert "Audit a text first" in window.status.words.text()
 
 
@@ -116,7 +116,7 @@ def test_several_audits_are_saved_at_once_and_the_text_can_be_left_out(
 ) -> None:
     for number in range(3):
         window.session.texts.add_audit(replace(audit, id=f"{number:032x}"))
-    dialog = case_commands.save_to_case(window)
+    dialog = opening.save_to_case(window)
     assert "2" in dialog.all.text()
     dialog.all.setChecked(True)
     dialog.case.setEditText("Batch")
@@ -130,7 +130,7 @@ def test_several_audits_are_saved_at_once_and_the_text_can_be_left_out(
 
 def test_a_sealed_text_opens_with_its_passphrase(window: Any, audit: Audit, qtbot: Any) -> None:
     window.session.texts.add_audit(audit)
-    dialog = case_commands.save_to_case(window)
+    dialog = opening.save_to_case(window)
     dialog.case.setEditText("Thesis")
     dialog.who.set_text("Anna")
     dialog.modes.button(1).setChecked(True)
@@ -140,7 +140,7 @@ def test_a_sealed_text_opens_with_its_passphrase(window: Any, audit: Audit, qtbo
         line.setText("a quiet passphrase")
     with qtbot.waitSignal(dialog.saved):
         ask.ok.click()
-    browser = case_commands.show_cases(window)
+    browser = opening.show_cases(window)
     qtbot.waitUntil(lambda: browser.pane.shown is not None)
     browser.acts.do("open")
     [ask] = browser.findChildren(PassphraseDialog)
@@ -172,7 +172,7 @@ def test_the_list_is_searched_and_filtered(browser: Any, qtbot: Any) -> None:
 
 
 def test_an_empty_log_says_what_to_do(window: Any, qtbot: Any) -> None:
-    browser = case_commands.show_cases(window)
+    browser = opening.show_cases(window)
     qtbot.waitSignal(browser.filled).wait()
     assert "Ctrl+S" in browser.none.text()
     window.session.settings.update(auditor="")
@@ -281,7 +281,7 @@ def test_an_incomplete_case_says_so_in_the_list_at_its_head_and_beside_the_audit
     with open_log() as log:
         entry = read_case(log, filled).items[0].entry
         log.db.execute("DELETE FROM kept WHERE seq = ? AND field = 'record'", (entry.seq,))
-    dialog = case_commands.show_cases(window)
+    dialog = opening.show_cases(window)
     qtbot.waitUntil(lambda: dialog.pane.shown is not None)
     said = "\n".join(one.text() for one in dialog.findChildren(QLabel))
     assert "The case is incomplete: one thing that its entries commit to is missing" in said
@@ -349,7 +349,7 @@ def test_a_log_that_cannot_be_opened_is_said(window: Any, qtbot: Any) -> None:
     path = user_paths().caselog
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("this is no log " * 100)
-    browser = case_commands.show_cases(window)
+    browser = opening.show_cases(window)
     qtbot.waitUntil(lambda: "not a case log" in browser.words.text())
 
 
@@ -367,7 +367,7 @@ def test_the_log_of_another_program_is_waited_for(
 
 
 def test_the_name_in_the_settings(window: Any) -> None:
-    dialog = program_commands.show_settings(window)
+    dialog = opening.show_settings(window)
     line = dialog.auditor  # type: ignore[attr-defined]
     line.setText("  Anna   Beispiel ")
     line.editingFinished.emit()

@@ -9,7 +9,7 @@ import pytest
 
 from pura.base.errors import Cancelled
 from pura.base.progress import Stage
-from pura_audit.jobs.context import INTERVAL, READ, JobContext, Progress
+from pura_audit.jobs.queue import INTERVAL, READ, JobContext, Progress
 
 
 class Clock:
@@ -104,7 +104,7 @@ def test_time_left_never_counts_up() -> None:
 
 
 def test_reading_is_told_in_tokens(qapp: Any) -> None:
-    from pura_audit.workbench.states.state_views import progress_words
+    from pura_audit.workbench.state_views import progress_words
 
     reading = Progress(step=5, name="reading", done=1240, total=4000, seconds_left=12.0)
     words = progress_words(reading)

@@ -16,8 +16,16 @@ from pura.base.errors import InputError
 from pura.base.progress import Stage
 from pura.record.audit import Audit
 from pura.usecases.audits import Audited
-from pura_audit.jobs.context import Done, Failure, JobContext, Outcome, Progress, Stopped
-from pura_audit.jobs.queue import JobQueue, Jobs
+from pura_audit.jobs.queue import (
+    Done,
+    Failure,
+    JobContext,
+    JobQueue,
+    Jobs,
+    Outcome,
+    Progress,
+    Stopped,
+)
 
 
 class Gate:

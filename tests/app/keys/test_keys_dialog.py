@@ -25,7 +25,7 @@ from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.keys.words import state_words, strength_words
 from pura_audit.session.choices import Inventory
 from pura_audit.session.engine import PuraEngine
-from pura_audit.workbench.frame import program_commands
+from pura_audit.workbench import opening
 
 WORDS = "four words in a row"
 
@@ -49,7 +49,7 @@ def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
 
 @pytest.fixture
 def keys(bench: Any) -> KeysDialog:
-    dialog = program_commands.show_keys(bench)
+    dialog = opening.show_keys(bench)
     assert isinstance(dialog, KeysDialog)
     return dialog
 
@@ -348,7 +348,7 @@ def test_all_ticked_keys_go_into_one_request_each_once(
 
 
 def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qtbot: Any) -> None:
-    from pura_audit.workbench.dialogs.questions import unlocked
+    from pura_audit.workbench.questions import unlocked
 
     make(qtbot, keys, "House")
     went: list[str] = []

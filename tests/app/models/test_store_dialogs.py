@@ -16,7 +16,7 @@ from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.keys.foreign import foreign_settings
 from pura.measure.corpora import STUDY
 from pura.measure.fitness import RULE, ProxyFitness, TextResult, mean, share
-from pura.model.device import room_for
+from pura.model.device import memory_need
 from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
 from pura.scheme.profile_versions import NOTES
@@ -26,7 +26,7 @@ from pura.usecases.profiles import (
     read_foreign,
 )
 from pura.verdict.power_file import PowerFile, read_power_file, seal
-from pura_audit.jobs.context import Done, Progress
+from pura_audit.jobs.queue import Done, Progress
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.models import dialog as model_dialog
 from pura_audit.models import fitness, power
@@ -41,13 +41,13 @@ from pura_audit.profiles.foreign import ForeignForm
 from pura_audit.session.choices import Inventory, KeyChoice, ProfileChoice
 from pura_audit.session.chosen import pick_profiles
 from pura_audit.session.engine import PuraEngine
-from pura_audit.workbench.frame import program_commands
+from pura_audit.workbench import opening
 
 
 @pytest.fixture
 def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyPatch) -> Any:
     facts = engine.installed("tiny", tbcc.vocab_size, tbcc.tokenizer or "b" * 16)
-    room = room_for(facts.parameters, free=4_000_000_000)
+    room = memory_need(facts.parameters, free=4_000_000_000)
     found = Inventory(
         keys=(KeyChoice(label="Newsroom 2026", fingerprint=engine.key.fingerprint),),
         models=(facts,),
@@ -62,7 +62,7 @@ def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def models(stocked: Any) -> Iterator[Any]:
-    dialog = program_commands.show_models(stocked)
+    dialog = opening.show_models(stocked)
     QApplication.processEvents()
     yield dialog
     dialog.close()
@@ -350,7 +350,7 @@ def test_fitness_is_asked_for_and_shown(
 
 @pytest.fixture
 def editor(stocked: Any) -> Iterator[ProfileEditor]:
-    profiles = program_commands.show_profiles(stocked)
+    profiles = opening.show_profiles(stocked)
     dialog = profiles.edit(profiles.selected)
     QApplication.processEvents()
     yield dialog
@@ -432,7 +432,7 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
     profile = stocked.session.chosen.profile.profile
     made = Noted(ProfileDone(profile=profile, name="vllm"))
     monkeypatch.setattr(foreign, "create_foreign", made)
-    profiles = program_commands.show_profiles(stocked)
+    profiles = opening.show_profiles(stocked)
     path, wanted = tmp_path / "vllm.json", list[object]()
     for settings in (VLLM, SYNTHID, KGW):
         path.write_text(json.dumps(settings))
@@ -507,7 +507,7 @@ def test_several_profiles_are_tried_at_once_one_of_them_our_own(
 def test_profiles_are_saved_exported_deleted_and_taken_in(
     stocked: Any, qtbot: Any, paths: Any, tbcc: Profile, tmp_path: Path
 ) -> None:
-    dialog = program_commands.show_profiles(stocked)
+    dialog = opening.show_profiles(stocked)
     assert isinstance(dialog, ProfilesDialog)
 
     def settle(words: str) -> None:
@@ -532,7 +532,7 @@ def test_a_profile_of_an_older_version_says_so(
 ) -> None:
     old = tmp_path / "old.json"
     old.write_text(json.dumps(tbcc.to_dict()))
-    dialog = program_commands.show_profiles(stocked)
+    dialog = opening.show_profiles(stocked)
     assert isinstance(dialog, ProfilesDialog)
     dialog.take_in(old)
     qtbot.waitUntil(lambda: not dialog.busy)

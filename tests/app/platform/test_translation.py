@@ -35,8 +35,7 @@ from pura.base.paths import Paths, resource
 from pura.record.audit import Audit
 from pura.words.linter import forbidden
 from pura_audit import application
-from pura_audit.jobs.context import Progress
-from pura_audit.jobs.queue import JobQueue
+from pura_audit.jobs.queue import JobQueue, Progress
 from pura_audit.platform import i18n
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.card import ElidedLabel

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QLabel
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.json_io import findings_digest
-from pura_audit.widgets.layouts import Fold
-from pura_audit.workbench.frame import report_commands
+from pura_audit.widgets.card import Fold
+from pura_audit.workbench import opening
 
 SOURCE = b"""
 #set document(title: "Report", date: none)
@@ -56,7 +56,7 @@ def words_of(dialog: Any) -> str:
 
 
 def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbot: Any) -> None:
-    dialog: Any = report_commands.verify_report(window, report)
+    dialog: Any = opening.verify_report(window, report)
     qtbot.waitUntil(lambda: dialog.checked is not None)
     said = words_of(dialog)
     assert "Printed SHA-256" in said
@@ -71,7 +71,7 @@ def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbo
 
 def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, qtbot: Any) -> None:
     report.write_bytes(report.read_bytes() + b"more")
-    dialog: Any = report_commands.verify_report(window)
+    dialog: Any = opening.verify_report(window)
     assert not dialog.start.isEnabled()
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(report))])
@@ -97,7 +97,7 @@ def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, q
 def test_a_file_that_holds_no_certificate_is_named(window: Any, report: Path, qtbot: Any) -> None:
     wrong = report.with_name("cert.pem")
     wrong.write_text("hello")
-    dialog: Any = report_commands.verify_report(window)
+    dialog: Any = opening.verify_report(window)
     dialog.trust([wrong])
     dialog.take(report)
     qtbot.waitUntil(lambda: "no certificate" in dialog.summary.text())
@@ -106,6 +106,6 @@ def test_a_file_that_holds_no_certificate_is_named(window: Any, report: Path, qt
 
 
 def test_closing_the_dialog_stops_the_check(window: Any, engine: Any, report: Path) -> None:
-    dialog: Any = report_commands.verify_report(window, report)
+    dialog: Any = opening.verify_report(window, report)
     dialog.reject()
     assert dialog.checked is None

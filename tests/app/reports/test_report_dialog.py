@@ -26,7 +26,7 @@ from pura.usecases.reports import Built
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import preview, save
-from pura_audit.workbench.frame import report_commands
+from pura_audit.workbench import opening
 
 
 def words_of(pdf: Path | bytes) -> str:
@@ -58,7 +58,7 @@ def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 def opened(window: Any, audit: Audit, qtbot: Any) -> Callable[..., Any]:
     def make(*audits: Audit, base: ReportRequest | None = None, every: bool = False) -> Any:
         rows = [(one.input.name, one) for one in audits or (audit,)]
-        dialog: Any = report_commands.make_report(window, rows, base, every=every)
+        dialog: Any = opening.make_report(window, rows, base, every=every)
         qtbot.waitUntil(lambda: settled(dialog))
         return dialog
 
@@ -231,7 +231,7 @@ def test_the_command_takes_the_audits_of_the_list(window: Any, audit: Audit, sec
     assert "needs a finished audit" in window.status.words.text()
     window.session.texts.add_audit(second)
     window.session.texts.add_audit(audit)
-    dialog: Any = report_commands.make_report(window)
+    dialog: Any = opening.make_report(window)
     rows = dialog.form.audits.list
     assert [rows.item(i).text().partition(" · ")[0] for i in range(2)] == ["memo.txt", "letter.txt"]
     assert dialog.form.audits.chosen() == (audit,)

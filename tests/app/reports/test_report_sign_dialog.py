@@ -14,7 +14,7 @@ import typst
 from pura.caselog import CaseLog, open_case, record_report
 from pura.caselog.verify import verify_log
 from pura.report.check import check_report
-from pura_audit.workbench.frame import report_commands
+from pura_audit.workbench import opening
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def desk(tmp_path: Path, certificate: Path) -> Path:
 
 
 def opened(window: Any, desk: Path, passphrase: str) -> Any:
-    dialog: Any = report_commands.sign_report(window)
+    dialog: Any = opening.sign_report(window)
     assert not dialog.sign_button.isEnabled()
     dialog.take(report=desk / "r.pdf", certificate=desk / "org.p12")
     assert not dialog.sign_button.isEnabled()

@@ -12,8 +12,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 
 from pura.report.statement import SCHEMA, StatementKey
-from pura_audit.workbench.frame import report_commands
-from pura_audit.workbench.frame.dropped import texts_of
+from pura_audit.workbench import opening
+from pura_audit.workbench.opening import texts_of
 
 TEXT = "The council met on Tuesday, and nobody came."
 
@@ -93,7 +93,7 @@ def test_a_changed_answer_is_refused_and_what_was_signed_is_shown(
     forged = json.loads(answer.read_text())
     forged["answer"]["marks"][0]["fields"]["user"] = "18"
     answer.write_text(json.dumps(forged))
-    dialog: Any = report_commands.check_statement(window, answer)
+    dialog: Any = opening.check_statement(window, answer)
     assert "differs at answer.marks[0].fields.user" in checked(dialog, qtbot)
     assert dialog.summary.property("role") == "banner"
     assert "user: 17" in dialog.said.text()
@@ -107,7 +107,7 @@ def test_a_changed_statement_shows_nothing_of_itself(
     head, body, end = whole.split(".")
     changed = tmp_path / "changed.jws"
     changed.write_text(f"{head}.{body[:-4]}AAAA.{end}")
-    dialog: Any = report_commands.check_statement(window, changed)
+    dialog: Any = opening.check_statement(window, changed)
     assert "The signature does not fit" in checked(dialog, qtbot)
     assert dialog.said.text() == ""
     empty = tmp_path / "note.txt"

@@ -24,7 +24,7 @@ from pura_audit.cases.review import ReviewDialog
 from pura_audit.session.queue_model import ItemState, standing_words
 from pura_audit.session.record import Journal
 from pura_audit.session.stream import length
-from pura_audit.workbench.frame import report_commands
+from pura_audit.workbench import opening
 
 # The window of the tests in a process of its own: one text finished, one running, one waiting.
 CHILD = """
@@ -37,7 +37,7 @@ from pura.scheme import Profile, SecretKey
 from pura_audit import application
 from pura_audit.session.queue_model import ItemState
 from pura_audit.cases.review import ReviewDialog
-from pura_audit.workbench.frame import report_commands
+from pura_audit.workbench import opening
 from PySide6.QtCore import QTimer
 
 here, sample, named = sys.argv[1:4]
@@ -80,9 +80,9 @@ def steps():
     window.work.ready.prompt.setPlainText("Write about the council.")
     session.texts.show(session.texts.queue.items[0])
     item = session.texts.queue.items[0]
-    report = report_commands.make_report(window)
+    report = opening.make_report(window)
     report.form.remarks.remark.widget.setPlainText("Seen twice.")
-    other = report_commands.make_report(window, [("another", replace(item.audit, id="1" * 32))])
+    other = opening.make_report(window, [("another", replace(item.audit, id="1" * 32))])
     other.form.remarks.remark.widget.setPlainText("Another.")
     with CaseLog(user_paths().caselog) as log:
         [case] = list_cases(log)
@@ -165,12 +165,12 @@ def test_a_killed_program_loses_nothing(
     qtbot.waitUntil(lambda: finished.audit is not None)
     assert finished.audit.text is not None
     assert engine.asked == []  # the finding came from the case log
-    report = report_commands.make_report(window)
+    report = opening.make_report(window)
     assert report is not None
     assert report.form.remarks.remark.text == "Seen twice."
     assert stat.S_IMODE(session.drafts.path.stat().st_mode) == 0o600
     another = [("another", replace(finished.audit, id="1" * 32))]
-    other = report_commands.make_report(window, another)
+    other = opening.make_report(window, another)
     assert other is not None
     assert other.form.remarks.remark.text == "Another."
     case = unfiled()
@@ -188,12 +188,12 @@ def test_a_killed_program_loses_nothing(
 
 def test_a_report_that_is_open_keeps_its_draft(window: Any, qtbot: Any, audit: Audit) -> None:
     two = [("one", audit), ("two", replace(audit, id="2" * 32))]
-    first = report_commands.make_report(window, two[:1])
+    first = opening.make_report(window, two[:1])
     assert first is not None
     first.form.remarks.remark.widget.setPlainText("Of one.")
     path = window.session.drafts.path
     qtbot.waitUntil(lambda: path.exists() and "Of one." in path.read_text())
-    second = report_commands.make_report(window, two, every=True)
+    second = opening.make_report(window, two, every=True)
     assert second is not None
     assert second.form.remarks.remark.text == ""
     second.done(0)
@@ -207,7 +207,7 @@ def test_what_was_kept_readable_goes_when_the_settings_ask_for_less(
 ) -> None:
     session = window.session
     session.texts.add_text("Four words and a secret.", "waiting")
-    report = report_commands.make_report(window, [("one", audit)])
+    report = opening.make_report(window, [("one", audit)])
     assert report is not None
     report.form.remarks.remark.widget.setPlainText("A remark.")
     journal, drafts = Journal(paths.state).path, session.drafts.path
@@ -289,7 +289,7 @@ def test_texts_are_kept_as_the_settings_say(
     session.audits.audit()
     qtbot.waitUntil(lambda: session.texts.queue.items[1].state is ItemState.DONE)
     session.texts.add_text(text, "waiting")
-    report = report_commands.make_report(window)
+    report = opening.make_report(window)
     assert report is not None
     report._note()
     session.close()

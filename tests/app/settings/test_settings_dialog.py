@@ -17,13 +17,13 @@ from pura_audit import application
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.engine import PuraEngine
 from pura_audit.settings.dialog import policy_rows
-from pura_audit.theme.colours import DARK
-from pura_audit.workbench.frame import program_commands
+from pura_audit.theme.theme import DARK
+from pura_audit.workbench import opening
 
 
 @pytest.fixture
 def dialog(window: Any, qtbot: Any) -> Any:
-    made = program_commands.show_settings(window)
+    made = opening.show_settings(window)
     qtbot.addWidget(made)
     return made
 
@@ -55,7 +55,7 @@ def test_colours_and_text_size_hold_at_once(window: Any, dialog: Any) -> None:
 
 def test_what_holds_from_the_next_start_says_so(window: Any, qtbot: Any) -> None:
     for box, value in (("device", "cpu"), ("dtype", "bfloat16")):
-        dialog = program_commands.show_settings(window)
+        dialog = opening.show_settings(window)
         qtbot.addWidget(dialog)
         assert not dialog.later.isVisibleTo(dialog)
         choose(getattr(dialog, box), value)
@@ -71,7 +71,7 @@ def test_recent_files_can_be_forgotten_and_switched_off(
     path.write_text("Some words.", encoding="utf-8")
     window.session.texts.add_paths([path])
     qtbot.waitUntil(lambda: window.session.texts.current.document is not None)
-    made = program_commands.show_settings(window)
+    made = opening.show_settings(window)
     qtbot.addWidget(made)
     assert made.clear.isEnabled()
     qtbot.mouseClick(made.clear, Qt.MouseButton.LeftButton)

@@ -18,7 +18,7 @@ from pura_audit.stress.dialog import (
     marked_difference,
     row,
 )
-from pura_audit.workbench.frame import text_commands
+from pura_audit.workbench import opening
 
 pytestmark = pytest.mark.model
 
@@ -103,7 +103,7 @@ def test_an_attack_shows_what_it_changed_and_what_became_of_the_mark(
 def test_only_a_text_with_a_mark_can_be_stressed(
     window: Any, audit: Any, audit_factory: Any, sample_key: Any
 ) -> None:
-    assert text_commands.stress_text(window) is None
+    assert opening.stress_text(window) is None
     stressed = StressedText.of(audit, None)
     assert stressed is not None
     assert (stressed.text, stressed.key.label) == (audit.text, audit.key.label)

@@ -16,9 +16,16 @@ from pura.base.paths import Paths
 from pura_audit.application import make_window
 from pura_audit.platform.settings import FILE, MAX_RECENT, SettingsFile, WindowSettings
 from pura_audit.theme import fonts
-from pura_audit.theme.colours import DARK, LIGHT, PAIRS, Colours, contrast, from_palette
-from pura_audit.theme.stylesheet import stylesheet
-from pura_audit.theme.theme import Mode
+from pura_audit.theme.theme import (
+    DARK,
+    LIGHT,
+    PAIRS,
+    Colours,
+    Mode,
+    contrast,
+    from_palette,
+    stylesheet,
+)
 
 
 def test_contrast_is_the_one_of_wcag() -> None:

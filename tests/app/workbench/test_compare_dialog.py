@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
-from pura_audit.workbench.answer.mark_list import grouped
-from pura_audit.workbench.frame import case_commands
+from pura_audit.workbench import opening
+from pura_audit.workbench.answer import grouped
 
 
 def rows(dialog: Any) -> dict[str, tuple[str, ...]]:
@@ -34,7 +34,7 @@ def test_two_audits_are_compared_line_by_line(window: Any, audit: Audit) -> None
     )
     window.session.texts.add_audit(audit)
     window.session.texts.add_audit(other)
-    dialog: Any = case_commands.compare_audits(window)
+    dialog: Any = opening.compare_audits(window)
     assert dialog.words.text() == "5 of 14 lines differ."
     shown = rows(dialog)
     assert shown["Outcome"] == ("≠", "Outcome", "Indication only", "A mark was found")
@@ -46,7 +46,7 @@ def test_two_audits_are_compared_line_by_line(window: Any, audit: Audit) -> None
 
 
 def test_with_one_audit_the_dialog_still_opens(window: Any) -> None:
-    dialog: Any = case_commands.compare_audits(window)
+    dialog: Any = opening.compare_audits(window)
     assert "Two finished audits are needed" in dialog.words.text()
 
 

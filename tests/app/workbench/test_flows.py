@@ -32,16 +32,15 @@ from pura.usecases.keys import create_bundle, create_key
 from pura.usecases.profiles import save_profile
 from pura.verdict.policy import default_policy
 from pura_audit import application
-from pura_audit.jobs.context import Progress
+from pura_audit.jobs.queue import Progress
 from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.queue_model import Item, ItemState, verdict_words
 from pura_audit.session.stream import excerpt_of
-from pura_audit.workbench.dialogs import bundle
-from pura_audit.workbench.dialogs.bundle import BundleDialog
-from pura_audit.workbench.states import setup_view
+from pura_audit.workbench import setup
+from pura_audit.workbench.setup import BundleDialog
 
 
 def drop(window: Any, data: QMimeData) -> None:
@@ -503,7 +502,7 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
         while not fetched.wait(0.005):
             checkpoint()
 
-    monkeypatch.setattr(setup_view, "install_model", fetch)
+    monkeypatch.setattr(setup, "install_model", fetch)
 
     def places() -> list[Any]:
         shown = (view.key.button, view.model.other, view.profile.button, view.bundle)
@@ -523,12 +522,12 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
     qtbot.waitUntil(view.cancel.isHidden)
     assert places() == before
     assert "Offline" in window.status._network.text()
-    monkeypatch.setattr(setup_view, "install_model", no_space)
+    monkeypatch.setattr(setup, "install_model", no_space)
     qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "needs 600 MB" in view.words.text())
     assert places() == before
     engine.empty = False
-    monkeypatch.setattr(setup_view, "install_model", lambda *_, **__: None)
+    monkeypatch.setattr(setup, "install_model", lambda *_, **__: None)
     qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not view.isVisible())
     assert not view.words.text()
@@ -666,7 +665,7 @@ def test_menus_are_short_and_return_presses_the_focused_button(window: Any, qtbo
         parted = any(action.isSeparator() for action in menu.actions())
         assert parted or len(entries) < 7 or menu is window.menu, menu.title()
     window.empty.sample.setFocus()
-    with qtbot.waitSignal(window.empty.sample_wanted):
+    with qtbot.waitSignal(window.empty.sample.clicked):
         qtbot.keyClick(window.empty.sample, Qt.Key.Key_Return)
 
 
@@ -710,7 +709,7 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     window: Any, qtbot: Any, engine: Any, tmp_path: Path, tbcc: Profile, monkeypatch: Any
 ) -> None:
     installed: list[object] = []
-    monkeypatch.setattr(setup_view, "install_model", lambda at, **_: installed.append(at))
+    monkeypatch.setattr(setup, "install_model", lambda at, **_: installed.append(at))
     words = "four words in a row"
     there = Environment(
         paths=user_paths(tmp_path / "there"), ask_folder=lambda _new: bytearray(words.encode())
@@ -724,7 +723,7 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     engine.empty = True
     window.session.chosen.look_around()
     qtbot.waitUntil(lambda: not window.session.chosen.catalogue.models)
-    dialog = bundle.show_bundle(window, path)
+    dialog = setup.show_bundle(window, path)
     size = dialog.size()
     qtbot.keyClicks(dialog.passphrase, "another passphrase")
     qtbot.keyClick(dialog.passphrase, Qt.Key.Key_Return)

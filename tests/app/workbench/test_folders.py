@@ -9,8 +9,8 @@ from pura.documents.folders import REASONS, Summary, WalkOptions
 from pura_audit.session import files
 from pura_audit.session.files import folder_words, left_out_table, reason_words
 from pura_audit.session.queue_model import ItemState
-from pura_audit.workbench.dialogs.questions import FolderDialog
-from pura_audit.workbench.frame import text_commands
+from pura_audit.workbench import opening
+from pura_audit.workbench.questions import FolderDialog
 
 
 def test_a_folder_comes_in_batches_and_says_what_it_left_out(
@@ -71,8 +71,8 @@ def test_the_dialog_keeps_what_was_chosen(window: Any, qtbot: Any, tmp_path: Pat
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.txt").write_text("words", encoding="utf-8")
     (tmp_path / "b.txt").write_text("words", encoding="utf-8")
-    assert text_commands.show_left_out(window) is None
-    asked = text_commands.open_folder(window)
+    assert opening.show_left_out(window) is None
+    asked = opening.open_folder(window)
     asked.fileSelected.emit(str(tmp_path))
     dialog = window.findChild(FolderDialog)
     asked.close()
@@ -84,7 +84,7 @@ def test_the_dialog_keeps_what_was_chosen(window: Any, qtbot: Any, tmp_path: Pat
         recursive=False, include=("*.txt", "*.md")
     )
     assert [i.name for i in window.session.texts.queue.items] == ["b.txt"]
-    table = text_commands.show_left_out(window)
+    table = opening.show_left_out(window)
     assert table.table.model().rowCount() == 1
     table.close()
-    assert text_commands.choose_of_folder(window, tmp_path).include.text() == "*.txt *.md"
+    assert opening.choose_of_folder(window, tmp_path).include.text() == "*.txt *.md"

@@ -11,13 +11,12 @@ from PySide6.QtGui import QFont, QTextCharFormat, QTextDocument
 
 from pura.base.paths import resource
 from pura_audit.theme import fonts
-from pura_audit.workbench.dialogs import guide
-from pura_audit.workbench.dialogs.guide import Pages, pieces
-from pura_audit.workbench.frame import program_commands
+from pura_audit.workbench import guide, opening
+from pura_audit.workbench.guide import Pages, pieces
 
 
 def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: Any) -> None:
-    dialog = program_commands.show_guide(window)
+    dialog = opening.show_guide(window)
     qtbot.addWidget(dialog)
     assert not dialog.isModal()
     assert "User guide" in dialog.pages.toPlainText()
@@ -31,7 +30,7 @@ def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: A
 
 
 def test_a_link_leads_to_another_page_and_back(window: Any, qtbot: Any) -> None:
-    dialog = program_commands.show_guide(window)
+    dialog = opening.show_guide(window)
     qtbot.addWidget(dialog)
     assert dialog.pages.follow(QUrl("reports.md"))
     assert Path(dialog.pages.source().toLocalFile()).name == "reports.md"
@@ -44,7 +43,7 @@ def test_in_german_the_guide_is_german_and_its_pictures_are_there(
     window: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guide, "language", lambda: "de")
-    dialog = program_commands.show_guide(window)
+    dialog = opening.show_guide(window)
     qtbot.addWidget(dialog)
     assert "Benutzerhandbuch" in dialog.pages.toPlainText()
     kind = QTextDocument.ResourceType.ImageResource.value

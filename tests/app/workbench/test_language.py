@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 
 from pura.base.paths import resource
 from pura_audit.platform import i18n
-from pura_audit.workbench.dialogs.guide import GuideDialog
-from pura_audit.workbench.frame import program_commands
+from pura_audit.workbench import opening
+from pura_audit.workbench.guide import GuideDialog
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def test_the_language_changes_while_an_audit_runs(
     views = [weakref.ref(view) for view in (window.header, window.work, window.status, window.pile)]
     called: list[str] = []
     window.header.destroyed.connect(lambda: called.append("header"))
-    settings = program_commands.show_settings(window)
+    settings = opening.show_settings(window)
     place = settings.language.findData("de")
     settings.language.setCurrentIndex(place)
     settings.language.activated.emit(place)
@@ -83,8 +83,8 @@ def test_the_language_changes_while_an_audit_runs(
 
 
 def test_the_guide_stays_at_its_page(window: Any) -> None:
-    program_commands.show_guide(window, resource("docs") / "how-to" / "reports.md")
-    settings = program_commands.show_settings(window)
+    opening.show_guide(window, resource("docs") / "how-to" / "reports.md")
+    settings = opening.show_settings(window)
     settings.language_wanted.emit("de")
     settle()
     [guide] = window.findChildren(GuideDialog)

@@ -12,8 +12,8 @@ from pura.base.paths import user_paths
 from pura.caselog import CaseLog, open_case
 from pura_audit.cases.dialog import CasesDialog
 from pura_audit.settings.dialog import SettingsDialog
-from pura_audit.workbench.dialogs.guide import GuideDialog
-from pura_audit.workbench.frame.palette import Palette, rank
+from pura_audit.workbench.guide import GuideDialog
+from pura_audit.workbench.palette import Palette, rank
 
 
 @pytest.fixture
@@ -27,10 +27,10 @@ def found(window: Any, qtbot: Any, text: str) -> Any:
     def type_in(words: str, kind: str) -> list[str]:
         window.actions_by_name["palette"].trigger()
         palette = next(one for one in window.findChildren(Palette) if one.isVisible())
-        qtbot.waitUntil(lambda: any(one.kind == "Case" for one in palette._entries))
+        qtbot.waitUntil(lambda: any(one[1] == "Case" for one in palette._entries))
         qtbot.keyClicks(palette.line, words)
-        names = [one.words for one in palette.found]
-        while palette.found[palette.table.currentIndex().row()].kind != kind:
+        names = [one[0] for one in palette.found]
+        while palette.found[palette.table.currentIndex().row()][1] != kind:
             qtbot.keyClick(palette.line, Qt.Key.Key_Down)
         qtbot.keyClick(palette.line, Qt.Key.Key_Return)
         qtbot.waitUntil(lambda: not palette.isVisible())

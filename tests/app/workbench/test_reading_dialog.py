@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from pura_audit.session.queue_model import ItemState
-from pura_audit.workbench.frame import text_commands
+from pura_audit.workbench import opening
 
 RUSSIAN = "Совет собрался во вторник вечером, чтобы обсудить будущее гавани."
 
@@ -21,7 +21,7 @@ def opened(window: Any, qtbot: Any) -> Any:
     def open_(path: Path) -> Any:
         window.session.texts.add_paths([path])
         qtbot.waitUntil(lambda: not window.session.texts.current.active)
-        dialog = text_commands.show_reading(window)
+        dialog = opening.show_reading(window)
         qtbot.addWidget(dialog)
         qtbot.waitUntil(lambda: bool(dialog.preview.toPlainText() or dialog.notes.text()))
         return dialog
@@ -84,4 +84,4 @@ def test_a_damaged_file_says_why_and_changes_nothing(opened: Any, tmp_path: Path
 
 def test_a_pasted_text_has_no_file_to_read_otherwise(window: Any) -> None:
     window.session.texts.add_text("Pasted words.")
-    assert text_commands.show_reading(window) is None
+    assert opening.show_reading(window) is None

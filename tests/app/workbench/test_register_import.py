@@ -7,11 +7,11 @@ from typing import Any
 
 from pura.base.paths import Paths
 from pura.register.store import Register
-from pura_audit.workbench.frame import case_commands
+from pura_audit.workbench import opening
 
 
 def take_in(window: Any, table: Path) -> None:
-    dialog = case_commands.import_register(window)
+    dialog = opening.import_register(window)
     assert dialog is not None
     dialog.fileSelected.emit(str(table))
     dialog.close()

@@ -13,11 +13,11 @@ from PySide6.QtCore import Qt, QTimer
 from pura.batch.results import read_rows
 from pura.record.audit import Audit
 from pura.usecases.cases import open_saved
-from pura_audit.jobs.context import Failure, JobContext
+from pura_audit.jobs.queue import Failure, JobContext
 from pura_audit.session.queue_model import Item, ItemState, listed, state_words, verdict_words
 from pura_audit.session.results import BY_OUTCOME, COLUMNS, PileRow
 from pura_audit.session.results_export import exported_table
-from pura_audit.workbench.lists.results_view import PAUSE_MS
+from pura_audit.workbench.results_view import PAUSE_MS
 
 
 def evidence(window: Any) -> list[float]:

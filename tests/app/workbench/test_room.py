@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from pura.record.audit import Audit
-from pura_audit.jobs.context import Failure, Progress
+from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.chips import Chip
 
@@ -84,10 +84,10 @@ def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot: Any) -> None:
     qtbot.addWidget(chip)
     chip.show()
     choices = [("Newsroom 2026", "")]
-    chip.set_choices(choices, 0, "fehlt", "")
+    chip.set_choices(choices, [0], "fehlt", "")
     chip.resize(chip.sizeHint())
     assert chip.text() == "Schlüssel  Newsroom 2026  ▾"
     chip.resize(chip.minimumSizeHint())
     assert chip.text()[0] == "N"  # how many letters there is room for depends on the font
-    chip.set_choices(choices, -1, "fehlt", "")
+    chip.set_choices(choices, [], "fehlt", "")
     assert chip.text()[0] == "S"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from pura_audit.workbench.frame.status_line import LONG_S, RunNotice
+from pura_audit.workbench.header import LONG_S, RunNotice
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pura.record.audit import Audit
 from pura.record.naming import Passage
 from pura_audit.platform import i18n
 from pura_audit.session.queue_model import ItemState
-from pura_audit.workbench.frame import case_commands
+from pura_audit.workbench import opening
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def long_audit(audit_factory: Any, samples: Any, tbcc: Any, sample_key: Any) -> 
 @pytest.fixture
 def beside(window: Any, qtbot: Any) -> Any:
     def show(*audits: Audit, size: tuple[int, int] = (1180, 760)) -> Any:
-        dialog = case_commands.show_side_by_side(window, audits)
+        dialog = opening.show_side_by_side(window, audits)
         assert dialog is not None
         dialog.resize(*size)
         with qtbot.waitActive(dialog):
@@ -114,14 +114,14 @@ def test_two_readings_of_one_text(audit: Audit, beside: Any, qtbot: Any) -> None
 def test_a_text_that_was_not_kept_is_that_of_its_file_or_missing(audit: Audit, window: Any) -> None:
     window.session.texts.add_text("Some other text.", "letter")
     without_text = replace(audit, text=None)
-    dialog = case_commands.show_side_by_side(window, [without_text])
+    dialog = opening.show_side_by_side(window, [without_text])
     assert dialog.words.text() == "A text is missing."
     assert "was not kept" in dialog.first._note.text()
     assert "Not audited" in dialog.second._note.text()
     window.session.texts.add_text(audit.text, "memo")
     document = window.session.texts.current.document
     facts = replace(audit.input, sha256=document.sha256)
-    dialog = case_commands.show_side_by_side(window, [replace(without_text, input=facts)])
+    dialog = opening.show_side_by_side(window, [replace(without_text, input=facts)])
     assert dialog.first.view.text == audit.text
     assert dialog.first.view.shading
 
@@ -133,7 +133,7 @@ def test_a_record_that_only_the_case_log_has_is_fetched(window: Any, text: str, 
     qtbot.waitUntil(lambda: item.state is ItemState.DONE)
     window.session.texts.add_text(text, "copy")
     item.audit = None
-    dialog = case_commands.show_side_by_side(window, first=1, second=0)
+    dialog = opening.show_side_by_side(window, first=1, second=0)
     assert "being opened" in dialog.first._note.text()
     qtbot.waitUntil(lambda: dialog.first.view.token_starts().size > 0)
     assert dialog.first.view.text == text
@@ -144,14 +144,14 @@ def test_a_record_that_only_the_case_log_has_is_fetched(window: Any, text: str, 
 
 def test_with_one_text_the_window_says_what_is_needed(window: Any, audit: Audit) -> None:
     window.session.texts.add_audit(audit)
-    assert case_commands.show_side_by_side(window) is None
+    assert opening.show_side_by_side(window) is None
     assert "Two texts are needed" in window.status.words.text()
 
 
 def test_compare_leads_to_the_texts(window: Any, audit: Audit, qtbot: Any) -> None:
     window.session.texts.add_audit(audit)
     window.session.texts.add_audit(replace(audit, id="1" * 32))
-    compare = case_commands.compare_audits(window)
+    compare = opening.compare_audits(window)
     with qtbot.waitSignal(compare.texts_wanted):
         compare.beside.click()
     titles = [w.windowTitle() for w in QApplication.topLevelWidgets() if w.isVisible()]
@@ -186,7 +186,7 @@ def test_nothing_is_cut_at_any_size_in_german(
 ) -> None:
     german.session.texts.add_text(f"Wie jemand schrieb: {audit.text}", "Brief an die Redaktion")
     german.session.texts.add_audit(audit)
-    dialog = case_commands.show_side_by_side(german)
+    dialog = opening.show_side_by_side(german)
     qtbot.waitUntil(dialog.next.isEnabled)
     dialog.go_on()
     found = []

@@ -30,10 +30,10 @@ from pura_audit.theme import fonts
 from pura_audit.theme.theme import mark_pen
 from pura_audit.widgets import text_layout
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
-from pura_audit.workbench.answer.mark_list import grouped
-from pura_audit.workbench.evidence.bars_item import arrange
-from pura_audit.workbench.frame import text_commands
-from pura_audit.workbench.text.text_canvas import MARGIN, levels
+from pura_audit.workbench import opening
+from pura_audit.workbench.answer import grouped
+from pura_audit.workbench.bits_card import arrange
+from pura_audit.workbench.text_canvas import MARGIN, levels
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(
     assert window.work.answer.payload_text() == ""
     assert window.work.text.view.shading is False
     assert window.work.answer.heading.text() == "No conclusion: not measured"
-    assert not window.work.answer._candidates.isVisible()
+    assert not window.work.answer.candidates.isVisible()
 
 
 def test_course_pays_for_the_choice_of_the_payload(audit: Audit) -> None:
@@ -314,7 +314,7 @@ def test_csv_never_holds_a_formula(
 
 
 def test_a_long_curve_is_drawn_with_few_points_and_loses_no_extreme() -> None:
-    from pura_audit.workbench.evidence.course_card import STRETCHES, thinned
+    from pura_audit.workbench.course_card import STRETCHES, thinned
 
     rng = np.random.default_rng(5)
     values = np.cumsum(rng.normal(size=200_001))
@@ -453,7 +453,7 @@ def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) ->
     assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None
     assert [m.payload.bits for m in window.session.texts.current.finding.marks] == [None]
-    assert text_commands.stress_text(window) is None
+    assert opening.stress_text(window) is None
 
 
 def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(
@@ -469,7 +469,7 @@ def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(
     assert not any("H1" in line or "H2" in line for line in words)
     assert "H1" in answer.compared.toolTip()
     assert "H2" in answer.compared.toolTip()
-    for button in (answer.report, answer._details, *answer.steps.buttons.values()):
+    for button in (answer.report, answer.details, *answer.steps.buttons.values()):
         place = button.mapTo(answer, button.rect().bottomRight())
         assert answer.rect().contains(place), button.text()
 
@@ -524,7 +524,7 @@ def test_what_was_not_read_is_grey_and_said(window: Any, audit: Audit) -> None:
 def test_details_have_the_structure_of_a_first_page(
     shown_window: Any, audit: Audit, qtbot: Any
 ) -> None:
-    dialog = text_commands.show_details(shown_window)
+    dialog = opening.show_details(shown_window)
     page = [line.text() for line in dialog.findChildren(QLabel) if line.isVisible()]
     found = audit.finding
     [answer] = said(found.answer, "en")

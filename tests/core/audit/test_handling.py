@@ -53,9 +53,9 @@ def wrapped(text: str) -> str:
 
 
 def with_errors(text: str) -> str:
-    dice = random.Random(3)
+    rng = random.Random(3)
     return "".join(
-        dice.choice(string.ascii_lowercase) if c.isalpha() and dice.random() < 0.04 else c
+        rng.choice(string.ascii_lowercase) if c.isalpha() and rng.random() < 0.04 else c
         for c in text
     )
 
@@ -336,12 +336,12 @@ def test_a_mark_stays_one_behind_characters_that_show(
 def test_mixed_capitals_are_told_and_undone(
     audited: Callable[..., Any], sample: dict[str, Any]
 ) -> None:
-    dice = random.Random(5)
+    rng = random.Random(5)
 
     def swapped(text: str) -> str:
         return re.sub(
             r"[^\W\d_]+",
-            lambda m: m[0][0].swapcase() + m[0][1:] if dice.random() < 0.3 else m[0],
+            lambda m: m[0][0].swapcase() + m[0][1:] if rng.random() < 0.3 else m[0],
             text,
         )
 
@@ -356,8 +356,8 @@ def test_mixed_capitals_are_told_and_undone(
 
 
 def test_exchanged_words_are_told(audited: Callable[..., Any], sample: dict[str, Any]) -> None:
-    dice, pool = random.Random(5), PROSE.split()
-    words = [dice.choice(pool) if dice.random() < 0.4 else w for w in sample["text"].split(" ")]
+    rng, pool = random.Random(5), PROSE.split()
+    words = [rng.choice(pool) if rng.random() < 0.4 else w for w in sample["text"].split(" ")]
     found = audited(" ".join(words), key=OTHER_KEY)
     assert found.verdict == "insufficient"
     assert f"caution.handled-{WORDS}" in {s.key for s in found.cautions}
@@ -365,13 +365,13 @@ def test_exchanged_words_are_told(audited: Callable[..., Any], sample: dict[str,
 
 def drawn(temperature: float, exchanged: float) -> Reading:
     """Tokens of Zipf's laws, some of them exchanged; the reading has the laws at temperature 1."""
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     probability, entropy = np.zeros(300), np.zeros(300)
     for at in range(300):
-        law = np.arange(1, 1001) ** -dice.uniform(1, 2.5)
+        law = np.arange(1, 1001) ** -rng.uniform(1, 2.5)
         law /= law.sum()
         colder = law ** (1 / temperature) / (law ** (1 / temperature)).sum()
-        token = dice.integers(1000) if dice.random() < exchanged else dice.choice(1000, p=colder)
+        token = rng.integers(1000) if rng.random() < exchanged else rng.choice(1000, p=colder)
         probability[at], entropy[at] = law[token], -(law * np.log2(law)).sum()
     nothing = np.zeros((1, 300))
     return Reading(

@@ -17,7 +17,7 @@ from pura.audit.run import audit_documents, audit_text
 from pura.audit.variants import Weights, most_read, windows, windows_near
 from pura.base.errors import Cancelled
 from pura.batch.results import finding_of
-from pura.decode import Intervals
+from pura.decode.likelihood import Intervals
 from pura.documents import from_text
 from pura.record import json_io
 from pura.record.audit import Audit

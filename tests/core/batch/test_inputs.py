@@ -8,6 +8,7 @@ import json
 import mailbox
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from email.message import EmailMessage
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pura.base.errors import InputError
-from pura.batch.inputs import STREAMS, Columns, Inputs, Passed, Refusal, Text, chunks, files
+from pura.batch.inputs import STREAMS, Columns, Inputs, Refusal, Text, chunks, files
 from pura.documents import ReadOptions, read_document
 from pura.documents.folders import WalkOptions
 
@@ -43,14 +44,14 @@ def test_names_come_in_order_from_folders_patterns_and_lists(tmp_path: Path) -> 
     listed, nul = tmp_path / "names", tmp_path / "names0"
     listed.write_bytes(b"first.txt\r\n\nlast.txt")
     nul.write_bytes(odd + b"\0")
-    passed = Passed()
+    passed = Counter[str]()
     names = (str(tmp_path / "pile"), str(tmp_path / "z*.txt"), "s3://far/x.jsonl", "none*.txt")
     found = list(files(Inputs(names=names, lists=(listed,)), passed))
     assert [Path(f).name for f in found] == [
         "a.txt", "b.txt", "c.txt", "d.parquet", "z1.txt", "z2.txt", "x.jsonl", "none*.txt",
         "first.txt", "last.txt",
     ]  # fmt: skip
-    assert passed.skipped == {"pattern": 1}
+    assert passed == {"pattern": 1}
     assert [os.fsencode(f) for f in files(Inputs(lists=(nul,), nul=True))] == [odd]
     alone = Inputs(names=(str(tmp_path / "pile"),), walk=WalkOptions(recursive=False))
     assert [Path(f).name for f in files(alone)] == ["a.txt", "b.txt"]

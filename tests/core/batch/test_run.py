@@ -21,7 +21,7 @@ import pytest
 from pura.base.errors import Cancelled, InputError, RecordError
 from pura.base.paths import resource
 from pura.batch import journal as journals
-from pura.batch.engine import HereEngine, local
+from pura.batch.engine import Engine, Read, here, local
 from pura.batch.inputs import Inputs
 from pura.batch.journal import BatchJournal, work_off
 from pura.batch.results import json_schema, merged, read_rows, row_line, row_of, write_rows
@@ -36,8 +36,12 @@ def pile(folder: Path, texts: int = 90) -> Inputs:
     return Inputs(names=tuple(str(folder / name) for name in names))
 
 
-def counted(fast: Any, seen: list[str]) -> HereEngine:
+def counted(fast: Any, seen: list[str]) -> Engine:
     """The engine of this process, which notes what it reads."""
+    return here(noted_by(fast, seen))
+
+
+def noted_by(fast: Any, seen: list[str]) -> Read:
     opened = fast.FastPlan().opened(fast.lend())
     read = opened.__enter__()
 
@@ -45,7 +49,7 @@ def counted(fast: Any, seen: list[str]) -> HereEngine:
         seen.extend(document.text for document in documents)
         return read(documents)
 
-    return HereEngine(noted)
+    return noted
 
 
 def test_every_item_is_a_row_in_order_and_no_text_is_read_twice(fast: Any, tmp_path: Path) -> None:
@@ -153,19 +157,18 @@ def test_frames_are_the_same_after_a_stop_at_any_place(
     inputs = pile(tmp_path, texts=150)
 
     def framed(name: str, stop: int | None) -> list[tuple[str, ...]]:
-        read = counted(fast, [])._read
+        read = noted_by(fast, [])
         frames: list[tuple[str, ...]] = []
 
-        class Stopping:
-            def results(self, given: Any, **_: Any) -> Any:
-                for frame in given:
-                    if len(frames) == stop:
-                        raise KeyboardInterrupt
-                    frames.append(tuple(text.digest for text in frame.texts))
-                    yield frame, read([text.document for text in frame.texts])
+        def stopping(given: Any, _: Any) -> Any:
+            for frame in given:
+                if len(frames) == stop:
+                    raise KeyboardInterrupt
+                frames.append(tuple(text.digest for text in frame))
+                yield frame, read([text.document for text in frame])
 
         with suppress(KeyboardInterrupt):
-            fast.work(str(tmp_path / f"{name}.jsonl"), tmp_path / name, inputs, Stopping())
+            fast.work(str(tmp_path / f"{name}.jsonl"), tmp_path / name, inputs, stopping)
         return frames
 
     whole = framed("whole", None)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from pura.base.errors import InputError
 from pura.cli.__main__ import app
-from pura.measure.attacks import ATTACKS
+from pura.measure.attacks.table import ATTACKS
 from pura.measure.corpora import corpus, prompts_of
 from pura.scheme import Profile
 from pura.usecases.environment import Environment

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pura.decode.paper import decode, repair_parities, sum_llrs
-from pura.extract import LocalEvidence
+from pura.extract.local import LocalEvidence
 from pura.scheme import Payload, Profile, Schedule, encode
 
 SPC = Profile(payload_bits=12, blocks=3, vocab_size=50)

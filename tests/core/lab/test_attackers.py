@@ -11,8 +11,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from pura.measure.attacks import perplexity
-from pura.measure.attacks.local import ModelStepper, ModelWriter, logits_of, model_tools
+from pura.measure.attacks.base import perplexity
+from pura.measure.attacks.rewrite import ModelStepper, ModelWriter, logits_of, model_tools
 from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading
 from pura.model.device import choose_device

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_ids, named_strength
+from pura.measure.attacks.base import Attacked, Tools
+from pura.measure.attacks.table import ATTACKS, attack_ids, named_strength
 from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading
 from pura.scheme import Profile
@@ -47,7 +48,7 @@ class MadeUp(ExperimentBench):
         if number not in self._made:
             profile, length = Profile.new(vocab_size=VOCABULARY), self._length
             seen = self._write_text(profile, None, length, number)
-            points = seen.lo + (seen.hi - seen.lo) * self.dice("points", number).random(length)
+            points = seen.lo + (seen.hi - seen.lo) * self.rng("points", number).random(length)
             self._made[number] = PlainText(
                 number=number, prompt_ids=np.arange(3), generator=seen, points=points
             )
@@ -57,16 +58,16 @@ class MadeUp(ExperimentBench):
         tools = Tools(vocab_size=VOCABULARY)
         if attack not in ATTACKS:
             return super().attacked(text, attack, **params)
-        return attack_ids(attack, text.ids, self.dice(attack, text.number), tools, **params)
+        return attack_ids(attack, text.ids, self.rng(attack, text.number), tools, **params)
 
     def reading(self, text: PlainText, ids: Any, verifier: str = "same") -> TextReading:
         columns = {k: np.resize(v, ids.size) for k, v in vars(text.generator).items()}
         return TextReading(**{**columns, "ids": ids})
 
     def written(self, mark: str, number: int) -> WrittenText:
-        dice, plain = self.dice("written", mark, number), np.arange(1, 81) ** -1.0
+        rng, plain = self.rng("written", mark, number), np.arange(1, 81) ** -1.0
         law = np.where(np.arange(80) >= 20, 4 if mark == "mpac-3" else 1, 1) * plain
-        ids = dice.choice(80, 40, p=law / law.sum())
+        ids = rng.choice(80, 40, p=law / law.sum())
         words = ["".join("etaxzq"[min(5, i // 10)] for _ in range(i % 10 + 1)) for i in ids]
         return WrittenText(text=" ".join(words), ids=ids, log_p=np.log(plain / plain.sum())[ids])
 
@@ -240,18 +241,18 @@ def test_over_keys_texts_have_the_law_of_the_model(marked_text: Any, tmp_path: P
 
 def test_codes_correct_what_they_can() -> None:
     bits = np.random.default_rng(1).integers(0, 2, 36).astype(np.uint8)
-    for name, code in rows.CODES.items():
-        word = code.encode(bits)
+    for name, (encode, decode) in rows.CODES.items():
+        word = encode(bits)
         assert word.size == (63 if "hamming" in name else 54)
         llr = np.where(word == 1, 4.0, -4.0)
-        assert (code.decode(llr) == bits).all()
+        assert (decode(llr) == bits).all()
         llr[5] *= -0.25  # one weak wrong bit
-        assert (code.decode(llr) == bits).all(), name
-    both = rows.CODES["rs-hard"].encode(bits)
+        assert (decode(llr) == bits).all(), name
+    both = rows.CODES["rs-hard"][0](bits)
     llr = np.where(both == 1, 4.0, -4.0)
     llr[[0, 4]] *= -0.1  # two wrong symbols: beyond two parities, unless they are known to be weak
-    assert (rows.CODES["rs-soft"].decode(llr) == bits).all()
-    assert not (rows.CODES["rs-hard"].decode(llr) == bits).all()
+    assert (rows.CODES["rs-soft"][1](llr) == bits).all()
+    assert not (rows.CODES["rs-hard"][1](llr) == bits).all()
 
 
 def test_the_oracle_takes_evidence_away_and_exactly_is_never_worse(
@@ -266,7 +267,7 @@ def test_the_oracle_takes_evidence_away_and_exactly_is_never_worse(
 
     own = seen(text.ids, bench.order)
     text = replace(text, generator=own, points=(own.lo + own.hi) / 2)
-    word = bench.dice("word").integers(0, 2, 18).astype(np.uint8)
+    word = bench.rng("word").integers(0, 2, 18).astype(np.uint8)
     key = rows._laid(bench, text, word, profile)
 
     def left(ids: Any) -> float:

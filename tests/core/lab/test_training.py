@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.measure.attacks.local import ModelWriter, model_tools
-from pura.measure.attacks.rewrite import request, rewards
+from pura.measure.attacks.rewrite import ModelWriter, model_tools, request, rewards
 from pura.scheme import Profile, SecretKey
 from pura_lab.attacks.training import (
     Preference,

@@ -11,29 +11,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.measure.attacks import (
-    ATTACKS,
-    Attack,
+from pura.measure.attacks.base import (
     Attacked,
     Tools,
-    attack_ids,
-    attack_many,
-    attack_text,
     copy_paste,
     delete,
     edit_rate,
     insert,
     paste_spans,
+    read_mythes,
     sentence_shuffle,
     splice,
     split_sentences,
-    stress,
     substitute,
     substitute_plausible,
     truncate,
+    word_spans,
 )
-from pura.measure.attacks.base import read_mythes, word_spans
-from pura.measure.attacks.table import AttackError
+from pura.measure.attacks.table import (
+    ATTACKS,
+    Attack,
+    AttackError,
+    attack_ids,
+    attack_many,
+    attack_text,
+    stress,
+)
 
 VOCABULARY = 500
 TEXT = (
@@ -350,8 +353,8 @@ def test_smoothing_changes_about_its_share_and_only_where_the_model_is_unsure() 
     done = attack_ids("smoothing", ids, np.random.default_rng(4), tools)
     assert set(np.flatnonzero(done.ids) % 2) == {0}
     assert 0.3 < np.count_nonzero(done.ids) / 400 < 0.5
-    dice = [np.random.default_rng(seed) for seed in (5, 4)]
-    beside = attack_many("smoothing", [ids[:90], ids], dice, tools)
+    rng = [np.random.default_rng(seed) for seed in (5, 4)]
+    beside = attack_many("smoothing", [ids[:90], ids], rng, tools)
     np.testing.assert_array_equal(beside[1].ids, done.ids)  # as if it were alone
     assert beside[0].ids.size == 90
 
@@ -394,8 +397,8 @@ def test_gaps_are_filled_with_a_view_to_what_follows() -> None:
     # Of 125 fillings one makes what follows certain; 600 tries find it each time.
     assert [g.tolist() for g in gaps if g[0] != 4] == [[1, 1, 1]] * 3
     assert changed.size == 9
-    dice = [np.random.default_rng(seed) for seed in (5, 2)]
-    beside = attack_many("infill", [ids[:50], ids], dice, tools, tries=600)
+    rng = [np.random.default_rng(seed) for seed in (5, 2)]
+    beside = attack_many("infill", [ids[:50], ids], rng, tools, tries=600)
     np.testing.assert_array_equal(beside[1].ids, filled.ids)  # as if it were alone
     with pytest.raises(ValueError, match="fit"):
         attack_ids("infill", ids, np.random.default_rng(2), tools, rate=0.5)
@@ -454,8 +457,8 @@ def faults_of(attack: Attack) -> set[str]:
     hit = run()
     origin = np.full(hit.ids.size, -1) if hit.origin is None else hit.origin
     text, rate = attack_text(attack.name, LONG, np.random.default_rng(11), MODELS, **given)
-    dice = [np.random.default_rng(seed) for seed in (5, 11)]
-    _, beside = attack_many(attack.name, [ids[:150], ids], dice, MODELS, **given)
+    rng = [np.random.default_rng(seed) for seed in (5, 11)]
+    _, beside = attack_many(attack.name, [ids[:150], ids], rng, MODELS, **given)
     faults = {
         "changes nothing": hit.rate == 0,
         "says another rate": not hit.rate == edit_rate(ids, hit.ids) == pytest.approx(rate),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pura.measure.attacks import substitute
+from pura.measure.attacks.base import substitute
 from pura.measure.decomposition import (
     BitReadings,
     align,

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pura.decode import decide
+from pura.decode.exact import decide
 from pura.decode.likelihood import Intervals
 from pura.measure.evaluate import PLACES, PlacedText, TextReading, finding, joined, spliced
 from pura.scheme import Payload, Profile, SecretKey, schedule

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pura.base.errors import PolicyError
-from pura.decode import default_model
+from pura.decode.likelihood import default_model
 from pura.measure.corpora import STUDY
 from pura.measure.power import (
     LEAST_TEXTS,

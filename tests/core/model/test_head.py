@@ -1,20 +1,33 @@
-"""The head's description is proven against the network before it is believed."""
+"""The head is proven, swept in one go like plain torch, and cut by one rule."""
 
 from __future__ import annotations
 
 import copy
+import importlib.util
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pura.base.errors import ModelError
 from pura.model.evidence import read
-from pura.model.head import decoder_of, find_head
+from pura.model.head import Head, Orders, decoder_of, find_head
 from pura.model.load import LanguageModel, wrap
-from pura.model.reading import full_order, read_logits
+from pura.model.reading import (
+    distribution,
+    distribution_torch,
+    full_order,
+    is_truncated,
+    read_logits,
+    softmax,
+    truncate,
+)
+from pura.model.tiles import CPU_TILING, fused_rows, fuses, row_sums
 from pura.scheme import Profile, SecretKey
 
 Tiny = Callable[[str], LanguageModel]
@@ -102,3 +115,135 @@ def test_control_tokens_beyond_the_rows_have_no_probability(tiny: Tiny) -> None:
     wanted = read_logits(logits, ids[1:], keys=[key], profile=profile)
     np.testing.assert_allclose(found.hi[0, 1:], wanted.hi[0], atol=1e-5)
     assert found.hi.max() <= 1.0
+
+
+ROWS, DEPTH = 2180, 20  # two stretches, the second nearly empty; 70 tokens are two blocks
+PLACE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@pytest.fixture
+def triton() -> None:
+    if importlib.util.find_spec("triton") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("not installed: the extra “kernel”")
+        pytest.skip("not installed: the extra “kernel”")
+
+
+@pytest.mark.usefixtures("triton")
+def test_the_trial_that_decides_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pura.model import fused
+
+    assert fuses(PLACE)
+    fuses.cache_clear()
+    monkeypatch.setattr(fused, "head_sums", lambda *_: 1 / 0)
+    assert not fuses(PLACE), "where it cannot run, plain torch reads"
+    fuses.cache_clear()
+
+
+@pytest.mark.usefixtures("triton")
+@pytest.mark.parametrize(
+    ("dtype", "bias", "cap", "scale", "temperature", "keys", "text"),
+    [
+        (torch.float32, False, None, 1.0, 1.0, 1, 40),
+        (torch.float16, True, 5.0, 0.5, 0.7, 3, 70),
+    ],
+)
+def test_sums_are_those_of_plain_torch(
+    dtype: torch.dtype,
+    bias: bool,
+    cap: float | None,
+    scale: float,
+    temperature: float,
+    keys: int,
+    text: int,
+) -> None:
+    rng = torch.Generator().manual_seed(7)
+
+    def drawn(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=rng).to(PLACE, dtype)
+
+    head = Head(weight=drawn(ROWS, DEPTH), bias=drawn(ROWS) if bias else None, scale=scale, cap=cap)
+    targets = torch.randint(0, ROWS, (text,), generator=rng)
+    targets[:3] = torch.tensor([0, ROWS - 1, 2048])
+    targets = targets.to(PLACE)
+    hidden = drawn(text, DEPTH)
+    orders = Orders.of([SecretKey(bytes([n]) * 32) for n in range(keys)], ROWS, head)
+    profile = Profile(payload_bits=12, blocks=3, vocab_size=ROWS, temperature=temperature)
+    ticks: list[None] = []
+    plain = row_sums(head, hidden, targets, orders, profile, CPU_TILING, lambda: None)
+    once = fused_rows(
+        head, hidden, targets, orders, profile, CPU_TILING, lambda: ticks.append(None)
+    )
+    assert len(ticks) == 1
+    # 16-bit logits of two orders of adding differ by a step of theirs here and there.
+    room = 1e-5 if dtype == torch.float32 else 2e-3
+    np.testing.assert_allclose(once.entropy_bits, plain.entropy_bits, atol=room, rtol=0)
+    np.testing.assert_allclose(once.probability, plain.probability, rtol=10 * room, atol=1e-12)
+    assert once.lo.shape == (keys, text)
+    np.testing.assert_allclose(once.lo, plain.lo, atol=room, rtol=0)
+
+
+def by_the_words(p: np.ndarray, top_k: int, top_p: float) -> np.ndarray:
+    """The sentences of the module, token by token."""
+    if top_k:
+        p = np.array([x if (p > x).sum() < top_k else 0.0 for x in p])
+        p = p / p.sum()
+    if top_p < 1.0:
+        p = np.array([x if x > 0 and p[p > x].sum() < top_p else 0.0 for x in p])
+        p = p / p.sum()
+    return p
+
+
+@settings(max_examples=150)
+@given(
+    weights=st.lists(st.integers(1, 6), min_size=1, max_size=12),
+    top_k=st.integers(0, 14),
+    top_p=st.sampled_from([0.013, 0.217, 0.503, 0.871, 0.997, 1.0]),
+)
+def test_follows_its_words_ties_included(weights: list[int], top_k: int, top_p: float) -> None:
+    p = np.array(weights) / sum(weights)
+    np.testing.assert_allclose(truncate(p, top_k=top_k, top_p=top_p), by_the_words(p, top_k, top_p))
+
+
+@settings(max_examples=100)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    temperature=st.floats(0.1, 5.0),
+    top_k=st.integers(0, 60),
+    top_p=st.floats(0.01, 1.0),
+)
+def test_tensors_and_arrays_agree(seed: int, temperature: float, top_k: int, top_p: float) -> None:
+    logits = np.random.default_rng(seed).normal(0, 3, (4, 50)).astype(np.float32)
+    want = distribution(logits, temperature=temperature, top_k=top_k, top_p=top_p)
+    got = distribution_torch(
+        torch.from_numpy(logits), temperature=temperature, top_k=top_k, top_p=top_p
+    )
+    assert got.dtype == torch.float64
+    np.testing.assert_allclose(got.numpy(), want, atol=1e-12)
+    np.testing.assert_allclose(want.sum(axis=1), 1.0)
+
+
+def test_agrees_with_the_warpers_of_transformers() -> None:
+    from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+    logits = torch.randn(20, 300, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    none = torch.zeros(20, 1, dtype=torch.long)
+    scores = TemperatureLogitsWarper(0.7)(none, logits)
+    scores = TopPLogitsWarper(0.83)(none, TopKLogitsWarper(40)(none, scores))
+    want = torch.softmax(scores, dim=-1)
+    got = distribution_torch(logits, temperature=0.7, top_k=40, top_p=0.83)
+    torch.testing.assert_close(got, want, atol=1e-12, rtol=0)
+
+
+def test_off_changes_nothing() -> None:
+    logits = np.random.default_rng(1).normal(size=(3, 9))
+    np.testing.assert_array_equal(distribution(logits), softmax(logits))
+    assert not is_truncated(0, 1.0)
+    assert is_truncated(1, 1.0)
+    assert is_truncated(0, 0.99)
+
+
+@pytest.mark.parametrize("top_p", [1e-9, 0.2])
+def test_the_most_probable_token_always_stays(top_p: float) -> None:
+    p = truncate(np.array([0.1, 0.6, 0.3]), top_p=top_p)
+    np.testing.assert_array_equal(p, [0.0, 1.0, 0.0])

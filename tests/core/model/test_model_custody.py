@@ -19,7 +19,7 @@ import pytest
 from pura.base.errors import Cancelled, ModelError
 from pura.base.paths import user_paths
 from pura.model import device, folder
-from pura.model.device import Device, free_memory, room_for
+from pura.model.device import Device, free_memory, memory_need
 from pura.model.folder import cache_for, copied_bytes, copy_files, sweep
 from pura.model.store import ModelCache, ModelStore
 from pura.scheme import Profile
@@ -178,15 +178,15 @@ def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(
 
 
 def test_whether_a_model_fits_is_said_with_the_numbers() -> None:
-    good = room_for(135_000_000, free=8_000_000_000)
+    good = memory_need(135_000_000, free=8_000_000_000)
     assert good.fits
     assert "135,000,000 parameters as float32" in good.words("en")
-    bad = room_for(7_000_000_000, free=8_000_000_000)
+    bad = memory_need(7_000_000_000, free=8_000_000_000)
     assert bad.fits is False
     assert "but only 8.0 GB" in bad.words("en")
-    gpu = room_for(7_000_000_000, free=8_000_000_000, place="gpu")
+    gpu = memory_need(7_000_000_000, free=8_000_000_000, place="gpu")
     assert "aber nur 8.0 GB Speicher der Grafikkarte" in gpu.words("de")
-    half = room_for(7_000_000_000, "bfloat16", free=None)
+    half = memory_need(7_000_000_000, "bfloat16", free=None)
     assert half.fits is None
     assert half.need_bytes - device.WORKING_BYTES == pytest.approx(
         (bad.need_bytes - device.WORKING_BYTES) / 2, abs=1
@@ -236,8 +236,8 @@ _SWITCH = """
 import os, sys
 from pathlib import Path
 from pura.model import libraries
-offline.prepare()
-lean.allow()
+libraries.prepare()
+libraries.allow()
 from pura.model.device import choose_device
 from pura.model.store import ModelCache
 from pura.model.store import ModelStore

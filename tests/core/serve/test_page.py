@@ -9,7 +9,7 @@ from typing import Any
 
 from pura.base.paths import resource
 from pura.record.answers import Role
-from pura_audit.theme.colours import DARK, LIGHT
+from pura_audit.theme.theme import DARK, LIGHT
 
 Start = Callable[..., Any]
 Token = Callable[..., dict[str, str]]

@@ -19,7 +19,15 @@ from hypothesis import strategies as st
 
 from pura.base.errors import ServeError
 from pura.record.answers import Role
-from pura.serve.settings import DAY_S, Budget, Protection, Salt, Store, TokenFile, most_answered
+from pura.serve.settings import (
+    DAY_S,
+    Budget,
+    Protection,
+    Store,
+    TokenFile,
+    most_answered,
+    secret_of,
+)
 from pura.verdict.policy import default_policy
 
 Start = Callable[..., Any]
@@ -95,12 +103,11 @@ def test_the_threshold_of_the_public_lies_above(detector: Start) -> None:
 
 
 def test_the_salt_is_the_installations_own(tmp_path: Path) -> None:
-    salt = Salt.of(tmp_path / "salt")
-    assert salt.digest(b"a", b"b") == Salt.of(tmp_path / "salt").digest(b"a", b"b")
-    assert salt.digest(b"a", b"b") != Salt.of(tmp_path / "other").digest(b"a", b"b")
+    salt = secret_of(tmp_path / "salt")
+    assert salt == secret_of(tmp_path / "salt") != secret_of(tmp_path / "other")
     (tmp_path / "salt").write_bytes(b"short")
     with pytest.raises(ServeError, match="does not hold the secret"):
-        Salt.of(tmp_path / "salt")
+        secret_of(tmp_path / "salt")
 
 
 def test_sketches_of_texts_that_an_older_version_kept_are_gone(tmp_path: Path) -> None:

@@ -66,17 +66,17 @@ def never() -> bool:
 def test_another_worker_takes_over() -> None:
     away, made = lane("dies", "good")
     text = from_text("a text")
-    assert away.read([text], over=never, dropped=never) == [text]
+    assert away.read([text], never, never) == [text]
     assert [one.closed.is_set() for one in made] == [True, False]
 
 
 def test_a_text_that_no_worker_survives_is_an_error_and_the_next_is_read() -> None:
     away, _ = lane("dies", "dies", "good")
     texts = [from_text("a text")]
-    [error] = away.read(texts, over=never, dropped=never)
+    [error] = away.read(texts, never, never)
     assert isinstance(error, ServeError)
     assert error.code == "serve-lost"
-    assert away.read(texts, over=never, dropped=never) == texts
+    assert away.read(texts, never, never) == texts
 
 
 def test_a_worker_that_takes_too_long_is_ended() -> None:
@@ -88,7 +88,7 @@ def test_a_worker_that_takes_too_long_is_ended() -> None:
         return True
 
     with pytest.raises(Cancelled):
-        away.read([from_text("a text")], over=over, dropped=never)
+        away.read([from_text("a text")], over, never)
     assert made[0].closed.is_set()
 
 

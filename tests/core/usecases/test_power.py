@@ -16,7 +16,7 @@ import pytest
 from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, InputError, PolicyError, ReportFileError
 from pura.base.progress import Stage
-from pura.decode import default_model
+from pura.decode.likelihood import default_model
 from pura.documents import from_text
 from pura.keys import KeyRef, Secret
 from pura.record import json_io

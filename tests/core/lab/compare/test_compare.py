@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pura.measure.attacks import Tools
+from pura.measure.attacks.base import Tools
 from pura.measure.attacks.table import AttackError
 from pura.measure.cache import Cache
 from pura_lab.compare.methods import METHODS, Bench, LawSource

@@ -9,13 +9,27 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pura.extract.foreign import first_contexts
+from pura.extract.foreign import (
+    first_contexts,
+    shuffled_front,
+    synthid_entries,
+    synthid_table,
+)
 from pura.scheme import SecretKey
 from pura_lab.compare.methods import ZERO_BIT
-from pura_lab.rivals.base import below, context_seed, draw, redraw_p, uniforms, words
-from pura_lab.rivals.greens import Kgw, KgwOfTransformers, Unigram, normal_tail
+from pura_lab.rivals.base import (
+    below,
+    context_seed,
+    draw,
+    normal_tail,
+    redraw_p,
+    shifted,
+    uniforms,
+    words,
+)
+from pura_lab.rivals.greens import Kgw, Unigram, z_score
 from pura_lab.rivals.gumbel import GumbelMax, arg_gumbel
-from pura_lab.rivals.tournament import SynthIdPublished, tournament
+from pura_lab.rivals.tournament import tournament
 
 KEY = SecretKey(bytes(range(32)))
 V = 64
@@ -98,45 +112,36 @@ def test_p_values_hold_where_usual_ones_fail():
         assert e <= 0.05, scheme
 
 
-def test_synthid_is_that_of_transformers():
+def test_laws_and_p_values_are_those_of_transformers():
+    """Their draws: tests/core/extract/test_foreign.py."""
     import torch
-    from transformers.generation.logits_process import SynthIDTextWatermarkLogitsProcessor
+    from transformers.generation.logits_process import (
+        SynthIDTextWatermarkLogitsProcessor,
+        WatermarkLogitsProcessor,
+    )
+    from transformers.generation.watermarking import WatermarkDetector
 
+    rng = np.random.default_rng(1)
+    ids, p = rng.integers(0, 6, 300), rng.dirichlet(np.full(V, 0.5))
     keys = (654, 400, 836, 123, 340, 443, 597, 160, 57, 2**33 + 5)
     theirs = SynthIDTextWatermarkLogitsProcessor(5, list(keys), 2**16, 0, 1024, torch.device("cpu"))
-    ours = SynthIdPublished(key=KEY, vocab_size=V, keys=keys, depth=len(keys))
-    rng = np.random.default_rng(1)
-    ids = rng.integers(0, 6, 300)
-    g = theirs.compute_g_values(torch.from_numpy(ids)[None])[0].numpy()
-    fresh = theirs.compute_context_repetition_mask(torch.from_numpy(ids)[None])[0].numpy()
-    seen = ours.observe(ids)
-    assert (seen.token - 4).tolist() == np.flatnonzero(fresh).tolist()
-    assert (seen.draws == g[seen.token - 4]).all()
-    p = rng.dirichlet(np.full(V, 0.5))
     context = torch.from_numpy(ids[None, :4])
     theirs._init_state(1)
     theirs.state.context = torch.cat([torch.zeros((1, 1), dtype=torch.long), context[:, :3]], dim=1)
     law = torch.softmax(theirs(context, torch.from_numpy(np.log(p))[None]), dim=1)[0].numpy()
-    assert np.allclose(law, ours.law(np.zeros(0), p, ids[:4]), atol=1e-12)
-
-
-def test_kgw_is_that_of_transformers():
-    import torch
-    from transformers.generation.logits_process import WatermarkLogitsProcessor
-    from transformers.generation.watermarking import WatermarkDetector
-
-    ours = KgwOfTransformers(key=KEY, vocab_size=V)
-    theirs = WatermarkLogitsProcessor(V, "cpu", 0.25, 2.0, 15_485_863, "lefthash", 1)
-    rng = np.random.default_rng(3)
-    ids = np.concatenate([rng.integers(0, V, 50), np.tile(np.arange(5), 10)])
-    p = rng.dirichlet(np.full(V, 0.5))
-    scores = theirs(torch.from_numpy(ids)[None], torch.from_numpy(np.log(p))[None])
+    g = synthid_table(0, 2**16)[synthid_entries(keys, 2**16, np.arange(V), ids[None, :4])]
+    assert np.allclose(law, tournament(p, g), atol=1e-12)
+    greener = WatermarkLogitsProcessor(V, "cpu", 0.25, 2.0, 15_485_863, "lefthash", 1)
+    scores = greener(torch.from_numpy(ids)[None], torch.from_numpy(np.log(p))[None])
+    green = np.zeros(V, dtype=bool)
+    green[shuffled_front(int(ids[-1]) * 15_485_863 % (2**64 - 1), V, V // 4)] = True
     law = torch.softmax(scores, dim=1)[0].numpy()
-    assert np.allclose(law, ours.law(np.zeros(0), p, ids[-1:]), atol=1e-12)
+    assert np.allclose(law, shifted(p, green, 2.0), atol=1e-12)
     settings = {"greenlist_ratio": 0.25, "bias": 2.0, "hashing_key": 15_485_863}
     settings |= {"seeding_scheme": "lefthash", "context_width": 1}
     model = SimpleNamespace(bos_token_id=-1, is_encoder_decoder=False, vocab_size=V)
     found = WatermarkDetector(model, "cpu", settings)(torch.from_numpy(ids)[None], return_dict=True)
-    assert ours.printed_p(ids) == pytest.approx(float(found.p_value[0]), abs=1e-12)
+    z = z_score(int(found.num_green_tokens[0]), int(found.num_tokens_scored[0]), 0.25)
+    assert normal_tail(z) == pytest.approx(float(found.p_value[0]), abs=1e-12)
     assert normal_tail(0.0) == 0.5
     assert draw(np.array([0.0, 1.0, 0.0]), 1.0) == 1

@@ -1,0 +1,500 @@
+"""The answer.
+
+Outcome, one sentence, for whom, what weakens it, the steps that follow, and the marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+
+from pura.base import numerals
+from pura.record.audit import Audit
+from pura.record.finding import said
+from pura.record.naming import NamedMark, NamedPayload
+from pura.record.spoken import evidence_ratio, limits_words, whom_words
+from pura.words.sentences import fill
+from pura_audit.platform.i18n import filled, language, translate
+from pura_audit.session.queue_model import Item
+from pura_audit.session.selection import Selection
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import BADGE, GAP, GRID, PADDING, Theme, mark_pen, paint_badge
+from pura_audit.widgets.card import (
+    ElidedLabel,
+    Fold,
+    ScrollCard,
+    add_parts,
+    column_of,
+    label,
+    push_button,
+    restyle,
+    row_of,
+    rule,
+    set_tip,
+)
+
+COUNTED = "marks.counted"
+"""The sentence that says how many marks there are; it stands above them."""
+
+AT_LEAST = 3
+"""Marks that are seen at once, however low the window is."""
+
+
+class MarkList(QWidget):
+    """One row a mark; a press selects it. Hidden where a text has one mark or none."""
+
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__()
+        self._selection, self._theme = selection, theme
+        self.caption = label("", "muted", wrap=True)
+        self.rows: list[MarkRow] = []
+        self._column = column_of(self.caption, spacing=GRID // 2, inside=self)
+        selection.mark_changed.connect(self._follow)
+        theme.changed.connect(self.update)
+
+    def show_audit(self, audit: Audit) -> None:
+        """Show the marks of an audit."""
+        for row in self.rows:
+            self._column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self.rows = []
+        marks = audit.finding.marks
+        several = len(marks) > 1
+        self.setVisible(several)
+        if not several:
+            return
+        counted = (one for one in audit.finding.beside if one.key == COUNTED)
+        self.caption.setText(" ".join(said(counted, language())))
+        labels = {key.fingerprint: key.label or key.fingerprint for key in audit.keys}
+        for number, mark in enumerate(marks):
+            key = labels.get(mark.key, mark.key) if len(audit.keys) > 1 else ""
+            written = grouped(mark.payload.best)
+            named = whom_words(audit.profile, mark.payload, written, language())
+            words = [audit.finding.place(mark.passages[0], language())] if mark.passages else []
+            if ratio := evidence_ratio(mark, language(), audit.lr_cap):
+                words.append(filled(translate("Marks", "L {ratio:text}"), ratio=ratio))
+            if key:
+                words.append(filled(translate("Marks", "key {key:text}"), key=key))
+            row = MarkRow(number, mark, named, " · ".join(words), self._theme)
+            row.clicked.connect(lambda _=False, n=number: self._selection.select_mark(n))
+            self.rows.append(row)
+            self._column.addWidget(row)
+        self._follow()
+
+    def spare_height(self) -> int:
+        """Return the height of the rows below the first three."""
+        more = self.rows[AT_LEAST:]
+        return sum(row.sizeHint().height() + self._column.spacing() for row in more)
+
+    def _follow(self) -> None:
+        chosen = self._selection.mark or 0
+        for number, row in enumerate(self.rows):
+            row.setChecked(number == chosen)
+
+
+class MarkRow(QPushButton):
+    """A mark: its number and line as in the text, its payload, and where it stands."""
+
+    def __init__(self, number: int, mark: NamedMark, named: str, words: str, theme: Theme) -> None:
+        super().__init__()
+        self._number, self._theme = number, theme
+        self.setProperty("role", "row")
+        self.setCheckable(True)
+        # Its words are shortened; it never makes the card wider.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.payload = ElidedLabel(named, role="value")
+        if mark.payload.identified and not mark.payload.fields:
+            self.payload.setFont(fonts.mono(fonts.BODY, strong=True))
+            self.payload.setProperty("face", "mono")
+        if number == 0:
+            self.payload.setObjectName("payload")
+        facts = ElidedLabel(words, role="small", align=Qt.AlignmentFlag.AlignRight)
+        for part in (self.payload, facts):
+            part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        row = row_of((self.payload, 3), (facts, 2), spacing=-1, inside=self)
+        row.setContentsMargins(2 * GRID + BADGE + GAP, 5, GAP, 5)
+        name = translate("Marks", "Mark {n:text}, {payload:text}: {facts:text}")
+        self.setAccessibleName(filled(name, n=number + 1, payload=named, facts=words))
+        limits = [limits_words(passage, language()) for passage in mark.passages]
+        act = translate("Marks", "Show its bits, and where it begins")
+        self.setToolTip("\n".join([act, *filter(None, limits)]))
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """Return the room of the line."""
+        layout = self.layout()
+        assert layout is not None
+        return layout.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least room: the words are shortened."""
+        return QSize(200, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw number and line as they stand beside the text."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setPen(mark_pen(self._theme, self._number, 3 if self.isChecked() else 2))
+        painter.drawLine(GRID, 7, GRID, self.height() - 7)
+        box = QRectF(2 * GRID, (self.height() - BADGE) / 2, BADGE, BADGE)
+        paint_badge(painter, self._theme, self._number, box)
+
+
+def grouped(bits: str) -> str:
+    """Write bits in groups of four."""
+    return " ".join(bits[i : i + 4] for i in range(0, len(bits), 4))
+
+
+REPORT: Final = "report"
+STEPS: Final = ("save", "review", REPORT, "sign")
+_SIGNS: Final = {"done": "✓", "bad": "!"}
+
+
+class Steps(QWidget):
+    """Four steps in a row.
+
+    Signals:
+        wanted: One of them was pressed: its name.
+    """
+
+    wanted = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.buttons: dict[str, QPushButton] = {}
+        row = row_of(spacing=4, inside=self)
+        for name in STEPS:
+            if self.buttons:
+                row.addWidget(label("–", "muted"))
+            self.buttons[name] = push_button("", partial(self.wanted.emit, name), role="step")
+            row.addWidget(self.buttons[name])
+
+    def show_item(self, item: Item) -> None:
+        """Show where the finding of a row stands."""
+        words, tips = _words(item), _tips(item)
+        states = step_states(item)
+        for place, name in enumerate(STEPS, start=1):
+            button, state = self.buttons[name], states[name]
+            sign = _SIGNS.get(state, str(place))
+            button.setText(f"{sign} {words[name]}")
+            button.setToolTip(tips[name])
+            button.setAccessibleName(f"{words[name]}: {tips[name]}")
+            restyle(button, "state", state)
+
+
+def step_states(item: Item) -> dict[str, str]:
+    """Return the state of each step: ``done``, ``bad``, ``next`` or ``later``."""
+    at = item.standing
+    done = {
+        "save": at is not None,
+        "review": at is not None and at.review == "confirmed",
+        "report": at is not None and at.report == "issued",
+        "sign": at is not None and at.signed,
+    }
+    states: dict[str, str] = {}
+    for name in STEPS:
+        waits = "next" not in states.values() and "bad" not in states.values()
+        states[name] = "done" if done[name] else "next" if waits else "later"
+    if at is not None and at.review == "disputed":
+        states["review"] = "bad"
+    return states
+
+
+def next_words(item: Item) -> str:
+    """Say what is to be done with a finding next; empty where all is done."""
+    states, tips = step_states(item), _tips(item)
+    return next((tips[name] for name in STEPS if states[name] == "next"), "")
+
+
+def _words(item: Item) -> dict[str, str]:
+    at = item.standing
+    review = at.review if at is not None else ""
+    report = at.report if at is not None else ""
+    return {
+        "save": translate("Steps", "Saved") if at is not None else translate("Steps", "Save"),
+        "review": {
+            "confirmed": translate("Steps", "Reviewed"),
+            "disputed": translate("Steps", "Disputed"),
+        }.get(review, translate("Steps", "Review")),
+        "report": translate("Steps", "Draft written")
+        if report == "drafted"
+        else translate("Steps", "Reported")
+        if report == "issued"
+        else translate("Steps", "Report"),
+        "sign": translate("Steps", "Signed")
+        if at is not None and at.signed
+        else translate("Steps", "Sign"),
+    }
+
+
+def _tips(item: Item) -> dict[str, str]:
+    at = item.standing
+    if at is None:
+        save = translate("Steps", "Save the finding to a case")
+    else:
+        words = translate("Steps", "In the case “{case:text}”; press to file it elsewhere")
+        save = filled(words, case=at.name or "–")
+    if at is not None and at.review:
+        by = (
+            translate("Steps", "Confirmed by {who:text}")
+            if at.review == "confirmed"
+            else translate("Steps", "Disputed by {who:text}")
+        )
+        review = filled(by, who=at.reviewer or "–")
+    else:
+        review = translate("Steps", "Let a second person look at the finding")
+    return {
+        "save": save,
+        "review": review,
+        "report": translate("Steps", "Make a report of the finding"),
+        "sign": translate("Steps", "Sign a report"),
+    }
+
+
+MAX_WIDTH = 960  # longer lines are hard to read
+PLACES = 3  # passages whose limits the card states; the report has all
+RANKED = 3  # candidates that the card names; the table has all
+
+
+class AnswerView(ScrollCard):
+    """What it means, in one glance; what can be done about it stands below and never scrolls.
+
+    Signals:
+        step_wanted: A step of the finding: ``save``, ``review``, ``report`` or ``sign``.
+        resized: The limits were opened or folded: it wants another height.
+    """
+
+    step_wanted = Signal(str)
+    resized = Signal()
+
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent, widest=MAX_WIDTH, below=12)
+        self.audit: Audit | None = None
+        self._note = ""
+        self.heading = label("", "answer", wrap=True)
+        self.sentence = label("", "reading", wrap=True)
+        self.more = label("", "muted", wrap=True)
+        self.measured = label("", "muted", wrap=True)
+        self.payload = QFrame()
+        self.payload.setProperty("role", "box")
+        self._payload = column_of(spacing=4, inside=self.payload)
+        self._payload.setContentsMargins(GAP, GRID, GAP, GRID)
+        self.marks = MarkList(selection, theme)
+        self.compared = _link(translate("Answer", "What this compares"))
+        self.candidates = _link(translate("Answer", "Candidates"))
+        self.limits = Fold("", ruled=False)
+        self.limit_lines = label("", "body", wrap=True)
+        self.limits.body.addWidget(self.limit_lines)
+        self.limits.toggled.connect(self._opened)
+        for widget in (self.heading, self.sentence, self.more, self.measured, self.limit_lines):
+            widget.setTextInteractionFlags(
+                Qt.TextInteractionFlag.TextSelectableByMouse
+                | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            )
+        self._links = QWidget()
+        row_of(self.compared, self.candidates, None, spacing=GAP, inside=self._links)
+        above = (self.heading, self.sentence, self.payload, self.marks, self.more)
+        add_parts(self.column, *above, self._links, self.limits, self.measured, None)
+        self.scroll_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.scroll_area.setAccessibleName(translate("Answer", "Answer"))
+        self.body.addWidget(self._foot())
+
+    def _foot(self) -> QWidget:
+        foot = self._footer = QWidget()
+        self.steps = Steps()
+        self.steps.wanted.connect(self.step_wanted)
+        self.details = _link(translate("Answer", "Details"))
+        act = partial(self.step_wanted.emit, REPORT)
+        self.report = push_button(translate("Answer", "Report …"), act)
+        row = row_of(self.steps, None, self.details, self.report, spacing=GAP)
+        row.setContentsMargins(PADDING, 7, PADDING, 9)
+        column_of(rule(), row, spacing=0, inside=foot)
+        return foot
+
+    def natural_height(self, width: int) -> int:
+        """Return the height at which nothing scrolls."""
+        return super().natural_height(width) + self._footer.sizeHint().height()
+
+    def least_height(self, width: int) -> int:
+        """Return the height at which outcome, sentence and payload are whole."""
+        inside = min(MAX_WIDTH, max(200, width)) - 2 * PADDING
+        below = (self.more, self._links, self.limits, self.measured)
+        spare = sum(_height(part, inside) + GRID for part in below if not part.isHidden())
+        return self.natural_height(width) - spare - self.marks.spare_height()
+
+    def show_item(self, item: Item, audit: Audit) -> None:
+        """Show the finding of a row, what stands beside it, and where it stands."""
+        note = _note(item, audit)
+        if self.audit is not audit or self._note != note:
+            self.show_audit(audit, note)
+        self.steps.show_item(item)
+
+    def show_audit(self, audit: Audit, note: str = "") -> None:
+        """Show the findings of an audit, below a note."""
+        self.audit, self._note = audit, note
+        tongue, found = language(), audit.finding
+        self.heading.setText(fill(found.headline, tongue))
+        self.sentence.setText(" ".join(said(found.answer, tongue)))
+        self.compared.setVisible(bool(found.caveat))
+        set_tip(self.compared, *said(found.compared, tongue))
+        # The list of the marks says how many there are.
+        beside = (one for one in found.beside if one.key != COUNTED)
+        others = said((*beside, *found.conditions), tongue)
+        if note:
+            others.insert(0, note)
+        self.more.setText("\n".join(others))
+        self.more.setVisible(bool(others))
+        self.measured.setText(measured_words(audit))
+        # Without a mark, and in a mark by others, there is no payload to speak of.
+        marks = found.marks
+        self.payload.setVisible(len(marks) == 1)
+        self._show_payload(audit)
+        self.marks.show_audit(audit)
+        self._show_limits(audit)
+        self.candidates.setVisible(any(len(mark.candidates) > 1 for mark in marks))
+        count = len(marks[0].candidates) if len(marks) == 1 else 0
+        words = translate("Answer", "Candidates ({n:text})") if count else ""
+        self.candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
+        self._links.setVisible(not (self.compared.isHidden() and self.candidates.isHidden()))
+        self.scroll_area.verticalScrollBar().setValue(0)
+
+    def payload_text(self) -> str:
+        """Return the payload that the card names as found; "" without one, or in question."""
+        payload = None if self.audit is None else self.audit.payload
+        return "" if payload is None else payload.bits or ""
+
+    def _opened(self, opened: bool) -> None:
+        self.resized.emit()
+        if opened:
+            show = self.scroll_area.ensureWidgetVisible
+            QTimer.singleShot(0, self, lambda: show(self.limit_lines, 0, GRID))
+
+    def _show_payload(self, audit: Audit) -> None:
+        """Show the payload of a text with one mark."""
+        while (item := self._payload.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.setObjectName("")
+                widget.hide()
+                widget.deleteLater()
+        if audit.payload is not None:
+            add_parts(self._payload, *payload_lines(audit, audit.payload))
+
+    def _show_limits(self, audit: Audit) -> None:
+        lines = said(audit.finding.cautions, language())
+        words = translate("Answer", "{n:plural(One limit|{n:count} limits)} of this finding")
+        self.limits.retitle(filled(words, n=len(lines)))
+        self.limit_lines.setText("\n".join(f"–  {line}" for line in lines))
+        self.limits.fold()
+        self.limits.setVisible(bool(lines))
+
+
+def _note(item: Item, audit: Audit) -> str:
+    """Say why a text could not be examined, or how its finding relates to a later audit."""
+    day = numerals.date(audit.created, language())
+    if item.active:
+        words = translate(
+            "Answer",
+            "This text is being audited again. Until then this is the finding of {day:text}.",
+        )
+        return filled(words, day=day)
+    if item.failure is None or audit.verdict == "not-examinable":
+        return item.failure.message if item.failure is not None else ""
+    words = translate(
+        "Answer", "A later audit failed: {why:text} This is still the finding of {day:text}."
+    )
+    return filled(words, why=item.failure.words, day=day)
+
+
+def measured_words(audit: Audit) -> str:
+    """Say what an audit was measured with, and when; of what was not examined, when alone."""
+    if audit.verdict == "not-examinable":
+        words = translate("Answer", "noted on {day:text}")
+        return filled(words, day=numerals.date(audit.created, language()))
+    words = translate(
+        "Answer",
+        "{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · "
+        "examined on {day:text}",
+    )
+    return filled(
+        words,
+        n=len(audit.keys),
+        keys=audit.finding.keys,
+        profile=audit.finding.profile,
+        model=audit.model.name,
+        day=numerals.date(audit.created, language()),
+    )
+
+
+def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
+    """Yield for whom and when; or that this is not decided, and between which payloads."""
+    tongue = language()
+    named = whom_words(audit.profile, payload, grouped(payload.best), tongue)
+    value = label(named, "value", wrap=True)
+    value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    yield value
+    if not payload.identified:
+        for rank, found in enumerate(audit.candidates[:RANKED], start=1):
+            words = ", ".join(f"{f.name} {f.text}" for f in found.fields) or grouped(found.bits)
+            share = numerals.weight(found.posterior, tongue)
+            line = translate("Answer", "{rank:text}. {payload:text} · share {weight:text}")
+            filled_line = filled(line, rank=str(rank), payload=words, weight=share)
+            shown = label(filled_line, "muted", wrap=True)
+            set_tip(shown, _share_words())
+            yield shown
+        return
+    value.setObjectName("payload")
+    if not payload.fields:
+        value.setFont(fonts.mono(fonts.BODY, strong=True))
+        value.setProperty("face", "mono")
+    value.setToolTip(grouped(payload.best))
+    where = translate(
+        "Answer",
+        "{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · "
+        "payload of {n:text} bits",
+    )
+    share = numerals.share(audit.finding.share or 0.0, tongue)
+    count = len(audit.finding.passages)
+    words = filled(where, share=share, k=count, n=str(len(payload.best)))
+    yield label(words, "muted")
+    for _, passage in audit.finding.passages[:PLACES]:
+        if limits := limits_words(passage, tongue):
+            place = audit.finding.place(passage, tongue)
+            words = f"{place[:1].upper()}{place[1:]}; {limits}"
+            yield label(words, "muted", wrap=True)
+    if audit.register is not None:
+        match = audit.finding.register_match
+        words = (
+            filled(
+                translate("Answer", "Register entry {n:count}: {who:text}"),
+                n=match.entry,
+                who=match.who,
+            )
+            if match is not None
+            else translate("Answer", "No entry of the register has this payload")
+        )
+        yield label(words, "muted", wrap=True)
+
+
+def _share_words() -> str:
+    return translate(
+        "Answer",
+        "All possible payloads share 1; the better one fits the text, the more it has. This ranks "
+        "payloads, not people.",
+    )
+
+
+def _height(part: QWidget, width: int) -> int:
+    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
+
+
+def _link(words: str) -> QPushButton:
+    made = push_button(words, role="link")
+    made.setCursor(Qt.CursorShape.PointingHandCursor)
+    return made

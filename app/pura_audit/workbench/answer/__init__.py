@@ -1,1 +1,0 @@
-"""What was found, in words, and the steps that follow."""

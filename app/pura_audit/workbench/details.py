@@ -1,0 +1,434 @@
+"""Findings in full: the details of one, what is compared, candidates, and two audits compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QComboBox, QFormLayout, QScrollArea, QVBoxLayout, QWidget
+
+from pura.base import numerals
+from pura.base.numerals import weight
+from pura.record.audit import Audit
+from pura.record.comparison import compare_audits
+from pura.record.evidence import VariantFacts
+from pura.record.finding import said
+from pura.record.spoken import whom_words
+from pura.record.surroundings import StepReport
+from pura.words.sentences import changed, noted, step_name, title
+from pura_audit.platform.i18n import decimal, filled, language, number, translate
+from pura_audit.theme.theme import GRID, Theme
+from pura_audit.widgets.card import Fold, add_parts, column_of, label, push_button
+from pura_audit.widgets.form_dialog import (
+    FittedDialog,
+    PlainDialog,
+    button_row,
+    close_button,
+    dialog_column,
+    plain_button,
+)
+from pura_audit.widgets.plot_card import ScaleStrip
+from pura_audit.widgets.working_dialog import fill_table, make_table
+from pura_audit.workbench.answer import grouped
+
+_PROMPTS = 5  # candidates that are named
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A heading and what stands below it.
+
+    Attributes:
+        title: The heading; empty below the headline.
+        lines: Paragraphs.
+        behind: It is folded away at first: for who wants to know it in full.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    behind: bool = False
+
+
+def parts(audit: Audit, next_step: str = "") -> list[Part]:
+    """Return everything that the record says, in the order of a report's first page.
+
+    Args:
+        audit: The record.
+        next_step: What is to be done with the finding next; empty for nothing.
+    """
+    tongue, found = language(), audit.finding
+    whom = tuple(
+        whom_words(audit.profile, mark.payload, grouped(mark.payload.best), tongue)
+        for mark in found.marks
+    )
+    shown = (*found.answer, *found.beside)
+    rest = [one for one in found.wording if one not in shown]
+    made = [
+        Part(title="", lines=(" ".join(said(found.answer, tongue)), *said(found.caveat, tongue))),
+        Part(title=translate("Dialog", "For whom, when"), lines=whom),
+        Part(title=translate("Dialog", "Beside it"), lines=tuple(said(found.beside, tongue))),
+        Part(
+            title=translate("Dialog", "What it rests on"),
+            lines=("\n".join(_ground(audit, tongue)),),
+        ),
+        Part(
+            title=translate("Dialog", "What weakens or limits this"),
+            lines=tuple(
+                f"–  {words}" for words in said((*found.cautions, *found.conditions), tongue)
+            ),
+        ),
+        Part(title=translate("Dialog", "What to do next"), lines=(next_step,)),
+    ]
+    behind = {
+        translate("Dialog", "The findings in full"): said(rest, tongue),
+        translate("Dialog", "Each mark"): ["\n".join(lines) for lines in found.mark_lines(tongue)],
+        translate("Dialog", "What is compared"): said(found.compared, tongue),
+        translate("Dialog", "Scale"): ["\n".join(found.scale_lines(tongue))],
+        translate("Dialog", "Readings of the text"): ["\n".join(map(_reading, audit.variants))]
+        if len(audit.variants) > 1
+        else [],
+        translate("Dialog", "After candidate prompts"): ["\n".join(_prompted(audit))],
+        translate("Dialog", "Measured with"): [
+            "\n".join(f"{name}: {value}" for name, value in _provenance(audit, tongue))
+        ],
+        translate("Dialog", "Steps"): ["\n".join(_step(step, tongue) for step in audit.log)],
+    }
+    made += [Part(title=title, lines=tuple(lines), behind=True) for title, lines in behind.items()]
+    return [part for part in made if any(part.lines)]
+
+
+def wording(audit: Audit, next_step: str = "") -> str:
+    """Return everything that the record says, as text."""
+    blocks = ("\n".join(filter(None, (one.title, *one.lines))) for one in parts(audit, next_step))
+    return "\n\n".join(blocks)
+
+
+def _ground(audit: Audit, tongue: str) -> list[str]:
+    """Say what was examined, and with what."""
+    found = audit.finding
+    day = numerals.date(audit.created, tongue)
+    lines = [
+        (translate("Dialog", "Text"), f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
+        (translate("Dialog", "Key"), found.keys),
+        (translate("Dialog", "Profile"), found.profile),
+        (translate("Dialog", "Model"), audit.model.name),
+        (translate("Dialog", "Examined on"), day),
+    ]
+    if audit.verdict == "not-examinable":
+        lines = [lines[0], (translate("Dialog", "Noted on"), day)]
+    return [f"{name}: {value}" for name, value in lines]
+
+
+def _reading(one: VariantFacts) -> str:
+    """Say what one reading of the text says alone."""
+    name = {
+        "found": translate("Dialog", "as found"),
+        "restored": translate("Dialog", "typographic changes undone"),
+        "layout": translate("Dialog", "lines and blanks restored too"),
+        "case": translate("Dialog", "capitals restored too"),
+        "ids": translate("Dialog", "token ids as saved"),
+    }.get(one.name, one.name)
+    words = filled(
+        translate("Dialog", "{name:text}: evidence {value:text} (log₁₀), {n:count} tokens"),
+        name=name,
+        value=decimal(one.log10_e, 1),
+        n=one.tokens,
+    )
+    if one.changes:
+        words += (
+            " (" + "; ".join(changed(c.name, c.count, (), language()) for c in one.changes) + ")"
+        )
+    shown = translate("Dialog", "shown")
+    return f"{words}  ← {shown}" if one.shown else words
+
+
+def _prompted(audit: Audit) -> list[str]:
+    """Say what the text says after the candidates that fit it best."""
+    read = [(one.log10_e, one) for one in audit.prompts if one.log10_e is not None]
+    lines = []
+    for log10_e, one in sorted(read, key=lambda pair: -pair[0])[:_PROMPTS]:
+        words = filled(
+            translate(
+                "Dialog", "prompt {i:count}: evidence {value:text} (log₁₀), {n:count} tokens before"
+            ),
+            i=one.number,
+            value=decimal(log10_e, 1),
+            n=one.tokens,
+        )
+        shown = translate("Dialog", "shown")
+        lines.append(f"{words}  ← {shown}" if one.shown else words)
+    if len(read) > _PROMPTS:
+        more = translate("Dialog", "{n:count} more, with less evidence")
+        lines.append(filled(more, n=len(read) - _PROMPTS))
+    return lines
+
+
+def _provenance(audit: Audit, tongue: str) -> list[tuple[str, str]]:
+    device = audit.device
+    return [
+        (translate("Dialog", "Key"), f"{audit.key.label or ''} {audit.key.fingerprint}".strip()),
+        *_tried(audit),
+        (translate("Dialog", "Model"), f"{audit.model.name} {audit.model.fingerprint}"),
+        (translate("Dialog", "Tokenizer"), audit.model.tokenizer),
+        (
+            translate("Dialog", "Profile"),
+            f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip(),
+        ),
+        (
+            translate("Dialog", "Device"),
+            f"{device.name}, {device.dtype}. {noted(device.reason, tongue)}",
+        ),
+        (translate("Dialog", "Input"), f"SHA-256 {audit.input.sha256}"),
+        ("log10 e", decimal(audit.evidence.log10_e, 1)),
+        (translate("Dialog", "Usable positions"), number(audit.evidence.usable)),
+    ]
+
+
+def _tried(audit: Audit) -> list[tuple[str, str]]:
+    if len(audit.keys) < 2:
+        return []
+    names = ", ".join(f"{key.label or ''} {key.fingerprint}".strip() for key in audit.keys)
+    words = translate("Dialog", "{names:text}. The number is the mean over all of them.")
+    return [(translate("Dialog", "Keys tried"), filled(words, names=names))]
+
+
+def _step(step: StepReport, tongue: str) -> str:
+    state = f"{decimal(step.seconds, 2)} s" if step.done else translate("Dialog", "left out")
+    note = step.words(tongue)
+    name = step_name(step.name, tongue)
+    return f"{step.number:>2}  {name}: {state}" + (f" ({note})" if note else "")
+
+
+class DetailsDialog(PlainDialog):
+    """The finding as a report's first page has it; all that it rests on behind headings.
+
+    Args:
+        audit: The record.
+        theme: The colours.
+        next_step: What is to be done with the finding next.
+    """
+
+    def __init__(
+        self, audit: Audit, theme: Theme, next_step: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(translate("Dialog", "Details"))
+        self.resize(720, 640)
+        layout = dialog_column(self, audit.title(language()), audit.input.name)
+        if audit.verdict != "not-examinable":
+            strip = ScaleStrip(theme)
+            strip.show_place(audit.evidence.scale_word, math.log10(audit.evidence.lr_capped))
+            layout.addWidget(strip)
+        inside = QWidget()
+        column = column_of(inside=inside)
+        column.setContentsMargins(GRID, GRID, GRID, GRID)
+        self.folds: list[Fold] = []
+        for part in parts(audit, next_step):
+            self._add(column, part)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setAccessibleName(translate("Dialog", "Full wording"))
+        area.setWidget(inside)
+        layout.addWidget(area, 1)
+        clipboard = QGuiApplication.clipboard()
+        copy = push_button(
+            translate("Dialog", "Copy"), lambda: clipboard.setText(wording(audit, next_step))
+        )
+        layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
+
+    def _add(self, column: QVBoxLayout, part: Part) -> None:
+        roles = ("",) if part.title else ("reading", "muted")  # the answer, what it is not
+        lines = [
+            label(words, roles[min(place, len(roles) - 1)], wrap=True)
+            for place, words in enumerate(part.lines)
+        ]
+        for line in lines:
+            line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        if part.behind:
+            fold = Fold(part.title)
+            self.folds.append(fold)
+            column.addWidget(fold)
+            column = fold.body
+        elif part.title:
+            column.addWidget(label(part.title, "section"))
+        for line in lines:
+            column.addWidget(line)
+        if not part.behind:
+            column.addSpacing(GRID)
+
+
+class CompareDialog(PlainDialog):
+    """Two audits, what they share and where they differ.
+
+    Args:
+        audits: What there is to choose from; the first two are shown.
+
+    Signals:
+        texts_wanted: Their texts side by side: which audit is the first, and which the second.
+    """
+
+    texts_wanted = Signal(int, int)
+
+    def __init__(self, audits: Sequence[Audit], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._audits = list(audits)
+        self.setWindowTitle(translate("Compare", "Compare two audits"))
+        self.resize(860, 768)
+        self.first = self._choice(translate("Compare", "First audit"))
+        self.second = self._choice(translate("Compare", "Second audit"))
+        self.second.setCurrentIndex(min(1, len(self._audits) - 1))
+        self.words = label("", "reading", wrap=True)
+        self.table = make_table(translate("Compare", "Comparison"))
+        layout = dialog_column(self, translate("Compare", "Compare two audits"))
+        form = QFormLayout()
+        form.setSpacing(GRID)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        for choice in (self.first, self.second):
+            form.addRow(choice.accessibleName(), choice)
+        self.beside = plain_button(translate("Compare", "Texts side by side …"), self._ask_texts)
+        self.beside.setEnabled(bool(self._audits))
+        foot = button_row(close_button(self, enter=True), left=[self.beside])
+        add_parts(layout, form, self.words, (self.table, 1), foot)
+        for choice in (self.first, self.second):
+            choice.currentIndexChanged.connect(lambda _index: self.show_lines())
+        self.show_lines()
+        self.first.setFocus()
+
+    def _choice(self, name: str) -> QComboBox:
+        choice = QComboBox()
+        choice.setAccessibleName(name)
+        for place, audit in enumerate(self._audits, start=1):
+            choice.addItem(f"{place}. {audit.input.name}, {audit.created[:16].replace('T', ' ')}")
+        return choice
+
+    def _ask_texts(self) -> None:
+        self.texts_wanted.emit(self.first.currentIndex(), self.second.currentIndex())
+
+    def show_lines(self) -> None:
+        """Compare the two that are chosen."""
+        if not self._audits:
+            self.words.setText(
+                translate("Compare", "Two finished audits are needed. Audit texts first.")
+            )
+            return
+        lines = compare_audits(
+            self._audits[self.first.currentIndex()], self._audits[self.second.currentIndex()]
+        )
+        differing = sum(not line.same for line in lines)
+        words = translate(
+            "Compare", "{n:plural(One|{n:count})} of {all:count} lines {n:plural(differs|differ)}."
+        )
+        if not differing:
+            words = translate("Compare", "Nothing differs, the evidence within its tolerance.")
+        self.words.setText(filled(words, n=differing, all=len(lines)))
+        names = _names()
+        headers = (
+            "",
+            translate("Compare", "What"),
+            self.first.accessibleName(),
+            self.second.accessibleName(),
+        )
+        rows = [
+            (
+                "" if line.same else "≠",
+                names[line.name],
+                _words(line.name, line.first),
+                _words(line.name, line.second),
+            )
+            for line in lines
+        ]
+        fill_table(self.table, headers, rows, widest=290)
+
+
+def _words(name: str, value: str) -> str:
+    """Write a value for people, where it is a code."""
+    if name == "verdict":
+        return title(value, language())
+    if name == "prompt":
+        known = translate("Compare", "known")
+        return known if value == "known" else translate("Compare", "unknown")
+    if name == "payload" and set(value) <= {"0", "1"}:
+        return grouped(value)
+    if name == "evidence" and value != "–":
+        return decimal(float(value), 3)
+    return value
+
+
+def _names() -> dict[str, str]:
+    return {
+        "item": translate("Compare", "Item"),
+        "sha256": "SHA-256",
+        "tokens": translate("Compare", "Tokens"),
+        "keys": translate("Compare", "Keys"),
+        "profile": translate("Compare", "Profile"),
+        "model": translate("Compare", "Model"),
+        "prompt": translate("Compare", "Prompt"),
+        "device": translate("Compare", "Device"),
+        "decoder": translate("Compare", "Decoder"),
+        "verdict": translate("Compare", "Outcome"),
+        "payload": translate("Compare", "Payload"),
+        "repaired": translate("Compare", "Repaired positions"),
+        "usable": translate("Compare", "Usable positions"),
+        "evidence": translate("Compare", "Evidence (log₁₀)"),
+    }
+
+
+def compared_dialog(audit: Audit, parent: QWidget) -> FittedDialog:
+    """Return both propositions, and what the number is not."""
+    dialog = FittedDialog(parent)
+    words = translate("Dialog", "What is compared")
+    dialog.setWindowTitle(words)
+    dialog.setMinimumWidth(560)
+    layout = dialog_column(dialog, words)
+    for sentence in said((*audit.finding.compared, *audit.finding.caveat), language()):
+        line = label(sentence, "reading", wrap=True)
+        line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout.addWidget(line)
+    add_parts(layout, None, button_row(close_button(dialog, enter=True)))
+    return dialog
+
+
+def candidate_table(
+    audit: Audit, number: int = 0
+) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+    """Return headers, rows and the sentence above them.
+
+    Args:
+        audit: The record.
+        number: Of which mark, in the order of the text.
+    """
+    names = [field.name for field in audit.profile.fields]
+    match = audit.finding.register_match
+    headers = (
+        translate("Dialog", "Rank"),
+        translate("Dialog", "Share"),
+        translate("Dialog", "Payload"),
+        *names,
+        *((translate("Dialog", "Register"),) if audit.register else ()),
+    )
+    rows = []
+    mark = audit.finding.marks[number]
+    for rank, found in enumerate(mark.candidates, start=1):
+        # A payload in question is nobody's, so no entry stands beside it.
+        entry = match if match is not None and match.payload == found.bits else None
+        rows.append(
+            (
+                str(rank),
+                weight(found.posterior, language()),
+                grouped(found.bits),
+                *(value.text for value in found.fields),
+                *((entry.who if entry else "–",) if audit.register else ()),
+            )
+        )
+    words = translate(
+        "Dialog",
+        "Shares of 1, all payloads counting alike beforehand. They rank the payloads under the "
+        "assumption that the text carries a mark of this key.",
+    )
+    return headers, rows, words

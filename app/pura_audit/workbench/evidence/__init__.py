@@ -1,1 +1,0 @@
-"""What the numbers are: bits, steps, the course of the evidence."""

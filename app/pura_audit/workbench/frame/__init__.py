@@ -1,1 +1,0 @@
-"""The main window, which holds all the others."""

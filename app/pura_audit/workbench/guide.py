@@ -1,0 +1,402 @@
+"""The user guide inside the window, and every version, device and licence, ready to be copied."""
+
+from __future__ import annotations
+
+import platform
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import QTimer, QUrl, qVersion
+from PySide6.QtGui import (
+    QFont,
+    QGuiApplication,
+    QImage,
+    QResizeEvent,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextImageFormat,
+    QTextTable,
+    QTextTableFormat,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QTextBrowser, QWidget
+
+from pura.base.paths import resource
+from pura.model.device import Device
+from pura.version import __version__
+from pura.words.sentences import fill, sentence
+from pura_audit.jobs.queue import Failure
+from pura_audit.platform.i18n import language, translate
+from pura_audit.platform.notices import notices
+from pura_audit.session.session import Session
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import GRID, PADDING
+from pura_audit.widgets.card import add_parts, label, push_button, row_of, search_field
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    button_row,
+    close_button,
+    dialog_column,
+    plain_button,
+)
+
+PACKAGES = (
+    "torch",
+    "transformers",
+    "tokenizers",
+    "safetensors",
+    "numpy",
+    "PySide6-Essentials",
+    "pyqtgraph",
+    "keyring",
+)
+
+
+def facts(session: Session) -> str:
+    """Return versions, device and keyring, one a line."""
+    lines = [
+        f"PURA Audit {__version__}",
+        f"Python {platform.python_version()}",
+        f"Qt {qVersion()}",
+        f"{platform.system()} {platform.release()} {platform.machine()}",
+    ]
+    for name in PACKAGES:
+        try:
+            lines.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            lines.append(f"{name} –")
+    device = session.chosen.device
+    if isinstance(device, Device):
+        why = fill(sentence(device.reason), "en")
+        lines.append(f"Device {device.kind}: {device.name}, {device.dtype}. {why}")
+    elif isinstance(device, Failure):
+        lines.append(f"Device: {device.message}")
+    if session.chosen.catalogue is not None:
+        backend = session.chosen.catalogue.backend or "none"
+        lines.append(f"Keyring: {backend} ({session.chosen.catalogue.keyring.value})")
+    return "\n".join(lines)
+
+
+class AboutDialog(PlainDialog):
+    """Shows and copies the facts."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(translate("Dialog", "About PURA Audit"))
+        self.resize(560, 480)
+        layout = dialog_column(
+            self,
+            f"PURA Audit {__version__}",
+            translate(
+                "Dialog",
+                "Reads marks of the PURA-1 scheme. Apache License 2.0. Qt under the LGPL 3, "
+                "Inter under the SIL Open Font License.",
+            ),
+        )
+        self.facts = _pane(translate("Dialog", "Versions"))
+        self.facts.setPlainText(facts(session))
+        self.notices = _pane(translate("Dialog", "Licences"))
+        self.tabs = QTabWidget()
+        for pane in (self.facts, self.notices):
+            self.tabs.addTab(pane, pane.accessibleName())
+        self.tabs.currentChanged.connect(self._show_notices)
+        layout.addWidget(self.tabs, 1)
+        copy = push_button(translate("Dialog", "Copy"), self._copy)
+        copy.setObjectName("copy")
+        layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
+
+    def _show_notices(self, tab: int) -> None:
+        """Read them when they are wanted: a megabyte of small files."""
+        if self.tabs.widget(tab) is self.notices and self.notices.document().isEmpty():
+            self.notices.setPlainText("\n".join(notices()))
+
+    def _copy(self) -> None:
+        shown = self.facts if self.tabs.currentWidget() is self.facts else self.notices
+        QGuiApplication.clipboard().setText(shown.toPlainText())
+
+
+def _pane(name: str) -> QPlainTextEdit:
+    pane = QPlainTextEdit()
+    pane.setReadOnly(True)
+    pane.setTabChangesFocus(True)
+    pane.setFont(fonts.mono(fonts.BODY))
+    pane.setProperty("face", "mono")
+    pane.setAccessibleName(name)
+    return pane
+
+
+START: Final = "how-to/guide.md"
+WIDEST: Final = 820  # pixels of a picture
+REST_MS: Final = 80
+
+
+def translated(folder: Path) -> Path:
+    """Return the folder of the pages in the language of the window; the English one without."""
+    own = folder / language()
+    return own if (own / START).is_file() else folder
+
+
+def in_language(page: Path) -> Path:
+    """Return a page in the language of the window, where it is translated; else in English."""
+    folder = resource("docs").resolve()
+    # A page of any language stands in one of the four parts, below the folder of its language.
+    inside = page.relative_to(folder).parts[-2:]
+    twins = (translated(folder).joinpath(*inside), folder.joinpath(*inside))
+    return next((twin for twin in twins if twin.is_file()), page)
+
+
+class Pages(QTextBrowser):
+    """Shows pages of the documentation folder; every other address is refused.
+
+    Args:
+        folder: Where the pages lie.
+    """
+
+    def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._folder = folder.resolve()
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setSearchPaths([str(self._folder)])
+        self.setAccessibleName(translate("Guide", "User guide"))
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self._rest.timeout.connect(self.fit_pictures)
+        self.anchorClicked.connect(self.follow)
+
+    def follow(self, link: QUrl) -> bool:
+        """Go to a page or a heading of ours; return False, and stay, for anything else."""
+        if link.isRelative() or link.isLocalFile():
+            target = self.source().resolved(link)
+            path = Path(target.toLocalFile()).resolve()
+            inside = path.is_relative_to(self._folder) and path.suffix == ".md"
+            if inside and path.is_file():
+                if path != self.page:
+                    self.open_page(path)
+                if target.fragment():
+                    self._to_heading(target.fragment())
+                return True
+        return False
+
+    @property
+    def page(self) -> Path:
+        """The page that is shown."""
+        return Path(self.source().toLocalFile()).resolve()
+
+    def open_page(self, path: Path) -> None:
+        """Show a page from its beginning."""
+        self.setSource(QUrl.fromLocalFile(str(path)), QTextDocument.ResourceType.MarkdownResource)
+        self.redress()
+
+    def redress(self) -> None:
+        """Dress the page, also after a step back, which loads it anew."""
+        dress(self.document())
+        self.fit_pictures()
+
+    def _to_heading(self, anchor: str) -> None:
+        """Scroll to the heading that an anchor names in the way of common Markdown readers."""
+        block = self.document().begin()
+        while block.isValid():
+            if block.blockFormat().headingLevel() and _slug(block.text()) == anchor:
+                cursor = self.textCursor()
+                cursor.setPosition(block.position())
+                self.setTextCursor(cursor)
+                place = self.cursorRect().top() + self.verticalScrollBar().value()
+                self.verticalScrollBar().setValue(place - GRID)
+                return
+            block = block.next()
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Load pages and pictures of the folder; nothing else, and nothing from a network."""
+        target = QUrl(name)
+        if target.isRelative():
+            target = self.source().resolved(target)
+        path = Path(target.toLocalFile()).resolve()
+        if not target.isLocalFile() or not path.is_relative_to(self._folder):
+            return None
+        if kind == QTextDocument.ResourceType.ImageResource.value:
+            return QImage(str(path))
+        return super().loadResource(kind, target)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep pictures as wide as the page."""
+        super().resizeEvent(event)
+        self._rest.start()
+
+    def fit_pictures(self) -> None:
+        """Make pictures as wide as the page, at most as wide as they are."""
+        room = min(WIDEST, self.viewport().width() - 2 * PADDING - GRID)
+        document = self.document()
+        block = document.begin()
+        cursor = self.textCursor()
+        while block.isValid():
+            for first, end, found in pieces(block):
+                if not found.isImageFormat():
+                    continue
+                picture = QTextImageFormat(found.toImageFormat())
+                image = self.loadResource(
+                    QTextDocument.ResourceType.ImageResource.value, QUrl(picture.name())
+                )
+                if image is None or image.isNull():
+                    continue
+                width = min(room, image.width())
+                if picture.width() == width:
+                    continue
+                picture.setWidth(width)
+                picture.setHeight(image.height() * width / image.width())
+                cursor.setPosition(first)
+                cursor.setPosition(end, cursor.MoveMode.KeepAnchor)
+                cursor.setCharFormat(picture)
+            block = block.next()
+
+
+def guide_pages() -> list[tuple[str, Path]]:
+    """Return titles and paths of the pages, in the reader's language where they are translated."""
+    folder, found = resource("docs"), {}
+    for place in (folder, translated(folder)):
+        for path in sorted(place.glob("*/*.md")):
+            with path.open(encoding="utf-8") as lines:
+                title = lines.readline()
+            if title.startswith("# "):
+                found[path.name] = (title.removeprefix("# ").strip(), path)
+    return list(found.values())
+
+
+class GuideDialog(PlainDialog):
+    """The guide, with a way back and a search.
+
+    Args:
+        page: Where it opens; the beginning when left out.
+    """
+
+    def __init__(self, parent: QWidget | None = None, page: Path | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(translate("Guide", "User guide"))
+        self.setModal(False)
+        self.resize(920, 720)
+        layout = dialog_column(self)
+        folder = resource("docs")
+        start = translated(folder) / START
+        self.pages = Pages(folder)
+        self.pages.setFont(fonts.face(fonts.READING))
+        self.search = search_field(translate("Guide", "Find in this page"))
+        self.search.setMinimumWidth(240)
+        self.found = label("", "muted")
+        self.back = plain_button(translate("Guide", "Back"), self.pages.backward)
+        self.home = plain_button(
+            translate("Guide", "Beginning"), partial(self.pages.open_page, start)
+        )
+        top = row_of(self.back, self.home, None, self.found, self.search)
+        add_parts(layout, top, (self.pages, 1), button_row(close_button(self)))
+        self.pages.backwardAvailable.connect(self.back.setEnabled)
+        self.pages.sourceChanged.connect(lambda _url: QTimer.singleShot(0, self.pages.redress))
+        self.search.textChanged.connect(lambda _words: self._find(again=False))
+        self.search.returnPressed.connect(lambda: self._find(again=True))
+        self.back.setEnabled(False)
+        self.pages.open_page(page or start)
+        self.search.setFocus()
+
+    def _find(self, *, again: bool) -> None:
+        """Go to the next place; from the top when there is none further on."""
+        words = self.search.text()
+        cursor = self.pages.textCursor()
+        if not again:
+            cursor.setPosition(cursor.selectionStart())
+            self.pages.setTextCursor(cursor)
+        found = bool(words) and self.pages.find(words)
+        if words and not found:
+            cursor.movePosition(cursor.MoveOperation.Start)
+            self.pages.setTextCursor(cursor)
+            found = self.pages.find(words)
+        self.found.setText("" if found or not words else translate("Guide", "not found"))
+
+
+def dress(document: QTextDocument) -> None:
+    """Give a page the type and the air of the window; Markdown says nothing of either."""
+    document.setDocumentMargin(PADDING)
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    block = document.begin()
+    while block.isValid():
+        shape = QTextBlockFormat(block.blockFormat())
+        level = shape.headingLevel()
+        inside = QTextCursor(block).currentTable() is not None
+        # Of an indented block Qt says so at the block only, not at its words.
+        code = shape.hasProperty(QTextFormat.Property.BlockCodeLanguage.value)
+        tight = inside or code or block.textList() is not None
+        above = {0: 0, 1: 0, 2: 3 * GRID}.get(level, 2 * GRID)
+        shape.setTopMargin(0 if inside else above)
+        shape.setBottomMargin(2 if tight else GRID)
+        shape.setLeftMargin(GRID if code else shape.leftMargin())
+        height = QTextBlockFormat.LineHeightTypes.ProportionalHeight
+        runs = pieces(block)
+        picture = any(look.isImageFormat() for _, _, look in runs)
+        shape.setLineHeight(100 if picture else 125 if level else 135, height.value)
+        cursor.setPosition(block.position())
+        cursor.setBlockFormat(shape)
+        for first, end, look in runs:
+            if look.isImageFormat():
+                continue
+            look.setFontFixedPitch(code or look.fontFixedPitch())
+            _dress_piece(look, level)
+            cursor.setPosition(first)
+            cursor.setPosition(end, cursor.MoveMode.KeepAnchor)
+            cursor.setCharFormat(look)
+        block = block.next()
+    cursor.endEditBlock()
+    for frame in document.rootFrame().childFrames():
+        if isinstance(frame, QTextTable):
+            _dress_table(frame)
+
+
+def pieces(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
+    """Return the runs of one look: first position, end, look.
+
+    Plain numbers and copies, gathered before any look is changed: neighbours of one look become
+    one run, and then Qt's iterators and fragments point into memory that is gone.
+    """
+    found = []
+    place = block.begin()
+    while not place.atEnd():
+        piece = place.fragment()
+        first = piece.position()
+        found.append((first, first + piece.length(), QTextCharFormat(piece.charFormat())))
+        place += 1
+    return found
+
+
+def _dress_piece(look: QTextCharFormat, level: int) -> None:
+    """Set the size: headings by their rank, code a little smaller than the text around it."""
+    if level:
+        size = {1: fonts.ANSWER, 2: 17}.get(level, fonts.READING)
+        font = fonts.face(size, strong=True)
+    elif look.fontFixedPitch():
+        font = fonts.mono(fonts.BODY)
+    else:
+        font = fonts.face(fonts.READING, strong=look.fontWeight() > QFont.Weight.Medium.value)
+        font.setItalic(look.fontItalic())
+    look.setFont(font, QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesAll)
+    # Markdown makes words of a heading larger than their font, but not those it sets apart.
+    look.clearProperty(QTextFormat.Property.FontSizeAdjustment.value)
+
+
+def _dress_table(table: QTextTable) -> None:
+    """Lines in the colour of lines, and room between them and the words."""
+    look = QTextTableFormat(table.format())
+    look.setBorderCollapse(True)
+    look.setBorder(1)
+    look.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
+    look.setBorderBrush(QGuiApplication.palette().mid())
+    look.setCellPadding(GRID)
+    look.setTopMargin(GRID)
+    look.setBottomMargin(2 * GRID)
+    table.setFormat(look)
+
+
+def _slug(heading: str) -> str:
+    kept = "".join(c for c in heading.lower() if c.isalnum() or c in " -_")
+    return kept.replace(" ", "-")

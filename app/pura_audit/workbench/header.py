@@ -1,0 +1,408 @@
+"""The header with its choosers, the status line, the notice of a long run, and recent files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSystemTrayIcon, QWidget
+
+from pura.caselog.cases import UNFILED
+from pura.model.device import Device
+from pura.scheme import Profile
+from pura.scheme.foreign import FOREIGN_NAMES
+from pura.words.sentences import say
+from pura_audit.jobs.queue import Failure
+from pura_audit.platform.i18n import duration, error_words, filled, language, number, translate
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.queue_model import ItemState
+from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID, Theme
+from pura_audit.widgets.card import ElidedLabel, push_button, row_of
+from pura_audit.widgets.chips import Chip, DeviceBadge
+from pura_audit.workbench.state_views import progress_words
+
+HEIGHT = 56
+TIGHT = 1180  # below this width the brand and the shortcut give way
+
+
+class Header(QWidget):
+    """Top of the window: what is chosen, where it is read, and the main button."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedHeight(HEIGHT)
+        self._session = session
+        self._brand = brand = QLabel("PURA Audit")
+        brand.setObjectName("brand")
+        self.key = Chip(
+            translate("Header", "Key"),
+            several=translate("Header", "{n:text} keys"),
+            manage=translate("Header", "Manage keys …"),
+        )
+        self.model = Chip(
+            translate("Header", "Model"), manage=translate("Header", "Manage models …")
+        )
+        self.profile = Chip(
+            translate("Header", "Profile"),
+            several=translate("Header", "{n:text} profiles"),
+            manage=translate("Header", "Manage profiles …"),
+        )
+        self.badge = DeviceBadge(theme)
+        self.badge.show_device(translate("Header", "Finding the device"), "", gpu=False)
+        self.cancel = push_button(translate("Header", "Cancel"))
+        self.cancel.setToolTip(translate("Menu", "Cancel all audits"))
+        self.audit = push_button(translate("Header", "Audit"), role="main")
+        chips = (self.key, self.model, self.profile)
+        right = (self.badge, GRID, self.cancel, self.audit)
+        self.row = row_of(brand, GRID * 2, *chips, None, *right, inside=self)
+        self.row.setContentsMargins(20, 0, GAP, 0)
+        self._wire()
+        self.refresh()
+        self._show_device()
+
+    def _wire(self) -> None:
+        session = self._session
+        for signal, kind in (
+            (self.key.choices.several_chosen, "keys"),
+            (self.model.choices.chosen, "models"),
+            (self.profile.choices.chosen, "profiles"),
+            (self.profile.choices.several_chosen, "profiles"),
+        ):
+            signal.connect(partial(self._choose, kind))
+        for signal in (
+            session.chosen.changed,
+            session.jobs.model.busy_changed,
+            session.texts.item_changed,
+            session.texts.current_changed,
+            session.texts.queue.counted,
+            session.texts.queue.dataChanged,
+        ):
+            signal.connect(self._told)
+        session.chosen.device_changed.connect(self._show_device)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say less where there is less room."""
+        super().resizeEvent(event)
+        if (event.oldSize().width() < TIGHT) != (self.width() < TIGHT):
+            self.refresh()
+
+    def _told(self, *_: object) -> None:
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is chosen, and whether there is something to do."""
+        session = self._session
+        busy = session.jobs.model.busy
+        self.cancel.setVisible(busy)
+        due = len(session.audits.due())
+        fits = not session.chosen.mismatches()
+        self.audit.setEnabled(session.chosen.ready and due > 0 and fits)
+        words = translate("Header", "Audit")
+        words = f"{words} {number(due)}" if due > 1 else words
+        tight = self.width() < TIGHT
+        keys = translate("Header", "Ctrl+⏎")
+        self.audit.setText(words if tight else f"{words}   {keys}")
+        self._brand.setVisible(not tight)
+        self.audit.setMinimumWidth(max(104, self.audit.sizeHint().width()))
+        self.audit.setAccessibleName(words)
+        self.audit.setToolTip(self._why_not(due))
+        self._fill_chips()
+        self.profile.set_attention(attention=not fits)
+
+    def _choose(self, kind: str, places: int | Sequence[int]) -> None:
+        """Choose keys, models or profiles by their places in the list."""
+        chosen = self._session.chosen
+        if (found := chosen.catalogue) is None:
+            return
+        some = [places] if isinstance(places, int) else places
+        if kind == "keys":
+            chosen.choose_keys([found.keys[place] for place in some])
+        elif kind == "models":
+            chosen.choose_model(found.models[some[0]])
+        else:
+            chosen.choose_profiles([found.profiles[place] for place in some])
+
+    def _why_not(self, due: int) -> str:
+        if not self._session.chosen.ready:
+            return translate("Header", "Choose a key, a model and a profile first.")
+        if found := self._session.chosen.mismatches():
+            return "\n".join(map(error_words, found))
+        if due == 0:
+            return translate("Header", "Add a text first: paste it, open it or drop it here.")
+        return translate("Header", "Audit (Ctrl+Return)")
+
+    def _fill_chips(self) -> None:
+        session, found = self._session, self._session.chosen.catalogue
+        wait = translate("Header", "looking …")
+        if found is None:
+            for chip in (self.key, self.model, self.profile):
+                chip.set_choices([], [], wait, wait)
+            return
+        used, none = self._used(), translate("Header", "none")
+        chosen = session.chosen
+        keys = [(k.label, _spaced(k.fingerprint), k in chosen.keys) for k in found.keys]
+        models = [(m.name, _spaced(m.fingerprint), m == chosen.model) for m in found.models]
+        profiles = [(p.title, _shape(p.profile), p in chosen.profiles) for p in found.profiles]
+        no_key = translate("Header", "No key yet: make one under “Manage keys …”.")
+        no_model = translate("Header", "No model yet: install one under “Manage models …”.")
+        no_profile = translate("Header", "No profile yet: make one under “Manage profiles …”.")
+        # Beside a profile of PURA's there is nothing to add but marks by others.
+        one = all(choice.profile.foreign is None for choice in found.profiles)
+        for chip, choices, instead, hint in (
+            (self.key, keys, used[0], no_key),
+            (self.model, models, used[1], no_model),
+            (self.profile, profiles, used[2], no_profile),
+        ):
+            chip.set_choices(
+                [(title, remark) for title, remark, _ in choices],
+                [place for place, (*_, taken) in enumerate(choices) if taken],
+                instead or none,
+                hint,
+                lacking=not instead,
+                one=one and chip is self.profile,
+            )
+
+    def _used(self) -> tuple[str, str, str]:
+        """Say what stands in for a choice that is not made: what the text on screen goes by."""
+        item = self._session.texts.current
+        if item is None:
+            return "", "", ""
+        audit = item.audit
+        if audit is None:  # a sample brings its own
+            profile = item.profile
+            return (
+                item.key.label if item.key else "",
+                "",
+                profile.name or _shape(profile) if profile else "",
+            )
+        return (
+            audit.key.label or _spaced(audit.key.fingerprint),
+            audit.model.name,
+            audit.profile.name or _shape(audit.profile),
+        )
+
+    def _show_device(self) -> None:
+        device = self._session.chosen.device
+        if isinstance(device, Failure):
+            self.badge.show_device(
+                translate("Header", "No device"),
+                device.words,
+                gpu=False,
+                bad=True,
+            )
+        elif isinstance(device, Device):
+            name = "CPU" if device.kind == "cpu" else device.name
+            self.badge.show_device(
+                f"{name} · {device.dtype}",
+                f"{device.name}\n{say(device.reason, language())}",
+                gpu=device.kind != "cpu",
+            )
+
+
+def _shape(profile: Profile) -> str:
+    if profile.foreign is not None:
+        return FOREIGN_NAMES[profile.scheme]
+    return filled(translate("Header", "payload of {n:text} bits"), n=profile.payload_bits)
+
+
+def _spaced(fingerprint: str) -> str:
+    return " ".join(fingerprint[i : i + 4] for i in range(0, min(8, len(fingerprint)), 4))
+
+
+STATUS_HEIGHT = 28
+STAY_MS = 8000
+
+
+class StatusLine(QWidget):
+    """Foot of the window."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("statusline")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedHeight(STATUS_HEIGHT)
+        self._session = session
+        self.words = ElidedLabel()
+        self._notice = ""
+        self._timer = QTimer(self, singleShot=True, interval=STAY_MS)
+        self._timer.timeout.connect(self._forget)
+        self._network = QLabel()
+        self._say_network()
+        session.jobs.installs.busy_changed.connect(self._say_network)
+        line = row_of((self.words, 1), self._network, spacing=GAP, inside=self)
+        line.setContentsMargins(20, 0, 20, 0)
+        session.texts.queue.dataChanged.connect(self._told)
+        session.texts.queue.counted.connect(self._told)
+        session.noticed.connect(self.say)
+        self.refresh()
+
+    def _say_network(self) -> None:
+        self._network.setText(
+            translate("Status", "A model is being installed · no text leaves this computer")
+            if self._session.jobs.installs.busy
+            else translate("Status", "Offline · nothing leaves this computer")
+        )
+
+    def say(self, words: str) -> None:
+        """Show a remark for a while."""
+        self._notice = words
+        self._timer.start()
+        self.refresh()
+
+    def _told(self, *_: object) -> None:
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what the queue does."""
+        items = self._session.texts.queue.items
+        running = next((i for i in items if i.state is ItemState.RUNNING), None)
+        if self._notice:
+            self.words.setText(self._notice)
+        elif running is not None:
+            parts = [running.name]
+            if self._session.jobs.model.paused:
+                parts.append(translate("Status", "paused"))
+            elif running.progress is not None:
+                parts.append(progress_words(running.progress))
+            parts += self._others()
+            self.words.setText(" · ".join(parts))
+        else:
+            self.words.setText(self._idle())
+
+    def _others(self) -> list[str]:
+        """Say how many others are read or wait, and how long it takes until all are done."""
+        waiting = sum(item.active for item in self._session.texts.queue.items) - 1
+        left = self._session.audits.seconds_left
+        if not waiting or left is None:
+            return []
+        words = translate("Status", "{n:count} more, all done in {time:text}")
+        return [filled(words, n=waiting, time=duration(left))]
+
+    def _idle(self) -> str:
+        items = self._session.texts.queue.items
+        done = sum(i.examined for i in items)
+        bad = sum(i.state in (ItemState.DONE, ItemState.FAILED) for i in items) - done
+        parts = []
+        if done:
+            parts.append(
+                filled(translate("Status", "{n:count} {n:plural(text|texts)} audited"), n=done)
+            )
+        if bad:
+            parts.append(filled(translate("Status", "{n:count} could not be"), n=bad))
+        unkept = self._session.texts.unkept
+        if unkept:
+            words = translate("Status", "{n:count} not saved: use Save to a case (Ctrl+S)")
+            parts.append(filled(words, n=unkept))
+        elif any(i.standing is not None and i.standing.name == UNFILED for i in items):
+            parts.append(translate("Status", "kept in the case “Unfiled”"))
+        return " · ".join(parts) if parts else translate("Status", "Ready")
+
+    def _forget(self) -> None:
+        self._notice = ""
+        self.refresh()
+
+
+LONG_S: Final = 60.0
+"""A run that took less was waited for."""
+_SHOWN_MS: Final = 15_000
+
+
+class RunNotice(QObject):
+    """Tells that a long run has ended while another program was in front.
+
+    It names no text and no outcome: others see the screen too.
+
+    Args:
+        session: Whose runs they are.
+        window: Asks for attention where the desktop lists its windows.
+        clock: Seconds that pass.
+    """
+
+    def __init__(
+        self, session: Session, window: QWidget, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(window)
+        self._window, self._clock = window, clock
+        self._begun: float | None = None
+        self.tray = QSystemTrayIcon(window.windowIcon(), self)
+        self._hide = QTimer(self, singleShot=True, interval=_SHOWN_MS)
+        self._hide.timeout.connect(self.tray.hide)
+        session.jobs.model.busy_changed.connect(self._changed)
+
+    def _changed(self, busy: bool) -> None:
+        if busy:
+            self._begun = self._clock() if self._begun is None else self._begun
+            return
+        begun, self._begun = self._begun, None
+        if begun is not None and self._clock() - begun >= LONG_S and not self._in_front():
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell it."""
+        QApplication.alert(self._window)
+        if QSystemTrayIcon.isSystemTrayAvailable():
+            self.tray.show()
+            self.tray.showMessage(
+                "PURA Audit", translate("Notice", "The audits are done."), self._window.windowIcon()
+            )
+            self._hide.start()
+
+    @staticmethod
+    def _in_front() -> bool:
+        return QApplication.activeWindow() is not None
+
+
+class RecentMenu(QMenu):
+    """Filled anew each time it opens.
+
+    Signals:
+        opened: The path that was chosen.
+    """
+
+    opened = Signal(Path)
+
+    def __init__(self, settings: SettingsFile, parent: QWidget | None = None) -> None:
+        super().__init__(translate("Menu", "Recent files"), parent)
+        self._settings = settings
+        self.setToolTipsVisible(True)
+        self.aboutToShow.connect(self.fill)
+        self.fill()
+
+    def fill(self) -> None:
+        """Show what is remembered now."""
+        self.clear()
+        now = self._settings.current
+        for place, name in enumerate(now.recent, start=1):
+            path = Path(name)
+            words = path.name.replace("&", "&&")
+            action = self.addAction(f"&{place % 10}  {words}")
+            action.setToolTip(name)
+            action.triggered.connect(lambda _=False, p=path: self.opened.emit(p))
+        if not now.recent:
+            none = (
+                translate("Menu", "No recent files")
+                if now.keep_recent
+                else translate("Menu", "Recent files are not remembered")
+            )
+            self.addAction(none).setEnabled(False)
+        self.addSeparator()
+        self.clearing = self.addAction(translate("Menu", "Clear the list"))
+        self.clearing.setEnabled(bool(now.recent))
+        self.clearing.triggered.connect(lambda: self._settings.update(recent=()))
+        self.keeping = self.addAction(translate("Menu", "Remember recent files"))
+        self.keeping.setCheckable(True)
+        self.keeping.setChecked(now.keep_recent)
+        self.keeping.triggered.connect(self._keep)
+
+    def _keep(self, on: bool) -> None:
+        """Switching off forgets at once."""
+        recent = self._settings.current.recent if on else ()
+        self._settings.update(keep_recent=on, recent=recent)

@@ -1,1 +1,0 @@
-"""Many texts: the queue, and the table of results."""

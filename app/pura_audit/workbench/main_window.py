@@ -1,0 +1,533 @@
+"""The main window: it puts the views together and sends intentions to the session."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QSplitter, QStackedWidget, QWidget
+
+from pura_audit.platform import i18n
+from pura_audit.platform.i18n import error_words, filled, translate
+from pura_audit.session.expect_words import expectation_words
+from pura_audit.session.queue_model import Item, ItemState
+from pura_audit.session.selection import Selection
+from pura_audit.session.session import Session
+from pura_audit.theme.fonts import app_icon
+from pura_audit.theme.theme import GAP, Mode, Theme
+from pura_audit.widgets.card import (
+    IconButton,
+    acceptable,
+    column_of,
+    dropped_paths,
+    restyle,
+    row_of,
+)
+from pura_audit.widgets.form_dialog import ask_file, ask_files, ask_first, press_focused
+from pura_audit.workbench import opening
+from pura_audit.workbench.commands import build_menu, commands
+from pura_audit.workbench.course_card import EvidenceColumn
+from pura_audit.workbench.header import Header, RecentMenu, RunNotice, StatusLine
+from pura_audit.workbench.opening import texts_of
+from pura_audit.workbench.placement import Placement, WorkView
+from pura_audit.workbench.questions import begin_audits, closing_question, unlocked
+from pura_audit.workbench.queue_view import QueueView
+from pura_audit.workbench.results_view import PileView
+from pura_audit.workbench.setup import SetupActs, ask_bundle
+from pura_audit.workbench.state_views import EmptyView
+
+
+class MainWindow(QMainWindow):
+    """The auditor's workbench."""
+
+    placement: Placement
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
+        self.session, self.theme = session, theme
+        self.selection = Selection(self)
+        self.setWindowTitle("PURA Audit")
+        self.setWindowIcon(app_icon())
+        self.setMinimumSize(760, 460)  # at 200 % a screen of 1600 pixels has 800
+        self.setAcceptDrops(True)
+        self.notice = RunNotice(session, self)
+        self._question: QMessageBox | None = None
+        self._closing = False
+        self._build()
+        self._listen()
+        self.placement.restore()
+        self._show_current()
+        self.empty.open.setFocus()
+
+    # Composition
+
+    def _build(self) -> None:
+        """Make all that has words, in the language of now."""
+        session, theme = self.session, self.theme
+        self.header = Header(session, theme)
+        self.queue = QueueView(session, theme)
+        self.pile = PileView(session, theme)
+        self.work = WorkView(self.selection, theme)
+        self.evidence = EvidenceColumn(self.selection, theme)
+        self.empty = EmptyView()
+        self.status = StatusLine(session)
+        self.actions_by_name, self.menu = build_menu(self, commands(self))
+        self.recent = RecentMenu(session.settings, self.menu)
+        files = self.menu.actions()[0].menu()
+        assert isinstance(files, QMenu)  # the stub calls it an object
+        files.insertMenu(self.actions_by_name["sample"], self.recent)
+        self.columns = QSplitter(Qt.Orientation.Horizontal)
+        self.inner = QSplitter(Qt.Orientation.Horizontal)
+        self._lay_out()
+        self.placement = Placement(
+            self,
+            session,
+            queue=self.queue,
+            work=self.work,
+            evidence=self.evidence,
+            columns=self.columns,
+            inner=self.inner,
+        )
+        self._wire()
+
+    def _lay_out(self) -> None:
+        words = translate("Menu", "Menu")
+        menu = IconButton(self.theme, "menu", words)
+        menu.open_menu(self.menu)
+        menu.setShortcut("F10")
+        menu.setToolTip(f"{words} (F10)")
+        self.header.row.addWidget(menu)
+        self.columns.setHandleWidth(GAP)
+        self.columns.setChildrenCollapsible(False)
+        results = QWidget()
+        self.inner.setHandleWidth(GAP)
+        self.inner.setChildrenCollapsible(False)
+        self.inner.addWidget(self.work)
+        self.inner.addWidget(self.evidence)
+        self.inner.setStretchFactor(0, 1)
+        self.inner.setStretchFactor(1, 0)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.inner)
+        row_of(self._stack, inside=results).setContentsMargins(0, GAP, GAP, GAP)
+        self.columns.addWidget(self.queue)
+        self.columns.addWidget(results)
+        self.columns.setStretchFactor(0, 0)
+        self.columns.setStretchFactor(1, 1)
+        self._places = QStackedWidget()
+        self._places.addWidget(self.columns)
+        self._places.addWidget(self.pile)
+        middle = QWidget()
+        column_of(self.header, (self._places, 1), self.status, spacing=0, inside=middle)
+        self.setCentralWidget(middle)
+
+    def _listen(self) -> None:
+        """Follow the session, as long as there is the window."""
+        session = self.session
+        self.setup = SetupActs(self.empty.setup, session, self)
+        self.setup.keys_wanted.connect(lambda act: opening.show_keys(self, act))
+        session.texts.current_changed.connect(self._show_current)
+        session.texts.item_changed.connect(self._show_current)
+        session.chosen.changed.connect(self._tell_problems)
+        session.chosen.changed.connect(self._show_current)
+        session.chosen.changed.connect(self._begin_dropped)
+        session.texts.queue.dataChanged.connect(self._begin_dropped)
+        session.jobs.model.busy_changed.connect(self._busy_changed)
+        session.chosen.device_changed.connect(self._warm_up)
+        session.jobs.installs.busy_changed.connect(self._close_when_idle)
+        session.jobs.installs.busy_changed.connect(self._show_current)
+        session.texts.report_seen.connect(self._offer_check)
+
+    def _wire(self) -> None:
+        """Follow the views, which come and go with their language."""
+        session = self.session
+        self.header.audit.clicked.connect(self.audit)
+        self.header.cancel.clicked.connect(session.audits.cancel)
+        self.header.key.choices.manage_wanted.connect(lambda: opening.show_keys(self))
+        self.header.model.choices.manage_wanted.connect(lambda: opening.show_models(self))
+        self.header.profile.choices.manage_wanted.connect(lambda: opening.show_profiles(self))
+        self.empty.setup.bundle.clicked.connect(lambda: ask_bundle(self))
+        self.recent.opened.connect(lambda path: self.add_files([path]))
+        self.queue.drop.open_wanted.connect(self.open_files)
+        self.queue.fold.clicked.connect(self.toggle_queue)
+        self.queue.audit_wanted.connect(self.audit_items)
+        self.queue.table.clicked.connect(self.toggle_pile)
+        self.pile.audit_wanted.connect(self.audit_items)
+        self.pile.item_wanted.connect(self.show_document)
+        self.pile.report_wanted.connect(lambda items: opening.report_items(self, items))
+        self.pile.noticed.connect(self.status.say)
+        self.empty.open.clicked.connect(self.open_files)
+        self.empty.paste.clicked.connect(self.paste)
+        self.empty.sample.clicked.connect(session.texts.add_sample)
+        self.work.ready.prompt_changed.connect(self._note_prompt)
+        self.work.ready.prompts_wanted.connect(self._load_prompts)
+        self.work.ready.missing_wanted.connect(self._offer_missing)
+        self.work.error.again.clicked.connect(self.audit_current)
+        self.work.error.remove.clicked.connect(self.remove_current)
+        self.work.busy.cancel.clicked.connect(self.cancel_current)
+        self.work.busy.pause.clicked.connect(self.toggle_pause)
+        self.work.answer.details.clicked.connect(lambda: opening.show_details(self))
+        self.work.answer.candidates.clicked.connect(lambda: opening.show_candidates(self))
+        self.work.answer.compared.clicked.connect(lambda: opening.show_compared(self))
+        self.work.answer.step_wanted.connect(lambda name: opening.do_step(self, name))
+        self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
+        shows = self.actions_by_name["evidence"]
+        shows.setEnabled(self.evidence.filled)
+        self.evidence.filled_changed.connect(lambda: shows.setEnabled(self.evidence.filled))
+        for card in self.evidence.cards:
+            card.table_wanted.connect(lambda c=card: opening.show_table(self, c))
+            card.noticed.connect(self.status.say)
+
+    # What features ask of it
+
+    @property
+    def frame(self) -> QWidget:
+        """The widget over which dialogs open."""
+        return self
+
+    @property
+    def text_size(self) -> int:
+        """Size of the examined text in pixels."""
+        return self.work.text.view.text_size
+
+    def set_text_size(self, size: int) -> None:
+        """Change the size of the examined text."""
+        self.work.text.view.set_text_size(size)
+
+    def set_theme(self, mode: Mode) -> None:
+        """Change the colours, and remember it."""
+        self.theme.set_mode(mode)
+        self.session.settings.update(theme=mode.value)
+
+    def set_language(self, name: str) -> None:
+        """Speak another language from now on, that of the system for ""; all else stays as it is.
+
+        What has words is made anew; the window, the session and all that runs go on.
+        """
+        self.session.settings.update(language=name)
+        i18n.set_language(name or None)
+        pile, queue, in_table = self.pile, self.queue, self._places.currentWidget() is self.pile
+        first, _ = self.selection.seen
+        self.placement.remember()
+        self.menu.deleteLater()
+        for action in self.actions():
+            self.removeAction(action)
+            action.deleteLater()
+        self._build()  # what was in the middle goes with the next event
+        self.setup.show_in(self.empty.setup)
+        self.placement.arrange()
+        self.selection.tell_all()
+        self._show_current()
+        self._busy_changed(self.session.jobs.model.busy)
+        if self.selection.token is not None:
+            self.selection.shown_from.emit(first)
+        self.queue.search.setText(queue.search.text())
+        self.pile.go_on_from(pile)
+        (self.empty.open if self.session.texts.current is None else self.queue.list).setFocus()
+        if in_table:
+            self.toggle_pile()
+        self.session.texts.translate_failures()
+        self.session.chosen.look_around()
+
+    def say(self, words: str) -> None:
+        """Say something in the status line."""
+        self.status.say(words)
+
+    # What is on screen
+
+    def _show_current(self) -> None:
+        item = self.session.texts.current
+        first = item is not None and self._focus_inside(self.empty)
+        self._stack.setCurrentWidget(self.empty if item is None else self.inner)
+        if first:
+            self.queue.list.setFocus()  # else Qt takes what comes next, the answer's scroll area
+        if item is None:
+            self.selection.show(None)
+            return
+        audit = item.shown
+        another = audit is not self.selection.audit
+        self.selection.show(audit)
+        self._follow(item)
+        page = self.work.stack.currentWidget()
+        self.work.ready.expect(expectation_words(item, self.session))
+        expected = self.session.audits.pace.seconds([item])
+        self.work.show_item(
+            item,
+            paused=self.session.jobs.model.paused,
+            expected=expected,
+            missing=self.session.chosen.missing,
+            installing=self.session.jobs.installs.busy,
+        )
+        if another:
+            self.selection.show_strongest()
+        if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
+            self.queue.list.setFocus()  # not on a button that has just come up by itself
+
+    def _follow(self, item: Item) -> None:
+        """Show the evidence of a text while it is read."""
+        catalogue = self.session.chosen.catalogue
+        policy = catalogue.policy if catalogue is not None else None
+        running = item.state is ItemState.RUNNING
+        total = item.progress.total if item.progress is not None else 0
+        self.evidence.course.follow(
+            item.looks if running else (), total, policy.t_found if policy is not None else None
+        )
+
+    def _focus_inside(self, place: QWidget) -> bool:
+        focus = self.focusWidget()
+        return focus is not None and place.isAncestorOf(focus)
+
+    def _tell_problems(self) -> None:
+        found = self.session.chosen.catalogue
+        if found is not None and found.problems:
+            self.status.say(" ".join(p.words for p in found.problems))
+        elif mismatches := self.session.chosen.mismatches():
+            self.status.say(" ".join(map(error_words, mismatches)))
+
+    def _offer_missing(self, name: str) -> None:
+        """Show where a key, a model or a profile is made."""
+        shows = {
+            "key": opening.show_keys,
+            "model": opening.show_models,
+            "profile": opening.show_profiles,
+        }
+        shows[name](self)
+
+    def _offer_check(self, path: Path) -> None:
+        """Offer to check a file that carries the record of a report."""
+        words = translate("Window", "“{file:text}” carries the record of a report of PURA Audit.")
+        ask_first(
+            self,
+            translate("Window", "A report"),
+            filled(words, file=path.name),
+            translate("Window", "Check whether it is unaltered? As a text it is in the list, too."),
+            (
+                translate("Window", "Check the report"),
+                lambda: opening.verify_report(self, path),
+            ),
+            keep=translate("Window", "Keep it as a text"),
+            safe=False,
+        )
+
+    def _warm_up(self) -> None:
+        """Import what the window of a report takes, before somebody opens it."""
+        self.session.chosen.device_changed.disconnect(self._warm_up)
+        self.session.jobs.reports.do(
+            lambda _: importlib.import_module("pura_audit.reports.dialog"),
+            lambda _: None,
+            self,
+            aside=True,
+        )
+
+    def _busy_changed(self, busy: bool) -> None:
+        for name in ("cancel", "cancel-all"):
+            self.actions_by_name[name].setEnabled(busy)
+        self._show_current()
+        self._close_when_idle()
+
+    def _close_when_idle(self) -> None:
+        if self._closing and not (self.session.jobs.model.busy or self.session.jobs.installs.busy):
+            self.close()
+
+    # Intentions
+
+    def open_files(self) -> None:
+        """Ask for files."""
+        ask_files(self, translate("Window", "Open texts"), self.add_files)
+
+    def add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
+        """Add texts to the list; what is no text opens what it is for."""
+        if texts := texts_of(self, paths):
+            self.session.texts.add_paths(texts, dropped=dropped)
+            self._begin_dropped()
+
+    def _begin_dropped(self) -> None:
+        """Audit what was dropped as soon as it is read, and key, model and profile are here."""
+        if items := self.session.audits.take_dropped():
+            self.audit_items(items)
+
+    def paste(self) -> None:
+        """Take files or text from the clipboard."""
+        data = QGuiApplication.clipboard().mimeData()
+        paths = dropped_paths(data)
+        if paths:
+            self.add_files(paths)
+        elif data.hasText() and data.text():
+            self.session.texts.add_text(data.text())
+        else:
+            self.status.say(translate("Window", "There is no text on the clipboard."))
+
+    def open_for_another_start(self, files: list[Path]) -> None:
+        """Come to the front, and open what a second start of the program was given."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.raise_()
+        self.activateWindow()
+        if files:
+            self.add_files(files)
+
+    def audit(self) -> None:
+        """Audit what is due."""
+        self.audit_items(self.session.audits.due())
+
+    def audit_current(self) -> None:
+        """Audit the row on screen again."""
+        if self.session.texts.current is not None:
+            self.audit_items([self.session.texts.current])
+
+    def audit_items(self, items: Sequence[Item]) -> None:
+        """Audit these rows, again where they were."""
+        unlocked(self.session, self, lambda: begin_audits(self.session, self, items))
+
+    def cancel_current(self) -> None:
+        """Stop the audit on screen; where another text is audited, bring that one on screen."""
+        current = self.session.texts.current
+        if current is not None and current.active:
+            self.session.audits.stream.stop([current])
+            self.say(filled(translate("Window", "Cancelled: “{name:text}”."), name=current.name))
+            return
+        active = [item for item in self.session.texts.queue.items if item.active]
+        runs = next((i for i in active if i.state is ItemState.RUNNING), next(iter(active), None))
+        if runs is not None:
+            self.show_document(runs)
+            words = translate("Window", "“{name:text}” is being audited. Once more cancels it.")
+            self.say(filled(words, name=runs.name))
+
+    def remove_current(self) -> None:
+        """Take the row on screen out."""
+        if self.session.texts.current is not None:
+            self.session.texts.remove([self.session.texts.current])
+
+    def toggle_queue(self) -> None:
+        """Fold or unfold the queue."""
+        self.placement.toggle_queue()
+
+    def toggle_pile(self) -> None:
+        """Show all texts as a table, or the one on screen again."""
+        if self._places.currentWidget() is self.pile:
+            self._places.setCurrentWidget(self.columns)
+            self.queue.list.setFocus()
+        else:
+            self._places.setCurrentWidget(self.pile)
+            self.pile.show_item(self.session.texts.current)
+            self.pile.table.setFocus()
+
+    def show_document(self, item: Item) -> None:
+        """Bring a text on screen."""
+        self.session.texts.show(item)
+        if self._places.currentWidget() is self.pile:
+            self.toggle_pile()
+
+    def toggle_evidence(self) -> None:
+        """Show or hide the right column."""
+        self.placement.toggle_evidence()
+
+    def zoom(self, by: int) -> None:
+        """Make the text larger or smaller; 0 is the usual size."""
+        self.set_text_size(self.text_size + by if by else 15)
+
+    def find_in_text(self) -> None:
+        """Search in the text."""
+        if self.work.text.isVisible():
+            self.work.text.find_bar.enter()
+
+    def toggle_pause(self) -> None:
+        """Pause the queue or let it go on."""
+        self.session.jobs.model.set_paused(not self.session.jobs.model.paused)
+        self.status.refresh()
+
+    def _note_prompt(self, prompt: str, several: bool) -> None:
+        if self.session.texts.current is not None:
+            self.session.texts.set_prompt(self.session.texts.current, prompt, several=several)
+
+    def _load_prompts(self, path: Path | None) -> None:
+        item = self.session.texts.current
+        if item is None:
+            return
+        if path is not None:
+            self.session.texts.load_prompts(item, path)
+            return
+        title = translate("Ready", "Candidate prompts")
+        ask_file(self, title, lambda chosen: self.session.texts.load_prompts(item, chosen))
+
+    # Keys, size, drops, closing
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return presses the focused button, as it does in a dialog."""
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fold the queue where the window is narrow."""
+        super().resizeEvent(event)
+        self.placement.resized()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Welcome files and texts."""
+        if acceptable(event.mimeData()):
+            event.acceptProposedAction()
+            self._highlight(over=True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Forget the drop."""
+        self._highlight(over=False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take files, folders or a text."""
+        self._highlight(over=False)
+        paths = dropped_paths(event.mimeData())
+        if paths:
+            self.add_files(paths, dropped=True)
+        elif words := event.mimeData().text():
+            self.session.texts.add_text(words, dropped=True)
+            self._begin_dropped()
+        event.acceptProposedAction()
+
+    def _highlight(self, *, over: bool) -> None:
+        restyle(self.queue.drop, "over", over)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask once while busy; then cancel, wait and remember sizes."""
+        session = self.session
+        if (
+            session.jobs.model.busy or session.jobs.installs.busy or session.texts.unkept
+        ) and not self._closing:
+            event.ignore()
+            self._ask()
+            return
+        self.placement.remember()
+        self.session.close()
+        event.accept()
+
+    def _ask(self) -> None:
+        if self._question is not None:
+            return
+        self._question = closing_question(
+            self,
+            self.cancel_and_close,
+            running=self.session.jobs.model.busy,
+            installing=self.session.jobs.installs.busy,
+            unkept=self.session.texts.unkept,
+        )
+        self._question.finished.connect(self._answered)
+
+    def _answered(self, _result: int) -> None:
+        self._question = None
+
+    def cancel_and_close(self) -> None:
+        """Cancel every audit and installation, and close when their threads have let go."""
+        self._closing = True
+        self.session.record.freeze()
+        self.session.audits.cancel()
+        self.session.jobs.installs.cancel_all()
+        self._close_when_idle()

@@ -1,0 +1,457 @@
+"""Questions before something begins or is lost: folder, file, long run, passphrase, closing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMessageBox,
+    QPlainTextEdit,
+    QWidget,
+)
+
+from pura.documents import (
+    ALTERNATIVE,
+    ATTACHMENT,
+    QUOTED,
+    Document,
+    Extraction,
+    Preview,
+    ReadOptions,
+)
+from pura.documents.folders import WalkOptions
+from pura.keys import Place, Secret, State
+from pura.usecases.keys import unlock_files
+from pura.words.sentences import changed, fill
+from pura_audit.jobs.queue import Done, Failure, Job, Outcome
+from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.platform.i18n import duration, filled, language, translate
+from pura_audit.session.files import FileLook, look_into
+from pura_audit.session.queue_model import Item
+from pura_audit.session.session import Session
+from pura_audit.session.stream import length
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import GAP, GRID
+from pura_audit.widgets.card import add_parts, label
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    ask_first,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+    opened,
+)
+from pura_audit.widgets.text_layout import safe_text
+
+
+def closing_question(
+    parent: QWidget,
+    close: Callable[[], object],
+    *,
+    running: bool,
+    installing: bool,
+    unkept: int,
+) -> QMessageBox:
+    """Ask, and return the question.
+
+    Args:
+        parent: The window.
+        close: Closes it whatever runs.
+        running: An audit runs or waits.
+        installing: A model is fetched or added.
+        unkept: Findings that the case log did not take: these alone are lost.
+    """
+    kept = translate(
+        "Window",
+        "What is finished is kept in the case “Unfiled”. The list comes back at the next start, "
+        "and the audit that is cancelled can be begun again there.",
+    )
+    if unkept:
+        words = translate(
+            "Window",
+            "{n:plural(One finding is|{n:count} findings are)} not in the case log and "
+            "{n:plural(is|are)} lost when the window closes. Save to a case first (Ctrl+S).",
+        )
+        kept = filled(words, n=unkept)
+    if installing:
+        words = translate(
+            "Window",
+            "A model that is not fetched to its end is not installed; nothing of it is used.",
+        )
+        kept = f"{words} {kept}" if running or unkept else words
+    return ask_first(
+        parent,
+        translate("Window", "Close"),
+        _what(running=running, installing=installing),
+        kept,
+        (
+            translate("Window", "Cancel it and close")
+            if running or installing
+            else translate("Window", "Close and lose it"),
+            close,
+        ),
+        keep=translate("Window", "Stay"),
+    )
+
+
+def _what(*, running: bool, installing: bool) -> str:
+    if running and installing:
+        return translate("Window", "An audit is running, and a model is being installed.")
+    if running:
+        return translate("Window", "An audit is running.")
+    if installing:
+        return translate("Window", "A model is being installed.")
+    return translate("Window", "Not everything is saved.")
+
+
+def unlocked(
+    session: Session, parent: QWidget, then: Callable[[], object]
+) -> PassphraseDialog | None:
+    """Go on at once, or when the passphrases have opened; returns the dialog that asks first."""
+    if session.keeper.wants_passphrase:
+        return _ask_for_texts(session, parent, lambda: _with_keys(session, parent, then))
+    return _with_keys(session, parent, then)
+
+
+def _ask_for_texts(
+    session: Session, parent: QWidget, then: Callable[[], object]
+) -> PassphraseDialog:
+    dialog = PassphraseDialog(
+        translate("Cases", "Passphrase of the kept texts"),
+        translate(
+            "Cases",
+            "The settings keep examined texts encrypted. Whoever shall read one later needs this "
+            "passphrase; it is kept nowhere. It is asked for once a session.",
+        ),
+        translate("Cases", "Go on"),
+        parent,
+        new=True,
+    )
+
+    def go_on(secret: Secret) -> None:
+        session.keeper.unlock(secret)
+        then()
+
+    dialog.given.connect(go_on)
+    return opened(dialog)
+
+
+def _with_keys(
+    session: Session, parent: QWidget, then: Callable[[], object]
+) -> PassphraseDialog | None:
+    found = session.chosen.catalogue
+    needed = any(k.entry is not None and k.entry.place is Place.FILES for k in session.chosen.keys)
+    if found is None or found.files is not State.LOCKED or not needed:
+        then()
+        return None
+    dialog = PassphraseDialog(
+        translate("Keys", "Passphrase of the encrypted key files"),
+        translate("Keys", "The chosen key is kept in one. It is asked for once a session."),
+        translate("Keys", "Unlock and audit"),
+        parent,
+        new=False,
+    )
+
+    def ended(outcome: Outcome[None]) -> None:
+        dialog.ended(outcome)
+        if isinstance(outcome, Done):
+            then()
+
+    def go_on(secret: Secret) -> None:
+        session.do(lambda _: unlock_files(session.environment, passphrase=secret), ended, dialog)
+
+    dialog.given.connect(go_on)
+    return opened(dialog)
+
+
+def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QMessageBox | None:
+    """Audit these rows; where that takes long, somebody is asked first in the box returned."""
+    if not session.audits.pace.long(items):
+        session.audits.audit(items)
+        return None
+    most = session.audits.pace.excerpt
+    long = sum(length(item) > most for item in items)
+    words = translate(
+        "LongRun",
+        "It can be paused and cancelled at any time, and you can go on working meanwhile.",
+    )
+    whole = (
+        translate("LongRun", "Audit the whole text")
+        if len(items) == 1
+        else filled(translate("LongRun", "Audit all {n:count} texts"), n=len(items))
+    )
+    acts = [(whole, lambda: session.audits.audit(items))]
+    if long:
+        said = translate(
+            "LongRun",
+            "An excerpt is how {n:plural(the text begins|each of the {n:count} long texts begins)},"
+            " about {k:count} characters. It is a text of its own: what is found holds for it, "
+            "and what is not found says nothing of the rest.",
+        )
+        words = f"{filled(said, n=long, k=most)}\n\n{words}"
+        excerpt = filled(translate("LongRun", "{n:plural(An excerpt|Excerpts)} first"), n=long)
+        acts.append((excerpt, lambda: session.audits.audit_excerpts(items)))
+    return ask_first(
+        parent,
+        translate("LongRun", "A long audit"),
+        _cost(session, items),
+        words,
+        *acts,
+        keep=translate("LongRun", "Not now"),
+        safe=False,
+    )
+
+
+def _cost(session: Session, items: Sequence[Item]) -> str:
+    seconds = session.audits.pace.seconds(items)
+    if seconds is None:
+        words = translate(
+            "LongRun",
+            "{n:plural(This text is long|These texts are long)}: {k:count} characters. How long "
+            "that takes was not measured on this computer yet.",
+        )
+        return filled(words, n=len(items), k=sum(map(length, items)))
+    words = translate(
+        "LongRun",
+        "{n:plural(The audit of this text takes|The audits of {n:count} texts take)} about "
+        "{time:text} on this computer, as fast as the last ones went.",
+    )
+    return filled(words, n=len(items), time=duration(seconds))
+
+
+class FolderDialog(PlainDialog):
+    """Filters, hidden files, links of a folder that was chosen."""
+
+    def __init__(self, session: Session, folder: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._folder = session, folder
+        self.setWindowTitle(translate("Folder", "Open a folder"))
+        self.setMinimumWidth(520)
+        now = session.texts.folder_options
+        self.include = _field(
+            now.include,
+            translate("Folder", "Take these names only"),
+            translate("Folder", "for example *.docx *.pdf; empty: every format that is read"),
+        )
+        self.exclude = _field(
+            now.exclude,
+            translate("Folder", "Leave these names out"),
+            translate("Folder", "for example old* *.bak"),
+        )
+        self.recursive = _box(translate("Folder", "Enter the folders inside"), now.recursive)
+        self.hidden = _box(translate("Folder", "Take hidden files too"), now.hidden)
+        self.links = _box(translate("Folder", "Follow symbolic links"), now.links)
+        self.choose = main_button(translate("Folder", "Open the folder"), self._take)
+        words = translate(
+            "Folder", "These choices also hold for folders that are dropped on the window."
+        )
+        layout = dialog_column(self, folder.name or str(folder), words, spacing=GRID)
+        layout.addSpacing(GRID)
+        for field in (self.include, self.exclude):
+            caption = label(field.accessibleName(), "label")
+            caption.setBuddy(field)
+            add_parts(layout, caption, field)
+        boxes = (self.recursive, self.hidden, self.links)
+        add_parts(layout, GRID, *boxes, GAP, button_row(cancel_button(self), self.choose))
+
+    def options(self) -> WalkOptions:
+        """Return what is chosen."""
+        return WalkOptions(
+            recursive=self.recursive.isChecked(),
+            include=tuple(self.include.text().split()),
+            exclude=tuple(self.exclude.text().split()),
+            hidden=self.hidden.isChecked(),
+            links=self.links.isChecked(),
+        )
+
+    def _take(self) -> None:
+        """Keep the choices, and walk the folder."""
+        self._session.texts.folder_options = self.options()
+        self._session.texts.add_paths([self._folder])
+        self.accept()
+
+
+def _field(patterns: tuple[str, ...], name: str, hint: str) -> QLineEdit:
+    field = QLineEdit(" ".join(patterns))
+    field.setAccessibleName(name)
+    field.setPlaceholderText(hint)
+    return field
+
+
+def _box(words: str, on: bool) -> QCheckBox:
+    box = QCheckBox(words)
+    box.setChecked(on)
+    return box
+
+
+SHOWN: Final = 2000  # characters of a preview
+LEAST: Final = 56  # pixels of list and preview
+
+
+class ReadingDialog(PlainDialog):
+    """Looks into the file in the file thread, shows what comes out, and applies a choice.
+
+    Args:
+        session: The session.
+        item: A row with a file.
+    """
+
+    def __init__(self, session: Session, item: Item, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        assert item.path is not None
+        self._session, self._item, self._path = session, item, item.path
+        self._documents: tuple[Document, ...] = ()
+        self._looking: Job | None = None
+        self.setWindowTitle(translate("Reading", "How this file is read"))
+        self.resize(760, 600)
+        self.encoding = QComboBox()
+        self.encoding.setAccessibleName(translate("Reading", "Encoding"))
+        self.encoding.activated.connect(lambda _: self.look())
+        self.how = label("", "muted", wrap=True)
+        self.parts = QListWidget()
+        self.parts.setAccessibleName(translate("Reading", "Parts of the file"))
+        self.parts.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.parts.currentRowChanged.connect(self._show)
+        self.parts.itemChanged.connect(lambda _: self._allow())
+        self.preview = QPlainTextEdit()
+        self.preview.setReadOnly(True)
+        self.preview.setTabChangesFocus(True)
+        self.preview.setFont(fonts.face(fonts.READING))
+        self.preview.setAccessibleName(translate("Reading", "Preview"))
+        self.notes = label("", "muted", wrap=True)
+        self.apply = main_button(translate("Reading", "Read it like this"), self.take)
+        self._caption = label(translate("Reading", "Encoding"), "label")
+        self._heading = label(translate("Reading", "Parts of the file"), "label")
+        self.parts.setMaximumHeight(150)
+        for box in (self.parts, self.preview):
+            box.setMinimumHeight(LEAST)
+        layout = dialog_column(self, self.windowTitle(), self._path.name, spacing=GRID)
+        above = (self._caption, self.encoding, self.how, self._heading, self.parts)
+        seen = (label(translate("Reading", "Preview"), "label"), (self.preview, 1), self.notes)
+        foot = button_row(cancel_button(self), self.apply)
+        add_parts(layout, GRID, *above, *seen, GAP, foot)
+        self.look()
+
+    def look(self) -> None:
+        """Ask the file thread what the file holds in the encoding that is chosen."""
+        self.apply.setEnabled(False)
+        options = ReadOptions(encoding=self.encoding.currentData())
+        if self._looking is not None:
+            self._looking.drop()
+        self._looking = self._session.jobs.files.do(
+            lambda context: look_into(self._path, options, context), self._looked, self
+        )
+
+    def _looked(self, outcome: Outcome[FileLook]) -> None:
+        self._looking = None
+        match outcome:
+            case Done(look):
+                self._offer(look.previews)
+                if isinstance(look.extraction, Failure):
+                    self._refuse(look.extraction)
+                else:
+                    self._documents = look.extraction.documents
+                    self._list(look.extraction)
+                    self._how(self._documents[0])
+            case Failure():
+                self._refuse(outcome)
+
+    def _refuse(self, failure: Failure) -> None:
+        self._documents = ()
+        self.parts.clear()
+        self.preview.setPlainText("")
+        self.notes.setText(failure.words)
+
+    def _offer(self, previews: tuple[Preview, ...]) -> None:
+        """Offer every encoding that fits all bytes; nothing where the format leaves no choice."""
+        for widget in (self.encoding, self._caption, self.how):
+            widget.setVisible(bool(previews))
+        if self.encoding.count() or not previews:
+            return
+        self.encoding.addItem(translate("Reading", "Chosen by the program"), None)
+        for one in previews:
+            self.encoding.addItem(one.label, one.encoding)
+
+    def _how(self, document: Document) -> None:
+        words = translate("Reading", "Read as {encoding:text} ({source:text}).")
+        source = {
+            "mark": translate("Reading", "the file begins with its mark"),
+            "strict": translate("Reading", "every byte fits"),
+            "declared": translate("Reading", "the file says so"),
+            "chosen": translate("Reading", "your choice"),
+            "detected": translate("Reading", "guessed from the letters; look at the preview"),
+            "fallback": translate("Reading", "assumed; look at the preview"),
+            "pattern": translate("Reading", "guessed from the pattern of the bytes"),
+        }.get(document.encoding_source, document.encoding_source or "–")
+        self.how.setText(filled(words, encoding=document.encoding, source=source))
+
+    def _list(self, found: Extraction) -> None:
+        usual = {id(document) for document in found.chosen}
+        self.parts.blockSignals(True)
+        self.parts.clear()
+        for document in found.documents:
+            count = filled(translate("Reading", "{n:count} characters"), n=len(document.text))
+            name = document.part or translate("Reading", "The whole text")
+            row = QListWidgetItem(f"{name} · {_role(document.role)}{count}")
+            row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            on = id(document) in usual
+            row.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+            self.parts.addItem(row)
+        self.parts.blockSignals(False)
+        several = len(found.documents) > 1
+        self.parts.setVisible(several)
+        self._heading.setVisible(several)
+        self.parts.setCurrentRow(0)
+        self._show(0)
+        self._allow()
+
+    def _show(self, place: int) -> None:
+        if not 0 <= place < len(self._documents):
+            return
+        document = self._documents[place]
+        self.preview.setPlainText(_visible(document.text[:SHOWN]))
+        tongue = language()
+        facts = [changed(t.name, t.count, t.note, tongue) for t in document.transforms]
+        facts += [fill(one, tongue) for one in document.notes]
+        self.notes.setText("; ".join(facts))
+
+    def _allow(self) -> None:
+        self.apply.setEnabled(bool(self.chosen()))
+
+    def chosen(self) -> tuple[Document, ...]:
+        """Return the parts that are ticked."""
+        return tuple(
+            document
+            for place, document in enumerate(self._documents)
+            if (row := self.parts.item(place)) is not None
+            and row.checkState() == Qt.CheckState.Checked
+        )
+
+    def take(self) -> None:
+        """Let the row, and further ones behind it, hold what is ticked."""
+        self._session.texts.take_documents(self._item, self.chosen())
+        self.accept()
+
+
+def _visible(text: str) -> str:
+    """Show what has no picture as a sign; line ends stay line ends."""
+    return "\n".join(safe_text(line) for line in text.splitlines())
+
+
+def _role(role: str) -> str:
+    words = {
+        ALTERNATIVE: translate("Reading", "another reading"),
+        QUOTED: translate("Reading", "quoted"),
+        ATTACHMENT: translate("Reading", "attachment"),
+    }.get(role, "")
+    return f"{words} · " if words else ""

@@ -1,0 +1,532 @@
+"""The batch as a table: filter, sort, group, choose, audit the rest, export, open one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QRect,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QPainter, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from pura_audit.jobs.queue import or_say
+from pura_audit.platform.i18n import filled, number, translate
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.queue_model import Item, ItemState
+from pura_audit.session.results import (
+    BY_OUTCOME,
+    BY_TEXT,
+    COLUMNS,
+    KINDS,
+    ROW_ROLE,
+    Heading,
+    PileModel,
+    PileRow,
+    headers,
+    kind_words,
+    opened_result,
+)
+from pura_audit.session.results_export import export_pile
+from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
+from pura_audit.widgets.card import (
+    Card,
+    ElidedLabel,
+    add_parts,
+    label,
+    progress_bar,
+    push_button,
+    row_of,
+    search_field,
+)
+from pura_audit.widgets.form_dialog import ask_file, ask_target, plain_button
+from pura_audit.widgets.working_dialog import make_table
+from pura_audit.workbench.state_views import left_words
+
+MOST_FILTERS: Final = 12
+Filter = tuple[str, str]
+"""One of :data:`~pura_audit.session.results.KINDS` or "", and words."""
+
+
+class PileMenu(QMenu):
+    """A menu of groupings, kept filters and columns; it is made anew each time it opens.
+
+    Args:
+        model: The rows.
+        settings: Where filters and columns are remembered.
+        current: Returns the filter in use.
+        use: Uses a filter.
+        renewed: Called when the columns have changed.
+        parent: Owns the menu.
+    """
+
+    def __init__(
+        self,
+        model: PileModel,
+        settings: SettingsFile,
+        *,
+        current: Callable[[], Filter],
+        use: Callable[[Filter], None],
+        renewed: Callable[[], None],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._model, self._settings, self._current = model, settings, current
+        self._use, self._renewed = use, renewed
+        self.aboutToShow.connect(self.fill)
+
+    @property
+    def filters(self) -> tuple[Filter, ...]:
+        """The filters that were kept."""
+        kept = (one.partition(":") for one in self._settings.current.pile_filters)
+        return tuple((kind, words) for kind, _, words in kept if kind in ("", *KINDS))
+
+    def fill(self) -> None:
+        """Make the entries."""
+        self.clear()
+        for by, name in grouping_words().items():
+            entry = self.addAction(name)
+            entry.setCheckable(True)
+            entry.setChecked(by == self._model.grouping)
+            entry.toggled.connect(lambda on, by=by: self._model.group(by if on else ""))
+        self.addSeparator()
+        now = self._current()
+        for one in self.filters:
+            entry = self.addAction(filter_words(one))
+            entry.setCheckable(True)
+            entry.setChecked(one == now)
+            entry.triggered.connect(partial(self._use, one))
+        if now in self.filters:
+            self.addAction(translate("Pile", "Forget this filter"), partial(self.keep, now, False))
+        else:
+            keep = self.addAction(translate("Pile", "Keep this filter"), partial(self.keep, now))
+            keep.setEnabled(now != ("", "") and len(self.filters) < MOST_FILTERS)
+        self.addSeparator()
+        hidden, words = self._settings.current.pile_hidden, headers()
+        for column in COLUMNS[1:]:
+            entry = self.addAction(words[column])
+            entry.setCheckable(True)
+            entry.setChecked(column not in hidden)
+            entry.toggled.connect(partial(self.show_column, column))
+
+    def keep(self, one: Filter, kept: bool = True) -> None:
+        """Keep a filter, or forget it."""
+        others = [f for f in self.filters if f != one]
+        found = [*others, one] if kept else others
+        self._settings.update(pile_filters=tuple(f"{kind}:{words}" for kind, words in found))
+
+    def show_column(self, column: str, shown: bool) -> None:
+        """Show a column, or hide it."""
+        hidden = set(self._settings.current.pile_hidden) - {column}
+        hidden |= set() if shown else {column}
+        self._settings.update(pile_hidden=tuple(c for c in COLUMNS if c in hidden))
+        self._renewed()
+
+
+def grouping_words() -> dict[str, str]:
+    """Name what the rows may be grouped by."""
+    return {
+        BY_OUTCOME: translate("Pile", "Group by outcome"),
+        BY_TEXT: translate("Pile", "Group equal texts"),
+    }
+
+
+def filter_words(one: Filter) -> str:
+    """Return what a filter says."""
+    kind, words = one
+    parts = (kind_words(kind) if kind else "", words)
+    return " · ".join(part.replace("&", "&&") for part in parts if part)
+
+
+PAUSE_MS: Final = 200
+WIDTHS: Final = {
+    "name": 190,
+    "part": 64,
+    "outcome": 158,
+    "payload": 250,
+    "evidence": 126,
+    "share": 112,
+    "tokens": 68,
+    "language": 76,
+    "saved": 84,
+    "review": 76,
+    "error": 210,
+}
+SPARSE: Final = ("part", "error")
+"""Columns that are not shown while there is nothing in them."""
+FULL: Final = 20.0  # log10 of the evidence at which the short bar is full
+BAR: Final = 56
+LAST: Final = len(COLUMNS) - 1
+HELD: Final = 200  # chosen rows that stay chosen when rows take another order
+
+
+class _Bars(QStyledItemDelegate):
+    """Draws the evidence as a short bar, and where in the text the marks lie."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
+        """Draw the number as ever, and the bar at the left of it."""
+        super().paint(painter, option, index)
+        row = index.data(ROW_ROLE)
+        found = row.found if isinstance(row, PileRow) else None
+        if found is None or found.verdict == "not-examinable":
+            return
+        box: QRect = option.rect
+        track = QRect(box.left() + 6, box.center().y() - 3, BAR, 7)
+        colour = self._theme.colour
+        ground = colour("muted")
+        ground.setAlphaF(0.2)  # fainter than what it shows, in high contrast as well
+        if COLUMNS[index.column()] == "evidence":
+            painter.fillRect(track, ground)
+            part = max(0.0, min(1.0, found.log10_e / FULL))
+            tone = "support" if found.verdict == "mark" else "against"
+            track.setWidth(round(BAR * part))
+            painter.fillRect(track, colour(tone))
+        elif passages := found.passages:
+            painter.fillRect(track, ground)
+            for _, passage in passages:
+                length = passage.last_token + 1 - passage.first_token
+                left = track.left() + round(BAR * passage.first_token / found.tokens)
+                wide = max(2, round(BAR * length / found.tokens))
+                painter.fillRect(QRect(left, track.top(), wide, 7), colour("support"))
+
+
+class PileView(QWidget):
+    """The table, its filters and what is done to the pile.
+
+    Signals:
+        item_wanted: A text of the list is to be shown.
+        audit_wanted: These rows are to be audited.
+        report_wanted: A report of these rows is to be made.
+        noticed: Something to say in the status line.
+    """
+
+    item_wanted = Signal(object)
+    audit_wanted = Signal(object)
+    report_wanted = Signal(object)
+    noticed = Signal(str)
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.model = PileModel(session.texts.queue, self)
+        self.heading = label("", "reading")
+        names = translate("Pile", "Search names, payloads and reasons")
+        self.search = search_field(translate("Pile", "Search"), names)
+        self.search.setMinimumWidth(140)
+        self.menu = PileMenu(
+            self.model,
+            session.settings,
+            current=self._filtered,
+            use=self.use_filter,
+            renewed=self._show_columns,
+            parent=self,
+        )
+        self.look = push_button(translate("Pile", "View"))
+        self.look.setMenu(self.menu)
+        self.kinds = QListWidget()
+        self.kinds.setAccessibleName(translate("Pile", "Outcome"))
+        self.kinds.setFixedWidth(204)
+        self.table = make_table(translate("Pile", "Texts"))
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.setModel(self.model)
+        self.table.setSortingEnabled(True)
+        header = self.table.horizontalHeader()
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setStretchLastSection(True)
+        for place, name in enumerate(COLUMNS):
+            self.table.setColumnWidth(place, WIDTHS[name])
+        bars = _Bars(theme, self.table)
+        for name in ("evidence", "share"):
+            self.table.setItemDelegateForColumn(COLUMNS.index(name), bars)
+        self.bar = progress_bar(translate("Pile", "Audited so far"))
+        self.progress = ElidedLabel(role="muted")
+        self.rest = push_button("", self.audit_rest, role="main")
+        self.retry = plain_button("", self.retry_failed)
+        self.pause = plain_button("", self._pause)
+        self.export = plain_button(translate("Pile", "Export …"), self.ask_export)
+        self.open = plain_button(translate("Pile", "Open results …"), self.ask_open)
+        self.report = plain_button(translate("Pile", "Report …"), self._report)
+        self._lay_out()
+        self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._wire()
+        self._count()
+
+    def _count_soon(self) -> None:
+        """Count once a while: what ticks faster than that must not put it off for ever."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _lay_out(self) -> None:
+        head = row_of(self.heading, None, self.export, self.report)
+        foot = row_of((self.progress, 1), self.pause, self.retry, self.rest)
+        card, side = Card(inner=PADDING - GRID), Card(inner=GAP)
+        add_parts(card.body, head, (self.table, 1), self.bar, foot)
+        outcome = label(translate("Pile", "Outcome"), "section")
+        add_parts(side.body, self.search, outcome, (self.kinds, 1), self.look, self.open)
+        whole = row_of(side, (card, 1), spacing=GAP, inside=self)
+        whole.setContentsMargins(GAP, GAP, GAP, GAP)
+
+    def _wire(self) -> None:
+        self.model.counted.connect(self._count_soon)
+        self._timer.timeout.connect(self._count)
+        self.search.textChanged.connect(lambda _: self._filter())
+        self.kinds.currentRowChanged.connect(lambda _: self._filter())
+        self.table.activated.connect(self._activated)
+        self.table.clicked.connect(self._clicked)
+        self.table.installEventFilter(self)
+        self.model.modelAboutToBeReset.connect(self._remember)
+        self.model.modelReset.connect(self._arranged)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._buttons())
+        self._session.jobs.model.busy_changed.connect(self._count)
+        shortcut = QShortcut(Qt.Key.Key_Return, self.table)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(self._open_current)
+
+    def go_on_from(self, before: PileView) -> None:
+        """Show what another one showed, and how."""
+        self.model.open_rows(before.model.opened)
+        self.use_filter(before._filtered())
+        self.model.group(before.model.grouping)
+        header, old = self.table.horizontalHeader(), before.table.horizontalHeader()
+        header.setSortIndicator(old.sortIndicatorSection(), old.sortIndicatorOrder())
+
+    # What is chosen
+
+    def chosen(self) -> list[PileRow]:
+        """Return the chosen rows, or all that are shown where at most one is chosen."""
+        picked = self.table.selectionModel().selectedRows()
+        rows = [row for index in picked if isinstance(row := index.data(ROW_ROLE), PileRow)]
+        return rows if len(rows) > 1 else list(self.model.rows)
+
+    def show_item(self, item: Item | None) -> None:
+        """Let the row of a text be the current one."""
+        place = None if item is None else self.model.place_of(item)
+        if place is not None:
+            self._go_to(place)
+
+    def _go_to(self, place: int) -> None:
+        flags = QItemSelectionModel.SelectionFlag
+        self.table.selectionModel().setCurrentIndex(
+            self.model.index(place, 0), flags.ClearAndSelect | flags.Rows
+        )
+
+    def _fold(self, heading: Heading, *, folded: bool) -> None:
+        """Fold a group, or unfold it; its heading stays the current row."""
+        self.model.fold(heading.group, folded=folded)
+        self._go_to(self.model.place(heading))
+
+    def _arranged(self) -> None:
+        """Let headings reach over the whole row, and keep what was chosen and seen."""
+        self.table.clearSpans()
+        for place in self.model.headings:
+            self.table.setSpan(place, 0, 1, len(COLUMNS))
+        current, chosen, top = self._held
+        flags, selection = QItemSelectionModel.SelectionFlag, self.table.selectionModel()
+        if (place := self.model.place(current)) >= 0:
+            selection.setCurrentIndex(self.model.index(place, 0), flags.NoUpdate)
+        picked = QItemSelection()
+        for row in chosen:
+            if (place := self.model.place(row)) >= 0:
+                picked.select(self.model.index(place, 0), self.model.index(place, LAST))
+        selection.select(picked, flags.ClearAndSelect)
+        self.table.verticalScrollBar().setValue(top)
+
+    def _remember(self) -> None:
+        """Note what is chosen before the rows take another order; of very many, the current."""
+        picked = self.table.selectionModel().selectedRows()
+        rows = [index.data(ROW_ROLE) for index in picked] if len(picked) <= HELD else []
+        top = self.table.verticalScrollBar().value()
+        self._held = (self.table.currentIndex().data(ROW_ROLE), rows, top)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Fold and unfold the group whose heading is the current row."""
+        heading = self.table.currentIndex().data(ROW_ROLE)
+        if event.type() == QEvent.Type.KeyPress and isinstance(heading, Heading):
+            key = event.key()  # type: ignore[attr-defined]
+            if key in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Space):
+                folded = {Qt.Key.Key_Left: True, Qt.Key.Key_Right: False}
+                self._fold(heading, folded=folded.get(key, not heading.folded))
+                return True
+        return super().eventFilter(watched, event)
+
+    def _clicked(self, index: QModelIndex) -> None:
+        heading = index.data(ROW_ROLE)
+        if isinstance(heading, Heading):
+            self._fold(heading, folded=not heading.folded)
+
+    def _open_current(self) -> None:
+        index = self.table.currentIndex()
+        self._clicked(index)
+        self._activated(index)
+
+    def _activated(self, index: QModelIndex) -> None:
+        row = index.data(ROW_ROLE) if index.isValid() else None
+        if isinstance(row, PileRow) and row.item is not None:
+            self.item_wanted.emit(row.item)
+        elif isinstance(row, PileRow):
+            self.noticed.emit(
+                translate("Pile", "This row comes from a result; its text is not in the list.")
+            )
+
+    # What is done
+
+    def audit_rest(self) -> None:
+        """Audit every row that waits."""
+        items = [i for i in self._session.texts.queue.items if i.runnable and _fresh(i)]
+        self.audit_wanted.emit(items)
+
+    def retry_failed(self) -> None:
+        """Read and audit the rows again that failed."""
+        items = [i for i in self._session.texts.queue.items if i.state is ItemState.FAILED]
+        self.audit_wanted.emit([i for i in items if i.runnable])
+
+    def _pause(self) -> None:
+        self._session.jobs.model.set_paused(not self._session.jobs.model.paused)
+        self._count()
+
+    def _report(self) -> None:
+        items = [row.item for row in self.chosen() if row.item is not None]
+        self.report_wanted.emit([i for i in items if i.finding is not None])
+
+    def ask_export(self) -> None:
+        """Ask where the table goes."""
+        ask_target(
+            self,
+            translate("Pile", "Export the table"),
+            self.export_to,
+            translate("Pile", "Excel (*.xlsx)"),
+            *("CSV (*.csv)", "Parquet (*.parquet)", "JSON lines (*.jsonl)"),
+            suffix="xlsx",
+        )
+
+    def export_to(self, path: Path) -> None:
+        """Write the chosen rows; the ending of the name decides how."""
+        rows, at = self.chosen(), self._session.cases.environment
+        self._session.cases.ask(
+            lambda context: export_pile(at, rows, path, context),
+            or_say(self.noticed.emit, self._exported),
+            self,
+        )
+
+    def _exported(self, count: int) -> None:
+        words = translate("Pile", "{n:plural(One row|{n:count} rows)} exported.")
+        self.noticed.emit(filled(words, n=count))
+
+    def ask_open(self) -> None:
+        """Ask for results of ``pura batch``."""
+        ask_file(
+            self,
+            translate("Pile", "Open results of pura batch"),
+            self.open_result,
+            translate("Pile", "Results (*.jsonl *.parquet)"),
+        )
+
+    def open_result(self, path: Path) -> None:
+        """Show the rows of a result beside those of the list."""
+        self._session.jobs.files.do(
+            lambda context: opened_result(path, context),
+            or_say(self.noticed.emit, self.model.open_rows),
+            self,
+        )
+
+    # What is said
+
+    def _filter(self) -> None:
+        self.model.show_only(*self._filtered())
+
+    def _filtered(self) -> Filter:
+        item = self.kinds.currentItem()
+        kind = item.data(Qt.ItemDataRole.UserRole) if item is not None else ""
+        return kind or "", self.search.text().strip()
+
+    def use_filter(self, one: Filter) -> None:
+        """Show the rows of one outcome, with these words in them."""
+        kind, words = one
+        self.kinds.setCurrentRow(("", *KINDS).index(kind))
+        self.search.setText(words)
+
+    def _show_columns(self) -> None:
+        hidden = self._session.settings.current.pile_hidden
+        for place, column in enumerate(COLUMNS):
+            empty = column in SPARSE and self.model.empty(column)
+            self.table.setColumnHidden(place, column in hidden or empty)
+
+    def _count(self) -> None:
+        counts = self.model.counts()
+        total = sum(counts.values())
+        entries = [("", translate("Pile", "All"), total)]
+        entries += [(kind, kind_words(kind), counts[kind]) for kind in KINDS]
+        if self.kinds.count() != len(entries):
+            self.kinds.blockSignals(True)
+            self.kinds.clear()
+            for kind, _, _ in entries:
+                line = QListWidgetItem()
+                line.setData(Qt.ItemDataRole.UserRole, kind)
+                self.kinds.addItem(line)
+            self.kinds.setCurrentRow(0)
+            self.kinds.blockSignals(False)
+        for place, (_, words, count) in enumerate(entries):
+            line_ = self.kinds.item(place)
+            line_.setText(f"{words}   {number(count)}")
+        marks = counts["mark"]
+        words = translate(
+            "Pile", "{n:count} {n:plural(text|texts)}, {m:plural(one mark|{m:count} with a mark)}"
+        )
+        self.heading.setText(filled(words, n=total, m=marks))
+        waiting, failed = counts["waiting"], counts["failed"]
+        done = total - waiting
+        self.bar.setRange(0, max(1, total))
+        self.bar.setValue(done)
+        said = translate("Pile", "{n:count} of {all:count} done")
+        said = filled(said, n=done, all=total)
+        left = self._session.audits.seconds_left if self._session.jobs.model.busy else None
+        self.progress.setText(f"{said} · {left_words(left)}" if left is not None else said)
+        self._show_columns()
+        self._actions(failed)
+        self._buttons()
+
+    def _actions(self, failed: int) -> None:
+        session = self._session
+        fresh = sum(i.runnable and _fresh(i) for i in session.texts.queue.items)
+        self.rest.setText(filled(translate("Pile", "Audit {n:count} remaining"), n=fresh))
+        self.rest.setEnabled(bool(fresh) and session.chosen.ready)
+        self.retry.setText(filled(translate("Pile", "Retry {n:count} failed"), n=failed))
+        self.retry.setVisible(bool(failed))
+        paused = session.jobs.model.paused
+        self.pause.setText(translate("Pile", "Go on") if paused else translate("Pile", "Pause"))
+        self.pause.setVisible(session.jobs.model.busy)
+
+    def _buttons(self) -> None:
+        rows = self.chosen()
+        self.export.setEnabled(bool(rows))
+        ready = sum(r.item is not None and r.item.finding is not None for r in rows)
+        self.report.setText(filled(translate("Pile", "Report of {n:count} …"), n=ready))
+        self.report.setEnabled(bool(ready))
+
+
+def _fresh(item: Item) -> bool:
+    return item.state in (ItemState.READY, ItemState.INTERRUPTED, ItemState.CANCELLED)

@@ -1,0 +1,307 @@
+"""What stands where the answer will be: empty, ready, busy, wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QWidget
+
+from pura_audit.jobs.queue import Failure, Progress
+from pura_audit.platform.i18n import duration, filled, translate
+from pura_audit.session.queue_model import Item, ItemState, measure_words, state_words
+from pura_audit.theme.fonts import app_icon
+from pura_audit.theme.theme import GRID
+from pura_audit.widgets.card import (
+    ScrollCard,
+    add_parts,
+    dropped_paths,
+    label,
+    progress_bar,
+    push_button,
+    row_of,
+)
+from pura_audit.widgets.form_dialog import plain_button
+from pura_audit.workbench.setup import SetupView
+
+READING = "reading"
+
+
+def step_words(progress: Progress) -> str:
+    """Say what a step of the audit does."""
+    names = {
+        0: translate("Busy", "Loading the model"),
+        1: translate("Busy", "Taking the text in"),
+        2: translate("Busy", "Taking the text in"),
+        3: translate("Busy", "Splitting the text into tokens"),
+        4: translate("Busy", "Checking key, model and profile"),
+        5: translate("Busy", "Reading the text"),
+        6: translate("Busy", "Finding the steps that carry bits"),
+        7: translate("Busy", "Weighing each token"),
+        8: translate("Busy", "Decoding"),
+        9: translate("Busy", "Measuring the evidence"),
+        10: translate("Busy", "Finding passages"),
+        11: translate("Busy", "Ranking candidates"),
+        12: translate("Busy", "Putting it into words"),
+    }
+    return names.get(progress.step, progress.name)
+
+
+def progress_words(progress: Progress) -> str:
+    """Say how far a step is, and how long it will take."""
+    parts = [step_words(progress)]
+    if progress.name == READING and progress.total:
+        words = (
+            translate("Busy", "{n:count} of {all:count} tokens of {texts:count} texts")
+            if progress.texts > 1
+            else translate("Busy", "{n:count} of {all:count} tokens")
+        )
+        words = filled(words, n=progress.done, all=progress.total, texts=progress.texts)
+        parts[0] += f", {words}"
+    if progress.seconds_left is not None:
+        parts.append(left_words(progress.seconds_left))
+    return " · ".join(parts)
+
+
+def left_words(seconds: float) -> str:
+    """Say how long something will take from now on."""
+    return filled(translate("Busy", "{time:text} left"), time=duration(seconds))
+
+
+class EmptyView(ScrollCard):
+    """The invitation: open, paste, try the sample; and what is to be set up first."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        sign = label()
+        sign.setPixmap(app_icon().pixmap(56, 56))
+        sign.setAccessibleName("PURA Audit")
+        heading = label(translate("Empty", "Drop a text here"), "answer")
+        words = label(
+            translate(
+                "Empty",
+                "One file, many, or a folder; or paste a text. It is read on this computer, and "
+                "nothing leaves it.",
+            ),
+            "muted",
+            wrap=True,
+        )
+        words.setMaximumWidth(440)
+        self.open = push_button(translate("Empty", "Open files …"), role="main")
+        self.paste = push_button(translate("Empty", "Paste a text"))
+        self.sample = push_button(translate("Empty", "Try the sample"))
+        self.setup = SetupView()
+        self.setup.setMaximumWidth(720)
+        self.setup.hide()
+        self.setup.complete.connect(self.open.setFocus)
+        for widget in (sign, heading, words):
+            widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column = self.column
+        column.addStretch(2)
+        column.addWidget(sign, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addSpacing(GRID)
+        column.addWidget(heading, 0, Qt.AlignmentFlag.AlignCenter)
+        # As wide as they may be; their height follows their width.
+        words_row, setup_row = (row_of(None, (w, 1000), None) for w in (words, self.setup))
+        buttons = row_of(None, self.open, self.paste, self.sample, None)
+        add_parts(column, words_row, GRID * 2, buttons, GRID * 2, setup_row)
+        column.addStretch(3)
+
+
+class _PromptField(QPlainTextEdit):
+    """Text, or a file of candidates that is dropped on it.
+
+    Signals:
+        dropped: Path of the file.
+    """
+
+    dropped = Signal(object)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Take text and files."""
+        return bool(dropped_paths(source)) or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Hand a file on; put text in."""
+        files = dropped_paths(source)
+        if files:
+            self.dropped.emit(files[0])
+        else:
+            super().insertFromMimeData(source)
+
+
+class ReadyView(ScrollCard):
+    """A text that waits to be audited; the prompt can be given here.
+
+    Signals:
+        prompt_changed: The known prompt, and whether it is a list of candidates.
+        prompts_wanted: Candidates from a file: its path, or None where one is to be chosen.
+        missing_wanted: ``key``, ``model`` or ``profile``, which has to be made or chosen first.
+    """
+
+    prompt_changed = Signal(str, bool)
+    prompts_wanted = Signal(object)
+    missing_wanted = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = label("", "answer", wrap=True)
+        self.offers = {
+            name: plain_button(words, partial(self.missing_wanted.emit, name))
+            for name, words in (
+                ("key", translate("Ready", "&Key …")),
+                ("model", translate("Ready", "&Model …")),
+                ("profile", translate("Ready", "Pro&file …")),
+            )
+        }
+        self.words = label("", "muted", wrap=True)
+        self.expectation = label("", "muted", wrap=True)
+        self.expectation.hide()
+        self.prompt = _PromptField()
+        self.prompt.setTabChangesFocus(True)
+        self.prompt.setFixedHeight(64)
+        self.prompt.setPlaceholderText(
+            translate("Ready", "The text that the model was given, if you know it")
+        )
+        caption = label(
+            translate("Ready", "&Prompt, if it is known: it sharpens the evidence a lot"), "label"
+        )
+        caption.setBuddy(self.prompt)
+        self.prompt.setAccessibleName(translate("Ready", "Known prompt"))
+        self.several = QCheckBox(translate("Ready", "&Several candidates, one a line"))
+        self.several.setToolTip(
+            translate(
+                "Ready",
+                "Prompts that may have been given, at most 200; the evidence is the mean over all.",
+            )
+        )
+        self.from_file = plain_button(
+            translate("Ready", "Candidates from a &file …"), lambda: self.prompts_wanted.emit(None)
+        )
+        self.prompt.textChanged.connect(self._changed)
+        self.several.toggled.connect(self._changed)
+        self.prompt.dropped.connect(self.prompts_wanted)
+        offers = row_of(*self.offers.values(), None)
+        several = row_of(self.several, None, self.from_file, spacing=-1)
+        above = (self.heading, self.words, offers, self.expectation)
+        add_parts(self.column, *above, caption, self.prompt, several, None)
+
+    def _changed(self) -> None:
+        self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
+
+    def expect(self, words: str) -> None:
+        """Say what may be expected of the text."""
+        self.expectation.setText(words)
+        self.expectation.setVisible(bool(words))
+
+    def show_item(
+        self, item: Item, missing: Sequence[str] = (), *, installing: bool = False
+    ) -> None:
+        """Show a text that was not audited yet, and what has to be chosen before it can be.
+
+        Args:
+            item: Its row.
+            missing: Which of key, model and profile are not chosen.
+            installing: A model is being installed, so that none is offered.
+        """
+        fresh = item.state in (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
+        missing = missing if fresh and not item.sample else ()
+        for name, button in self.offers.items():
+            button.setVisible(name in missing and not (name == "model" and installing))
+        opening = translate("Ready", "Opening the finding")
+        heading = opening if item.state is ItemState.DONE else state_words(item.state)
+        if missing and item.state is ItemState.READY:
+            heading = translate("Ready", "Something is missing before it can be audited")
+        self.heading.setText(heading)
+        way = {
+            ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),
+            ItemState.INTERRUPTED: translate(
+                "Ready", "The program ended before it was done. Press Audit (Ctrl+Return)."
+            ),
+            ItemState.LOADING: "",
+            ItemState.DONE: "",
+        }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
+        if missing and installing and set(missing) == {"model"}:
+            way = translate("Ready", "It can be audited when the model is installed.")
+        elif missing:
+            way = translate("Ready", "It can be audited once these are made or chosen:")
+        parts = [item.name, measure_words(item)]
+        self.words.setText(" · ".join(p for p in parts if p) + (f"\n{way}" if way else ""))
+        for field in (self.prompt, self.several):
+            field.blockSignals(True)
+        if self.prompt.toPlainText() != item.prompt:
+            self.prompt.setPlainText(item.prompt)
+        self.several.setChecked(item.several)
+        for field in (self.prompt, self.several):
+            field.blockSignals(False)
+            field.setEnabled(not item.active)
+        self.from_file.setEnabled(not item.active)
+
+
+class BusyView(ScrollCard):
+    """What is being done; it can be stopped, and wait."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = label("", "answer")
+        self.words = label("", "muted", wrap=True)
+        self.bar = progress_bar(translate("Busy", "Progress of the audit"))
+        leave = label(
+            translate(
+                "Busy",
+                "You can go on working meanwhile: add texts, or look at other results.",
+            ),
+            "muted",
+            wrap=True,
+        )
+        self.cancel = push_button(translate("Busy", "Cancel"))
+        self.pause = push_button(translate("Busy", "Pause"))
+        buttons = row_of(self.cancel, self.pause, None)
+        add_parts(self.column, self.heading, self.words, self.bar, leave, GRID, buttons, None)
+
+    def show_item(self, item: Item, *, paused: bool = False, expected: float | None = None) -> None:
+        """Show how far an audit is.
+
+        Args:
+            item: Its row.
+            paused: It waits until somebody lets it go on.
+            expected: Seconds that it was thought to take, before its own speed is known.
+        """
+        progress = item.progress or Progress(step=0, name="model")
+        share = progress.share
+        if progress.seconds_left is None and expected is not None:
+            progress = replace(progress, seconds_left=max(1.0, expected * (1 - (share or 0.0))))
+        auditing = state_words(ItemState.RUNNING)
+        self.heading.setText(translate("Busy", "Paused") if paused else auditing)
+        self.pause.setText(translate("Busy", "Go on") if paused else translate("Busy", "Pause"))
+        self.words.setText(progress_words(progress))
+        self.bar.setRange(0, 0 if share is None and not paused else 1000)
+        self.bar.setValue(round(1000 * (share or 0.0)))
+
+
+class ErrorView(ScrollCard):
+    """What happened, what it means, what to do; where the result would have stood."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = label(state_words(ItemState.FAILED), "answer")
+        self.what = label("", "attention", wrap=True)
+        self.meaning = label(
+            translate("Error", "No statement is made about the text. The other texts go on."),
+            wrap=True,
+        )
+        self.way = label("", "value", wrap=True)
+        self.again = push_button(translate("Error", "Try again"))
+        self.remove = push_button(translate("Error", "Remove"))
+        lines = (self.heading, self.what, self.meaning, self.way)
+        for line in lines:
+            line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        add_parts(self.column, *lines, GRID, row_of(self.again, self.remove, None), None)
+
+    def show_failure(self, failure: Failure, name: str) -> None:
+        """Show why."""
+        self.what.setText(f"{name}: {failure.message}")
+        self.way.setText(failure.hint)
+        self.way.setVisible(bool(failure.hint))

@@ -1,1 +1,0 @@
-"""What stands where nothing was audited yet, and what there is to set up."""

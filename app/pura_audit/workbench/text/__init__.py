@@ -1,1 +1,0 @@
-"""The text in question: its canvas, its card, the strip of a long document."""

@@ -1,0 +1,305 @@
+"""The card that holds the text: legend, find, shading."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from pura.record.audit import Audit
+from pura_audit.platform.i18n import filled, number, translate
+from pura_audit.session.selection import Selection
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import PADDING, Theme
+from pura_audit.widgets.card import (
+    Card,
+    ElidedLabel,
+    IconButton,
+    add_parts,
+    label,
+    push_button,
+    row_of,
+    search_field,
+)
+from pura_audit.widgets.text_layout import unusual
+from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
+
+_NAMED: Final = 3  # kinds of unusual characters
+LINES: Final = 52  # two of them
+WITH_LEGEND: Final = 170
+
+
+class Legend(QWidget):
+    """What the shades mean; as many rows as it needs."""
+
+    ROW: Final = 18
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setFixedHeight(self.ROW)
+        theme.changed.connect(self.update)
+        self.show_for(None)
+
+    def show_for(self, audit: Audit | None) -> None:
+        """Name what the shades speak of: the payload, or a mark that carries none."""
+        if audit is None or audit.profile.foreign is None:
+            name = translate(
+                "Text",
+                "Legend: blue supports the payload, orange with a dotted line speaks against it",
+            )
+        else:
+            name = translate(
+                "Text",
+                "Legend: blue speaks for the mark, orange with a dotted line speaks against it",
+            )
+        self._parts = (
+            ((1, 2, 3, 4), supporting(audit)),
+            ((-1, -2, -3, -4), translate("Text", "speaks against it (dotted)")),
+            ((0,), translate("Text", "carries no evidence")),
+        )
+        self.setAccessibleName(name)
+        self._fit()
+        self.update()
+
+    def _places(self, room: int) -> list[QPoint]:
+        """Return where each part begins."""
+        metrics = QFontMetrics(fonts.face(fonts.LABEL))
+        x = y = 0
+        found = []
+        for levels, words in self._parts:
+            width = 12 * len(levels) + 8 + metrics.horizontalAdvance(words) + 4
+            if x and x + width > room:
+                x, y = 0, y + self.ROW
+            found.append(QPoint(x, y))
+            x += width + 16
+        return found
+
+    def rows(self, room: int) -> int:
+        """Return how many rows it needs in a width."""
+        return self._places(room)[-1].y() // self.ROW + 1
+
+    def _fit(self) -> None:
+        self.setFixedHeight(self.rows(self.width()) * self.ROW)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take the rows that it needs."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw swatches and words."""
+        painter = QPainter(self)
+        painter.setFont(fonts.face(fonts.LABEL))
+        for place, (levels, words) in zip(self._places(self.width()), self._parts, strict=True):
+            x, y = place.x(), place.y()
+            for level in levels:
+                box = QRectF(x, y + 3, 12, 12)
+                painter.fillRect(box, self._theme.tokens.shade(level))
+                if level == 0:
+                    painter.setPen(QPen(self._theme.colour("line"), 1))
+                    painter.drawRect(box.adjusted(0, 0, -1, -1))
+                if level < 0:
+                    painter.setPen(QPen(self._theme.colour("against"), 2, Qt.PenStyle.DotLine))
+                    painter.drawLine(x + 1, y + 14, x + 11, y + 14)
+                x += 12
+            painter.setPen(self._theme.colour("muted"))
+            room = QRectF(x + 8, y, self.width(), self.ROW)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, words)
+
+
+class FindBar(QWidget):
+    """Search inside the text.
+
+    Signals:
+        toggled: It came up, or went away.
+    """
+
+    toggled = Signal()
+
+    def __init__(self, view: TextView, theme: Theme) -> None:
+        super().__init__()
+        self._view = view
+        self._found, self._place = 0, 0
+        self.field = search_field(translate("Find", "Find in the text"))
+        self.field.setClearButtonEnabled(False)
+        self._words = label("", "muted")
+        buttons = (
+            IconButton(theme, "up", translate("Find", "Previous"), lambda: self.go(-1)),
+            IconButton(theme, "down", translate("Find", "Next"), lambda: self.go(1)),
+            IconButton(theme, "close", translate("Find", "Close"), self.leave),
+        )
+        row_of((self.field, 1), self._words, *buttons, inside=self)
+        self.field.textChanged.connect(self._search)
+        self.field.returnPressed.connect(lambda: self.go(1))
+        self.hide()
+
+    def enter(self) -> None:
+        """Show the bar and write into it."""
+        self.show()
+        self.toggled.emit()
+        self.field.setFocus()
+        self.field.selectAll()
+        self._search(self.field.text())
+
+    def leave(self) -> None:
+        """Hide the bar and its marks."""
+        self._view.mark_matches("")
+        self.hide()
+        self.toggled.emit()
+        self._view.setFocus()
+
+    def go(self, by: int) -> None:
+        """Go to the next or previous place."""
+        if self._found:
+            self._place = (self._place + by) % self._found
+            self._show()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape leaves."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.leave()
+        else:
+            super().keyPressEvent(event)
+
+    def _search(self, words: str) -> None:
+        self._found, self._place = self._view.mark_matches(words), 0
+        if self._found:
+            self._show()
+        else:
+            self._words.setText(translate("Find", "not found") if words else "")
+
+    def _show(self) -> None:
+        self._view.go_to_match(self._place)
+        self._words.setText(f"{self._place + 1} / {number(self._found)}")
+
+
+class TextCard(Card):
+    """Where it shows."""
+
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(translate("Text", "Text"), parent)
+        self._shaded = False
+        self.view = TextView(selection, theme)
+        self.view.setMinimumHeight(LINES)
+        self.find_bar = FindBar(self.view, theme)
+        self._legend = Legend(theme)
+        # Shortened, not wrapped: the text needs the lines in a low window.
+        self._note, self.unusual = ElidedLabel(role="small"), ElidedLabel(role="small")
+        self._shade = push_button(translate("Text", "Show shading"), role="link")
+        self._shade.setCheckable(True)
+        self._shade.toggled.connect(self._toggle)
+        words = translate("Text", "Find in the text (Ctrl+F)")
+        self.head.addWidget(IconButton(theme, "search", words, self.find_bar.enter))
+        foot = row_of((self._legend, 1), (self._note, 1), self._shade, spacing=-1)
+        self.strip = DocumentStrip(self.view, selection, theme)
+        middle = row_of((self.view, 1), self.strip)
+        add_parts(self.body, (middle, 1), self.find_bar, self.unusual, foot)
+
+    def show_text(self, text: str, audit: Audit | None, note: str = "") -> None:
+        """Show a text with or without findings.
+
+        Args:
+            text: The text.
+            audit: What was found.
+            note: Why nothing is shaded, where there is no audit.
+        """
+        self.view.show_text(text, audit)
+        self._legend.show_for(audit)
+        self.aside.setText(_facts(text, audit))
+        words = _unusual(text)
+        self.unusual.setText(words)
+        self.unusual.setVisible(bool(words))
+        found = audit is not None and audit.verdict == "mark"
+        # Shading a text without a finding misleads; whoever wants it asks for it.
+        self._shade.setVisible(audit is not None and not found)
+        self._shade.setChecked(False)
+        self._set_shading(on=found)
+        self._note.setText(
+            translate("Text", "Not shaded, since nothing was found.")
+            if audit is not None and not found
+            else note
+        )
+        self._show_note()
+
+    def _toggle(self, checked: bool) -> None:
+        self._shade.setText(
+            translate("Text", "Hide shading") if checked else translate("Text", "Show shading")
+        )
+        self._set_shading(on=checked)
+
+    def _set_shading(self, *, on: bool) -> None:
+        self.view.set_shading(on)
+        self._shaded = on
+        self._show_legend()
+        self._show_note()
+
+    def _show_note(self) -> None:
+        self._note.setVisible(not self._shaded and bool(self._note.text()))
+
+    def _show_legend(self) -> None:
+        rows = self._legend.rows(self.width() - 2 * PADDING)
+        self._legend.setVisible(self._shaded and self.height() >= WITH_LEGEND * rows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the room to the text where there is little."""
+        super().resizeEvent(event)
+        self._show_legend()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the room of two lines and what stands below them; the legend can be spared."""
+        least = super().minimumSizeHint()
+        spare = 0 if self._legend.isHidden() else self._legend.height() + self.body.spacing()
+        return QSize(least.width(), least.height() - spare)
+
+
+def _unusual(text: str) -> str:
+    """Name what a reader would not see, or would see as empty boxes."""
+    scripts, hidden = unusual(text, fonts.face(fonts.READING))
+    lines = []
+    if scripts:
+        one = translate("Text", "{script:text}, {n:count} {n:plural(character|characters)}")
+        words = translate("Text", "No font of this computer has: {scripts:text}.")
+        lines.append(filled(words, scripts=_some(one, "script", scripts)))
+    if hidden:
+        one = translate("Text", "{name:text} ({n:count})")
+        words = translate("Text", "Hidden characters, shown as signs: {names:text}.")
+        lines.append(filled(words, names=_some(one, "name", hidden)))
+    return " ".join(lines)
+
+
+def _some(one: str, blank: str, found: dict[str, int]) -> str:
+    """Write the most frequent of some things, and how many more kinds there are."""
+    first = list(found.items())[:_NAMED]
+    parts = [filled(one, n=count, **{blank: name}) for name, count in first]
+    if more := len(found) - len(first):
+        words = translate("Text", "{n:count} {n:plural(more kind|more kinds)}")
+        parts.append(filled(words, n=more))
+    return "; ".join(parts)
+
+
+def _facts(text: str, audit: Audit | None) -> str:
+    if audit is None:
+        return filled(translate("Text", "{n:count} {n:plural(character|characters)}"), n=len(text))
+    tokens = filled(translate("Text", "{n:count} {n:plural(token|tokens)}"), n=audit.input.tokens)
+    if audit.stopped is not None:
+        words = translate("Text", "{read:count} of {n:count} tokens read, the rest is grey")
+        tokens = filled(words, read=audit.stopped.read, n=audit.stopped.tokens)
+    parts = [
+        tokens,
+        filled(
+            translate("Text", "{n:count} carry bits")
+            if audit.profile.foreign is None
+            else translate("Text", "{n:count} {n:plural(counts|count)}"),
+            n=audit.evidence.usable,
+        ),
+    ]
+    if len(audit.finding.marks) > 1:
+        marks = translate("Text", "{n:count} {n:plural(mark|marks)}")
+        parts.append(filled(marks, n=len(audit.finding.marks)))
+    if passages := len(audit.finding.passages):
+        words = translate("Text", "{n:count} {n:plural(passage|passages)}")
+        parts.append(filled(words, n=passages))
+    return " · ".join(parts)

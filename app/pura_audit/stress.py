@@ -32,7 +32,7 @@ from pura.keys import KeyRef
 from pura.record.audit import Audit
 from pura.record.comparison import Kind, align
 from pura.scheme import Payload, Profile
-from pura.usecases.stress import Try, list_attacks, stress_text
+from pura.usecases.measurements import Try, list_attacks, stress_text
 from pura_audit.jobs.queue import Progress, with_progress
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.session.export import csv_text

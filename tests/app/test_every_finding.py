@@ -22,7 +22,7 @@ from pura.batch.results import (
     row_of,
 )
 from pura.caselog import CaseLog, open_case, read_case, save_audit
-from pura.cli.words import audit_lines
+from pura.cli.verify import audit_lines
 from pura.record import answers, json_io
 from pura.record.answers import Answer, Role
 from pura.record.audit import Audit

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QLabel
 
 from pura.batch.results import finding_of, read_row, row_of
 from pura.caselog import CaseLog, list_cases, open_case, save_audit
-from pura.cli.words import audit_lines
+from pura.cli.verify import audit_lines
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits

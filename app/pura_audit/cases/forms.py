@@ -30,7 +30,7 @@ from pura.caselog.verify import LogCheck
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.check import BAD
-from pura.usecases.cases import SavedAudits, SaveTo, check_log, review_finding, save_audits
+from pura.usecases.cases import SaveTo, check_log, review_finding, save_audits
 from pura_audit.cases.pane import ERASED, case_name, moment
 from pura_audit.jobs.queue import Done, Job, Outcome, by_outcome, with_progress
 from pura_audit.platform.i18n import decimal, filled, language, translate
@@ -455,12 +455,12 @@ class SaveDialog(TriedDialog):
         work = partial(save_audits, self._cases.environment, to, audits)
         self._cases.change(with_progress(work), self._saved, self)
 
-    def _saved(self, outcome: Outcome[SavedAudits]) -> None:
+    def _saved(self, outcome: Outcome[tuple[Case, int]]) -> None:
         self.ended(outcome)
         if isinstance(outcome, Done):
-            done = outcome.result
-            SaveDialog.last = done.case.name or ""
-            self.saved.emit(done.case, done.count)
+            case, count = outcome.result
+            SaveDialog.last = case.name or ""
+            self.saved.emit(case, count)
 
 
 class CheckDialog(PlainDialog):

@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
 from pura.report.statement import StatementCheck
-from pura.usecases.reports import check_report
-from pura.usecases.statements import check_statement
+from pura.usecases.reports import check_report, check_statement
 from pura_audit.jobs.queue import Done, Failure, Job, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session

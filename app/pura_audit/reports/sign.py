@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
 
 from pura.base import numerals
 from pura.keys import Secret, passphrase_bytes
-from pura.report.signing import SignOptions
-from pura.usecases.reports import SignedReport, is_draft, sign_report
+from pura.report.signing import Certificate, SignOptions
+from pura.usecases.reports import is_draft, sign_report
 from pura_audit.jobs.queue import Done, Failure, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
@@ -177,7 +177,7 @@ class ReportSignDialog(WorkingDialog):
             auditor=self.session.settings.current.auditor,
             replace=True,  # the file dialog has asked about a file that is there
         )
-        self.begin(with_progress(work), words=_signed)
+        self.begin(with_progress(work), words=lambda certificate: _signed(to, certificate))
 
     def _ask_report(self) -> None:
         kinds = translate("SignReport", "Reports (*.pdf)"), translate("SignReport", "All files (*)")
@@ -204,13 +204,13 @@ class ReportSignDialog(WorkingDialog):
         )
 
 
-def _signed(done: SignedReport) -> str:
+def _signed(path: Path, certificate: Certificate) -> str:
     return filled(
         translate(
             "SignReport",
             "“{file:text}” is signed as {who:text}; the certificate is valid until {end:text}.",
         ),
-        file=done.path.name,
-        who=done.certificate.subject,
-        end=numerals.date(done.certificate.not_after.date().isoformat(), language()),
+        file=path.name,
+        who=certificate.subject,
+        end=numerals.date(certificate.not_after.date().isoformat(), language()),
     )

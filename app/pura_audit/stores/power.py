@@ -18,10 +18,9 @@ from PySide6.QtWidgets import (
 
 from pura.keys import Secret
 from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
-from pura.usecases.power import (
+from pura.usecases.measurements import (
     SHARES,
     PowerFound,
-    PowerLine,
     add_power,
     estimate_power,
     export_power,
@@ -34,7 +33,7 @@ from pura.usecases.power import (
     sign_power,
 )
 from pura.verdict.policy import Policy, default_policy
-from pura.verdict.power import MAX_NAME, SHORT, PowerFile
+from pura.verdict.power import MAX_NAME, SHORT, PowerEntry, PowerFile
 from pura_audit.jobs.queue import Done, Outcome, Progress, with_progress
 from pura_audit.platform.i18n import duration, filled, number, translate
 from pura_audit.session.session import Session
@@ -499,7 +498,7 @@ def _detail(found: PowerFound) -> str:
     )
 
 
-def _line(line: PowerLine) -> tuple[str, ...]:
+def _line(line: PowerEntry) -> tuple[str, ...]:
     """Return a line of a table in cells."""
     if line.edit:
         what = filled(translate("Power", "edited ({edit:text})"), edit=line.edit)
@@ -510,8 +509,8 @@ def _line(line: PowerLine) -> tuple[str, ...]:
         what = translate("Power", "whole texts")
     from_ = translate("Power", "{n:count} positions")
     none = translate("Power", "not shown")
-    needed = [none if n is None else filled(from_, n=n) for n in line.needed]
-    return (what, *needed, f"{int(100 * line.most)} %", number(line.texts))
+    needed = [none if n is None else filled(from_, n=n) for n in map(line.needed, SHARES)]
+    return (what, *needed, f"{int(100 * max(line.limits))} %", number(max(line.texts)))
 
 
 def _stored(made: PowerFile) -> str:

@@ -196,7 +196,7 @@ def _audit(
 
 
 def _report(console: Console, audit: Audit, payload: Payload) -> None:
-    from pura.cli.words import audit_lines
+    from pura.cli.verify import audit_lines
 
     console.print()
     for words, style in audit_lines(audit, "en"):

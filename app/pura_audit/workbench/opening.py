@@ -19,10 +19,9 @@ from pura.caselog.cases import UNFILED
 from pura.caselog.package import SUFFIX as CASE
 from pura.keys.sealed import SUFFIX as KEY
 from pura.scheme import Profile
-from pura.usecases.bundles import SUFFIX as BUNDLE
 from pura.usecases.cases import open_saved
-from pura.usecases.register import RegisterDone
-from pura.usecases.register import import_register as add_register
+from pura.usecases.keys import SUFFIX as BUNDLE
+from pura.usecases.profiles import import_register as add_register
 from pura.verdict.policy import SCHEMA as POLICY
 from pura.verdict.power import TABLE_SCHEMA as POWER
 from pura_audit.jobs.queue import or_say
@@ -408,13 +407,13 @@ def import_register(host: Host) -> QDialog | None:
 def _take_in_register(host: Host, path: Path, profile: Profile) -> None:
     session = host.session
 
-    def taken(done: RegisterDone) -> None:
+    def taken(done: tuple[int, int, str]) -> None:
         words = translate(
             "Register",
             "{n:plural(One entry was|{n:count} entries were)} added to the register; "
             "it has {all:count} now.",
         )
-        host.say(filled(words, n=done.rows, all=done.entries))
+        host.say(filled(words, n=done[0], all=done[1]))
 
     session.do(
         lambda context: add_register(

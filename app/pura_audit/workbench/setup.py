@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QGridLayout, QLine
 
 from pura.keys import Place, Secret, State, passphrase_bytes
 from pura.model.store import builtin_model
-from pura.usecases.bundles import SUFFIX, Bundle, create_bundle, open_bundle, take_bundle
-from pura.usecases.keys import unlock_files
+from pura.usecases.keys import SUFFIX, Bundle, create_bundle, open_bundle, take_bundle, unlock_files
 from pura.usecases.models import add_model, install_model
 from pura.usecases.profiles import create_profile, import_profile
 from pura_audit.cases.forms import AskDialog

@@ -9,7 +9,7 @@ things where the kernel cannot be asked. What the kernel can do and does not do 
 input: one line of JSON with a folder that may suffer; in it lies a file ``mine``. Each call is made
 of the C library, past everything that Python could forbid. Standard output: one JSON object;
 ``open`` names the calls that were not refused, ``bars`` says what holds. ``pura selftest`` runs
-this on the user's own machine (:func:`pura.usecases.selftest.check_cage`), and so do tests.
+this on the user's own machine (:func:`pura.usecases.doctor.check_cage`), and so do tests.
 """
 
 from __future__ import annotations

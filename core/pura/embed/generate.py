@@ -233,11 +233,11 @@ def generate_batch(
     check_fit(model, profile, keys_each)
     starts = [prompt_ids(model, prompt, profile, chat=chat) for prompt in prompts]
     _check_lengths(model, starts, tokens, batch_size)
-    rng = rngs_for(seed, count)
+    rngs = rngs_for(seed, count)
     engine = MarkingEngine()
     rows = [
-        engine.add(key, payload, profile, die)
-        for key, payload, die in zip(keys_each, payloads, rng, strict=True)
+        engine.add(key, payload, profile, rng)
+        for key, payload, rng in zip(keys_each, payloads, rngs, strict=True)
     ]
     parts = [
         _Part(model, starts[s], engine, rows[s], ignore_eos)

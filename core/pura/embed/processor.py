@@ -142,10 +142,10 @@ class PuraLogitsProcessor(LogitsProcessor):
             raise GenerationError("generate.logits", logits=scores.shape[-1])
         if _looks_like_beams(input_ids, scores):
             _refuse(_BEAMS)
-        rng = rngs_for(self._seed, rows)
+        rngs = rngs_for(self._seed, rows)
         return [
-            self._engine.add(key, payload, self._profile, die)
-            for key, payload, die in zip(keys, payloads, rng, strict=True)
+            self._engine.add(key, payload, self._profile, rng)
+            for key, payload, rng in zip(keys, payloads, rngs, strict=True)
         ]
 
     def _check_step(self, input_ids: torch.Tensor) -> None:

@@ -27,9 +27,8 @@ from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases.audits import Setup, UnreadFile, prepared
-from pura.usecases.bundles import create_bundle
 from pura.usecases.environment import Environment
-from pura.usecases.keys import create_key
+from pura.usecases.keys import create_bundle, create_key
 from pura.usecases.profiles import save_profile
 from pura.verdict.policy import default_policy
 from pura_audit import application

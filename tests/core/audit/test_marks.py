@@ -13,7 +13,7 @@ import pytest
 from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_documents, audit_text
 from pura.batch.results import finding_of
-from pura.cli.words import audit_lines
+from pura.cli.verify import audit_lines
 from pura.documents import from_text
 from pura.record import json_io
 from pura.record.audit import Audit

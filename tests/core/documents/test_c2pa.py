@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pura.audit.options import AuditText, Options, input_facts
 from pura.audit.run import audit_text
 from pura.audit.variants import variants_of
-from pura.cli.words import audit_lines
+from pura.cli.verify import audit_lines
 from pura.documents import characters, from_text, read_document
 from pura.documents.restore import restore
 from pura.record import json_io

@@ -14,7 +14,7 @@ from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import formats, read_data, reading
 from pura.documents.formats import ReadOptions
 from pura.documents.reading import read_caged
-from pura.usecases.selftest import check_cage
+from pura.usecases.doctor import check_cage
 
 HTML = formats.FORMATS["html"]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of the Linux kernel")

@@ -78,7 +78,7 @@ def test_rows_say_what_records_say_and_lead_to_them(
     for row in (rows[0], rows[3]):
         assert row["payload"] == whole.payload.bits == first["payload"]
         assert row["log10_e"] == pytest.approx(whole.evidence.log10_e, abs=1e-3)
-        assert row["passages"] == tuple((p.start, p.end) for p in whole.marks[0].passages)
+        assert row["passages"] == [[p.start, p.end] for p in whole.marks[0].passages]
         assert 0.5 < (row["share"] or 0) <= 1
     opened = record_of(rows[3], tmp_path / "records")
     assert opened is not None

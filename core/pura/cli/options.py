@@ -1,12 +1,10 @@
-"""Inputs and options that ``pura verify`` and ``pura batch run`` share.
-
-Both are made into what the use cases take.
-"""
+"""Options that commands share, and what they become: keys, profile, environment, set-up."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -14,32 +12,240 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
 
 import typer
 
-from pura.base.errors import InputError
+from pura.base.errors import InputError, KeyStoreError, ProfileError
 from pura.base.files import read_start
 from pura.base.json_text import read_json
 from pura.base.numerals import visible
-from pura.cli.common import (
-    DeviceOption,
-    DtypeOption,
-    FdrOption,
-    KeyFile,
-    KeyName,
-    ModelOption,
-    PolicyOption,
-    ProfileOption,
-    environment,
-    find_keys,
-    load_profile,
-    refuse_rate,
-    stored_profiles,
+from pura.base.paths import user_paths
+from pura.cli.terminal import (
+    ask_folder,
+    notes,
+    refuse_unknown,
+    say,
+    warn_exposed,
+    with_passphrase,
 )
-from pura.cli.terminal import notes, say
+from pura.measure import Bounds
 from pura.usecases.choices import DECODERS, Choices
 
 if TYPE_CHECKING:
     from pura.documents.folders import Summary, WalkOptions
+    from pura.keys import KeyRef
+    from pura.scheme import Profile
     from pura.usecases.audits import Setup
     from pura.usecases.environment import Environment
+
+
+def _stored_keys() -> list[str]:
+    return [entry.name for entry in environment().keys.list()]
+
+
+def stored_profiles() -> list[str]:
+    """Return the names that a shell completes."""
+    return list(environment().profiles.names())
+
+
+def _installed_models() -> list[str]:
+    return [model.name for model in environment().models.list()]
+
+
+# Each option that several commands take, with the same words.
+Auditor = Annotated[
+    str | None,
+    typer.Option(
+        "--auditor",
+        metavar="NAME",
+        envvar="PURA_AUDITOR",
+        help="Who acts, as the log shall say; else whoever works here.",
+    ),
+]
+Certificate = Annotated[
+    Path, typer.Option(metavar="FILE.p12", help="Certificate and key, PKCS#12.")
+]
+CertificatePassphrase = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
+]
+DrawSeed = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
+FileToWrite = Annotated[Path, typer.Option("--output", "-o", help="File to write.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+JsonPrinted = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+PayloadBits = Annotated[
+    str, typer.Option(metavar="BITS", help="The payload as 0 and 1, or 0x… in hex.")
+]
+ReplaceFile = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
+ReplaceFiles = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+KeyName = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key",
+        metavar="NAME",
+        envvar="PURA_KEY",
+        help="Stored key; may be given several times.",
+        autocompletion=_stored_keys,
+    ),
+]
+KeyFile = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        help="File with a key: hex, base64 or encrypted. It is used for this run only.",
+    ),
+]
+ProfileOption = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        metavar="FILE",
+        envvar="PURA_PROFILE",
+        help="Profile: a file or a stored name.",
+        autocompletion=stored_profiles,
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        envvar="PURA_MODEL",
+        help="Installed model, or a local folder or GGUF.",
+        autocompletion=_installed_models,
+    ),
+]
+DeviceOption = Annotated[
+    str, typer.Option("--device", help="auto, cpu, cuda or mps; cuda is never replaced silently.")
+]
+DtypeOption = Annotated[
+    str,
+    typer.Option(
+        "--dtype",
+        help="Number format: float32; bfloat16 where GPU or processor has it; float16 on a GPU.",
+    ),
+]
+PolicyOption = Annotated[
+    Path | None, typer.Option("--policy", metavar="FILE", help="Policy instead of the stored one.")
+]
+JobsOption = Annotated[
+    int,
+    typer.Option("--jobs", "-j", min=1, help="Processes or actors, each with a model of its own."),
+]
+EngineOption = Annotated[
+    str,
+    typer.Option("--engine", help="Who reads: local, or ray: actors of a cluster (RAY_ADDRESS)."),
+]
+FdrOption = Annotated[
+    float | None,
+    typer.Option(
+        "--fdr",
+        metavar="ALPHA",
+        help="Also choose from the batch with this false discovery rate (e-BH).",
+    ),
+]
+
+
+def number(bounds: Bounds, words: str) -> Any:
+    """Return an option for a number between bounds.
+
+    Args:
+        bounds: Its limits.
+        words: Its help.
+    """
+    return typer.Option(min=bounds.least, max=bounds.most, help=words)
+
+
+def refuse_rate(fdr: float | None) -> None:
+    """Refuse a false discovery rate that is none."""
+    if fdr is not None and not 0 < fdr < 1:
+        raise typer.BadParameter(say("choose.rate"), param_hint="--fdr")
+
+
+def environment(device: str = "auto", dtype: str = "float32") -> Environment:
+    """Return the user's environment, for one call of the command."""
+    from pura.usecases.environment import Environment
+
+    paths = user_paths()
+    folder = paths.config / "keys"
+    return Environment(
+        paths=paths, device=device, dtype=dtype, ask_folder=lambda new: ask_folder(folder, new=new)
+    )
+
+
+@contextmanager
+def session(device: str = "auto", dtype: str = "float32") -> Iterator[Environment]:
+    """Lend the user's environment; keys that are read for this run are wiped afterwards."""
+    at = environment(device, dtype)
+    try:
+        yield at
+    finally:
+        at.session_keys.wipe()
+
+
+def find_keys(
+    at: Environment,
+    names: list[str] | None,
+    files: list[Path] | None,
+    profile: Profile | None = None,
+) -> list[KeyRef]:
+    """Return the keys that the options name; those of files are read for this run.
+
+    Args:
+        at: Where keys are.
+        names: Of stored keys.
+        files: With keys.
+        profile: Of a mark by others: without any option its own key is taken.
+
+    Raises:
+        PuraError: None is named, or one is not there or cannot be read.
+    """
+    found = [_from_file(at, path) for path in files or []]
+    found += [at.stored_key(name) for name in names or []]
+    if not found and profile is not None and profile.foreign is not None:
+        found = [at.key_of(profile.key or "")]
+    if not found:
+        raise KeyStoreError("audit.no-key", code="key-missing")
+    return found
+
+
+def find_key(at: Environment, names: list[str] | None, files: list[Path] | None) -> KeyRef:
+    """Return the one key that the options name.
+
+    Raises:
+        PuraError: None is named, several are, or it is not there or cannot be read.
+    """
+    found = {ref.fingerprint: ref for ref in find_keys(at, names, files)}
+    if len(found) != 1:
+        raise KeyStoreError("command.one-key", code="key-missing")
+    return next(iter(found.values()))
+
+
+def _from_file(at: Environment, path: Path) -> KeyRef:
+    from pura.usecases.keys import open_key_file
+
+    warn_exposed(path)
+    return with_passphrase(
+        lambda secret: open_key_file(at, path, secret), None, say("ask.of", name=path.name)
+    )
+
+
+def load_profile(at: Environment, name: str, *, foreign: bool = False) -> Profile:
+    """Return a profile by file path or stored name.
+
+    Args:
+        at: Where profiles are stored.
+        name: The path or name.
+        foreign: It may be of a mark by others, which can be looked for and nothing else.
+
+    Raises:
+        ProfileError: There is none, it is damaged, or of a mark by others.
+    """
+    from pura.scheme import Profile
+    from pura.usecases.profiles import find_profile
+
+    profile = Profile.load(find_profile(at, name))
+    if profile.foreign is not None and not foreign:
+        raise ProfileError("profile.foreign-only", code="usage")
+    return profile
 
 
 MAX_IDS_BYTES: Final = 16 << 20
@@ -188,9 +394,7 @@ class AuditOptions:
 
     def refuse(self) -> None:
         """Refuse a decoder that is none, and a rate that is none, before any work."""
-        if self.decoder not in DECODERS:
-            known = ", ".join(DECODERS)
-            raise typer.BadParameter(say("choose", known=known), param_hint="--decoder")
+        refuse_unknown("--decoder", self.decoder, DECODERS)
         refuse_rate(self.fdr)
 
     def environment(self) -> Environment:

@@ -1,8 +1,9 @@
-"""Power of an organisation's own: measure, add, sign, show, rely on, remove (power.md)."""
+"""What is measured on texts: power of an organisation's own, and what attacks do to a mark."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,19 +13,32 @@ from pura.base.errors import InputError, PolicyError
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
-from pura.keys import Secret
+from pura.keys import KeyRef, Secret
 from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
-from pura.scheme import Profile
+from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
+from pura.usecases.keys import open_identity, trusted_roots
 from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import SHORT, PowerFile, PowerTable, read_power_file, seal, statement
+from pura.verdict.power import (
+    SHORT,
+    PowerEntry,
+    PowerFile,
+    PowerTable,
+    read_power_file,
+    seal,
+    statement,
+)
 
 if TYPE_CHECKING:
+    from pura.measure.attacks.base import Damage, Tools
+    from pura.measure.attacks.table import Attack, Stressed
+    from pura.measure.decomposition import BitMargin, BitReadings, Decomposition
+    from pura.measure.evaluate import MeasuredText
     from pura.measure.power_plan import PowerPlan
     from pura.report.signing import SignatureWord
 
+
 MAX_PROMPTS: Final = 1 << 22
-MAX_CERTIFICATE: Final = 1 << 20
 SHARES: Final = (0.8, 0.95)
 """Shares of texts found that people are shown the length for."""
 
@@ -44,45 +58,16 @@ class PowerFound:
     relied_on: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class PowerLine:
-    """One line of a table, as people are shown it.
-
-    Attributes:
-        edit: What was done to the texts; empty for nothing.
-        text_usable: Usable positions of the longest texts that passages stood in; 0 for texts
-            marked from end to end.
-        needed: Usable positions from which each of :data:`SHARES` is reached; None where it is not.
-        most: The largest share that is reached, as a lower limit.
-        texts: Texts of the largest class.
-    """
-
-    edit: str
-    text_usable: int
-    needed: tuple[int | None, ...]
-    most: float
-    texts: int
-
-
-def power_lines(table: PowerTable, threshold: float) -> tuple[PowerLine, ...]:
+def power_lines(table: PowerTable, threshold: float) -> tuple[PowerEntry, ...]:
     """Return what a table says at the lowest threshold that is at least the asked one.
 
     Args:
         table: The table.
         threshold: log10 of the evidence that counts as found.
     """
-    levels = [entry.threshold for entry in table.entries if entry.threshold >= threshold]
-    return tuple(
-        PowerLine(
-            edit=entry.edit,
-            text_usable=entry.text_usable,
-            needed=tuple(entry.needed(share) for share in SHARES),
-            most=max(entry.limits),
-            texts=max(entry.texts),
-        )
-        for entry in table.entries
-        if levels and entry.threshold == min(levels)
-    )
+    above = [entry for entry in table.entries if entry.threshold >= threshold]
+    lowest = min((entry.threshold for entry in above), default=threshold)
+    return tuple(entry for entry in above if entry.threshold == lowest)
 
 
 def plan_power(
@@ -285,12 +270,10 @@ def sign_power(
         PolicyError: There is no such table.
         SigningError: The certificate cannot be used.
     """
-    from pura.report.signing import load_identity, sign_detached
+    from pura.report.signing import sign_detached
 
     sealed = environment.power.get(name)
-    with passphrase.used() as words:
-        data = read_bounded(certificate, MAX_CERTIFICATE, PolicyError)
-        identity = load_identity(data, words, now=datetime.now(UTC))
+    identity = open_identity(certificate, passphrase, PolicyError)
     signed = seal(sealed.data, sign_detached(statement(sealed.fingerprint), identity))
     path = environment.power.put(signed)
     return show_power(environment, str(path))
@@ -358,16 +341,252 @@ def _check(sealed: PowerFile, trust: tuple[Path, ...]) -> SignatureWord | None:
     """Refuse a table whose signature is not of it."""
     if sealed.signature is None:
         return None
-    from pura.report.check import load_trust
     from pura.report.signing import check_detached
 
-    roots = [
-        der
-        for path in trust
-        for der in load_trust(read_bounded(path, MAX_CERTIFICATE, PolicyError))
-    ]
+    roots = trusted_roots(trust, PolicyError)
     now = datetime.now(UTC)
     signed = check_detached(sealed.signature, statement(sealed.fingerprint), roots, now)
     if not signed.intact:
         raise PolicyError("power.forged", code="power-forged")
     return signed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decomposed:
+    """The decomposition of one text, by the paper's LLRs and by the exact log ratios.
+
+    Attributes:
+        paper: By the paper's.
+        exact: By the exact ones; their ``Z`` is on a scale of its own.
+        readings: The paper's readings, one by one.
+        paper_bits: Each codeword position on its own, by the paper's.
+        exact_bits: The same by the exact ones.
+        outcome: What both decoders made of the edited text.
+    """
+
+    paper: Decomposition
+    exact: Decomposition
+    readings: BitReadings
+    paper_bits: tuple[BitMargin, ...]
+    exact_bits: tuple[BitMargin, ...]
+    outcome: MeasuredText
+
+
+def decompose_text(
+    environment: Environment,
+    *,
+    original: str,
+    edited: str,
+    payload: Payload,
+    key: KeyRef,
+    profile: Profile,
+    model: str | None = None,
+) -> Decomposed:
+    """Say what an edit did to the evidence of a text whose payload is known.
+
+    docs/lab.md says what the numbers are.
+
+    Args:
+        environment: Whose keys and models.
+        original: The marked text.
+        edited: What became of it.
+        payload: What it carries.
+        key: What it was marked with.
+        profile: How.
+        model: The verifier's model; None takes the profile's.
+
+    Raises:
+        PuraError: Key, payload, profile or model cannot be used.
+    """
+    import numpy as np
+
+    from pura.measure.decomposition import (
+        align,
+        bit_readings,
+        bits_of,
+        decompose,
+        exact_llrs,
+        paper_llrs,
+        survived,
+    )
+    from pura.measure.evaluate import evaluate
+    from pura.measure.power import read_as
+    from pura.model.tokenise import tokenise
+    from pura.scheme import encode, schedule
+
+    code = encode(payload, profile)
+    reader = environment.model(model, profile=profile)
+    before = np.asarray(tokenise(reader.tokenizer, original).ids)
+    after = np.asarray(tokenise(reader.tokenizer, edited).ids)
+    kept = survived(align(before, after), profile.context_window)
+    with environment.opened_keys([key]) as [(secret, _)]:
+        reading = read_as(reader, after, secret, profile, never_cancelled)
+        steps = schedule(after, reading.entropy_bits, secret, profile)
+        outcome = evaluate(reading, secret, payload, profile, prompt_known=False)
+    paper = bit_readings(steps, *paper_llrs(reading, steps, profile), code, kept)
+    sharp = exact_llrs(reading, steps, profile, prompt_known=False)
+    exact = bit_readings(steps, *sharp, code, kept)
+    rng = np.random.default_rng(1)
+    return Decomposed(
+        paper=decompose([paper], rng),
+        exact=decompose([exact], rng),
+        readings=paper,
+        paper_bits=bits_of(paper),
+        exact_bits=bits_of(exact),
+        outcome=outcome,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Try:
+    """One attack on the text.
+
+    Attributes:
+        strength: How hard it was to hit; None before any attack.
+        text: The text after it.
+        damage: How hard it did hit; None before any attack.
+        found: What the mark came to.
+    """
+
+    strength: float | None
+    text: str
+    damage: Damage | None
+    found: Decomposed
+
+
+def stress_text(
+    environment: Environment,
+    *,
+    text: str,
+    payload: Payload,
+    key: KeyRef,
+    profile: Profile,
+    attack: str,
+    strengths: tuple[float | None, ...] = (None,),
+    seed: int = 1,
+    model: str | None = None,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
+) -> tuple[Try, ...]:
+    """Attack a text whose payload is known, and say what each attack did to its mark.
+
+    Args:
+        environment: Whose keys and models.
+        text: The marked text.
+        payload: What it carries.
+        key: What it was marked with.
+        profile: How.
+        attack: The attack's name.
+        strengths: How hard it hits, one try each; None is its usual strength.
+        seed: Of all randomness; every strength begins with it.
+        model: What attacks and reads; None takes the usual one.
+        progress: Told before each try.
+        checkpoint: Asked before each.
+
+    Returns:
+        The tries; the first is the text as it is.
+
+    Raises:
+        PuraError: Key, payload, profile, model or attack cannot be used, or one lacks something.
+    """
+
+    def found(edited: str) -> Decomposed:
+        return decompose_text(
+            environment,
+            original=text,
+            edited=edited,
+            payload=payload,
+            key=key,
+            profile=profile,
+            model=model,
+        )
+
+    def told(number: int) -> None:
+        checkpoint()
+        progress(Stage(name="tries", done=number, total=len(strengths) + 1))
+
+    told(0)
+    tries = [Try(strength=None, text=text, damage=None, found=found(text))]
+    tools = attack_tools(environment, model=model)
+    for number, strength in enumerate(strengths, start=1):
+        told(number)
+        hit = attack_text(tools, attack=attack, text=text, seed=seed, strength=strength)
+        checkpoint()
+        tries.append(
+            Try(strength=strength, text=hit.text, damage=hit.damage, found=found(hit.text))
+        )
+    told(len(strengths) + 1)
+    return tuple(tries)
+
+
+def list_attacks() -> tuple[Attack, ...]:
+    """Return the attacks in the order of the table."""
+    from pura.measure.attacks.table import ATTACKS
+
+    return tuple(ATTACKS.values())
+
+
+def attack_text(
+    tools: Tools,
+    *,
+    attack: str,
+    text: str,
+    seed: int = 1,
+    strength: float | None = None,
+    params: Mapping[str, float] | None = None,
+) -> Stressed:
+    """Attack a text and measure what that did to it.
+
+    Args:
+        tools: What the attack may use, see :func:`attack_tools`.
+        attack: Its name.
+        text: The text.
+        seed: Of all randomness.
+        strength: How hard it hits; None takes its default.
+        params: Its further parameters.
+
+    Raises:
+        PuraError: There is no such attack, or it lacks something.
+    """
+    from pura.measure.attacks.table import stress
+
+    given = {k: int(v) if float(v).is_integer() else v for k, v in (params or {}).items()}
+    return stress(attack, text, tools, seed=seed, strength=strength, **given)
+
+
+def attack_tools(
+    environment: Environment,
+    *,
+    model: str | None = None,
+    foreign: Path | None = None,
+    thesaurus: Path | None = None,
+    dipper: Path | None = None,
+    translators: tuple[Path, ...] = (),
+) -> Tools:
+    """Return what attacks may use, with the model loaded.
+
+    Args:
+        environment: Whose models.
+        model: The local model; None takes the usual one.
+        foreign: A text by somebody else, for what mixes texts; None takes one that Python brings.
+        thesaurus: A file of MyThes; None takes the system's.
+        dipper: Folder of DIPPER's model.
+        translators: Folders of models that translate, there and back.
+
+    Raises:
+        PuraError: The model or a file is not there.
+    """
+    from pura.measure.attacks.rewrite import model_tools
+    from pura.measure.corpora import corpus, sentences_of
+
+    loaded = environment.model(model)
+    texts = corpus("manual" if foreign is None else str(foreign))
+    if thesaurus is not None and not thesaurus.is_file():
+        raise InputError("lab.thesaurus", name=thesaurus.name)
+    return model_tools(
+        loaded,
+        foreign=sentences_of(texts),
+        thesaurus=thesaurus,
+        dipper=dipper,
+        translators=translators,
+    )

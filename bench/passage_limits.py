@@ -38,7 +38,7 @@ from pura.measure.corpora import LEARNING, STUDY
 from pura.model.evidence import read
 from pura.model.tokenise import tokenise
 from pura.scheme import Payload, Profile, SecretKey, schedule
-from pura.scheme.codeword import encode_rows
+from pura.scheme.profile import encode_rows
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 SEED = 20_261_125

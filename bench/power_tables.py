@@ -21,7 +21,7 @@ from pura.base.progress import Stage
 from pura.measure.power_plan import PowerPlan
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
-from pura.usecases.power import estimate_power, export_power, measure_power, plan_power
+from pura.usecases.measurements import estimate_power, export_power, measure_power, plan_power
 
 SEED = 20_261_122
 # Temperature, top-p, length in tokens: colder texts have fewer usable positions and must be longer.

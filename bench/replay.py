@@ -40,8 +40,8 @@ from pura.measure.corpora import CELLS, SEED
 from pura.measure.evaluate import TextReading, decide
 from pura.model.reading import distribution, full_order
 from pura.scheme import Payload, Profile, SecretKey, schedule
-from pura.scheme.codeword import encode_rows
 from pura.scheme.keys import LABEL_INDEX, LABEL_SEED, unit_interval
+from pura.scheme.profile import encode_rows
 from pura.scheme.schedule import context_bytes
 from pura_lab.design import ATTACKED
 

@@ -28,7 +28,7 @@ from _common import print_facts, print_table
 
 if TYPE_CHECKING:
     from pura.record.audit import Audit
-    from pura_audit.platform.stall import Stall
+    from pura_audit.platform.diagnostics import Stall
 
 AIM_MS = 100
 ROWS = 10_000
@@ -96,7 +96,7 @@ class Drive:
     """Does one thing after the other with the window, and notes the longest stall of each."""
 
     def __init__(self, window: Any) -> None:
-        from pura_audit.platform.stall import StallMeter
+        from pura_audit.platform.diagnostics import StallMeter
 
         self.window = window
         self.rows: list[list[str]] = []
@@ -188,7 +188,7 @@ def use_table(found: Drive, audit: Audit) -> None:
             name=f"text {n}",
             state=ItemState.DONE,
             outline=replace(made, log10_e=float(n * 7919 % 10_007), audit=str(n)),
-            elsewhere=True,
+            imported=True,
         )
         for n in range(ROWS)
     ]

@@ -439,7 +439,7 @@ def garbage_is_collected(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A PKCS#12 file of "Reports Desk"; its passphrase is "Grüße 7"."""
+    """A PKCS#12 file of "Reports Desk"; its passphrase is "Grüße 7". Its public part: ``.pem``."""
     from datetime import UTC, datetime, timedelta
 
     from cryptography import x509
@@ -464,6 +464,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lock = serialization.BestAvailableEncryption("Grüße 7".encode())
     path = tmp_path_factory.mktemp("certificate") / "org.p12"
     path.write_bytes(pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock))
+    path.with_suffix(".pem").write_bytes(cert.public_bytes(serialization.Encoding.PEM))
     return path
 
 

@@ -17,11 +17,11 @@ from pura.base.paths import Paths, user_paths
 from pura.record.audit import Audit
 from pura.scheme import SecretKey
 from pura.version import __version__
-from pura_audit.platform import i18n, logs, single, stall
+from pura_audit.platform import diagnostics, i18n, single
+from pura_audit.platform.diagnostics import the_collector
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.platform.stall import the_collector
-from pura_audit.session.engine import AuditEngine, PuraEngine
+from pura_audit.session.choices import AuditEngine
 from pura_audit.session.session import Session
 from pura_audit.theme import fonts
 from pura_audit.theme.fonts import app_icon
@@ -55,7 +55,7 @@ def parse(arguments: Sequence[str]) -> Flags:
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="texts to open")
     parser.add_argument("--version", action="version", version=f"PURA Audit {__version__}")
-    parser.add_argument("--log-level", choices=logs.LEVELS)
+    parser.add_argument("--log-level", choices=diagnostics.LEVELS)
     parser.add_argument(
         "--config-dir", type=Path, metavar="DIR", help="keep settings, models and logs below DIR"
     )
@@ -69,7 +69,7 @@ def parse(arguments: Sequence[str]) -> Flags:
         log_level=found.log_level,
         config_dir=found.config_dir,
         device=found.device,
-        debug_stalls=found.debug_stalls or stall.wanted(),
+        debug_stalls=found.debug_stalls or diagnostics.wanted(),
     )
 
 
@@ -125,7 +125,7 @@ def make_window(
     now = settings.current
     if engine is None:
         collect = the_collector().collect
-        engine = PuraEngine(paths, session_keys, device or now.device, now.dtype, collect)
+        engine = AuditEngine(paths, session_keys, device or now.device, now.dtype, collect)
     session = Session(engine, settings, remembers=remembers)
     window = MainWindow(session, colours)
     session.setParent(window)
@@ -173,9 +173,9 @@ def run(arguments: Sequence[str]) -> int:
     place = single.meeting_place(paths.state)
     if single.hand_over(place, flags.files):
         return 0
-    crash = logs.start(paths.state / "log", flags.log_level or "info")
+    crash = diagnostics.start(paths.state / "log", flags.log_level or "info")
     window = make_window(paths, device=flags.device)
-    logs.set_level(flags.log_level or window.session.settings.current.log_level)
+    diagnostics.set_level(flags.log_level or window.session.settings.current.log_level)
     first = meet(window, place)
     window.show()
     if crash:
@@ -184,7 +184,7 @@ def run(arguments: Sequence[str]) -> int:
         )
     if flags.files:
         window.add_files(flags.files)
-    meter = stall.StallMeter()
+    meter = diagnostics.StallMeter()
     if flags.debug_stalls:
         meter.start()
     try:
@@ -193,4 +193,4 @@ def run(arguments: Sequence[str]) -> int:
         first.close()
         meter.stop()
         window.session.close()
-        logs.stop()
+        diagnostics.stop()

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from pura.base.catalogue import Catalogue, catalogue
-from pura.keys.faults import CODES
+from pura.keys.backends import CODES
 
 ROOT = Path(__file__).resolve().parents[2]
 # Raised under a code that only the moment of raising knows.

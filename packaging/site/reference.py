@@ -21,9 +21,8 @@ import typer.main
 from pura.base.paths import resource
 from pura.cli.__main__ import app
 from pura.cli.manual import pages_inside
-from pura.cli.page import Page, page_of
 from pura.cli.terminal import use_language
-from pura.cli.tree import PROGRAM, Group
+from pura.cli.tree import PROGRAM, Group, Page, page_of
 
 HEADS = {
     "en": ("Commands", "Settings of a policy", "Made from the program"),
@@ -65,7 +64,7 @@ def _command(page: Page) -> Iterator[str]:
     yield from (_plain(part) for part in page.about)
     for title, rows in page.tables:
         yield f"**{title}**"
-        yield "\n".join(f"* `{row.name}`: {_plain(row.about)}" for row in rows)
+        yield "\n".join(f"* `{name}`: {_plain(about)}" for name, about in rows)
 
 
 def settings(language: str) -> str:

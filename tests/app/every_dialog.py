@@ -10,14 +10,12 @@ from PySide6.QtWidgets import QDialog
 
 from pura.base.paths import user_paths
 from pura.caselog import CaseLog, find_case, open_case, save_audit
-from pura_audit.cases.ask import EventDialog
-from pura_audit.cases.review import ReviewDialog
-from pura_audit.keys.forms import KeyAct
-from pura_audit.models.fitness import FitnessDialog
-from pura_audit.models.power import PowerDialog
-from pura_audit.models.tables import PowerTablesDialog
-from pura_audit.profiles.editor import ProfileEditor
+from pura_audit.cases.forms import EventDialog, ReviewDialog
 from pura_audit.session.queue_model import Item
+from pura_audit.stores.key_forms import KeyAct
+from pura_audit.stores.models import FitnessDialog
+from pura_audit.stores.power import PowerDialog, PowerTablesDialog
+from pura_audit.stores.profile_editor import ProfileEditor
 from pura_audit.workbench import opening
 from pura_audit.workbench.questions import ReadingDialog, closing_question
 from pura_audit.workbench.setup import show_bundle

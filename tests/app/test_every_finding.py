@@ -22,7 +22,7 @@ from pura.batch.results import (
     row_of,
 )
 from pura.caselog import CaseLog, open_case, read_case, save_audit
-from pura.cli.words import audit_lines
+from pura.cli.verify import audit_lines
 from pura.record import answers, json_io
 from pura.record.answers import Answer, Role
 from pura.record.audit import Audit
@@ -30,15 +30,16 @@ from pura.record.evidence import MarkFacts
 from pura.record.finding import COLUMNS, Column, Finding, said
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
 from pura.record.surroundings import KeyFacts, Transform
-from pura.report.content import Seals, content_of
+from pura.report.annexes import Seals
+from pura.report.build import content_of
 from pura.report.request import ReportRequest
 from pura.report.statement import SCHEMA, Statement
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentences import Sentence
 from pura_audit.jobs.queue import JobContext
+from pura_audit.session.export import exported_table
 from pura_audit.session.queue_model import Item, ItemState, listed
-from pura_audit.session.results import PileRow
-from pura_audit.session.results_export import exported_table
+from pura_audit.session.results import ResultRow
 
 LANGUAGES = ("en", "de")
 LAYOUT = parse_layout(
@@ -260,7 +261,7 @@ def test_rows_lists_and_files_hold_every_finding(base: Audit, tmp_path: Path) ->
             save_audit(log, case, audit, who)
             item = Item(number=place, name=found.name, finding=entry, state=ItemState.DONE)
             item.audit = audit
-            head, (cells,) = exported_table(None, [PileRow(name=found.name, item=item)], nothing)  # type: ignore[arg-type]
+            head, (cells,) = exported_table(None, [ResultRow(name=found.name, item=item)], nothing)  # type: ignore[arg-type]
             cell = dict(zip(head, cells, strict=True))
             assert cell["Number of the audit"] == found.id
             shown = found.verdict != "not-examinable"

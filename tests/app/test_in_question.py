@@ -18,26 +18,26 @@ from PySide6.QtWidgets import QLabel
 
 from pura.batch.results import finding_of, read_row, row_of
 from pura.caselog import CaseLog, list_cases, open_case, save_audit
-from pura.cli.words import audit_lines
+from pura.cli.verify import audit_lines
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.record.finding import Finding, said
 from pura.record.naming import CandidateFacts, RegisterFacts, RegisterMatch
 from pura.record.surroundings import Transform
+from pura.report.annexes import names
 from pura.report.blocks import Labels
 from pura.report.build import build_report
-from pura.report.hiding import names
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentences import Sentence
 from pura_audit.jobs.queue import JobContext
 from pura_audit.platform.i18n import set_language
+from pura_audit.session.export import exported_table
 from pura_audit.session.queue_model import listed
-from pura_audit.session.results import PileRow
-from pura_audit.session.results_export import exported_table
+from pura_audit.session.results import ResultRow
 from pura_audit.session.selection import Selection
-from pura_audit.stress.dialog import StressedText
+from pura_audit.stress import StressedText
 from pura_audit.theme.theme import Theme
 from pura_audit.workbench.answer import AnswerView
 from pura_audit.workbench.details import wording
@@ -252,7 +252,7 @@ def test_the_window(window: Any, audit: Audit, language: str) -> None:
     named = [(f.name, f.text) for f in said.marks[0].payload.fields if f.identified]
     assert named == [("customer", "417"), ("release", "1.4")]
     assert Finding.from_json(json.loads(json.dumps(said.to_json()))) == said
-    rows = [PileRow(name=item.name, item=item) for item in window.session.texts.queue.items]
+    rows = [ResultRow(name=item.name, item=item) for item in window.session.texts.queue.items]
     nothing = JobContext(lambda _: None, lambda _: None)
     _, (row,) = exported_table(window.session.cases.environment, rows, nothing)
     assert states("\n".join(map(str, row)), audit, language) == []

@@ -28,7 +28,7 @@ from pura.model.device import choose_device
 from pura.model.load import LanguageModel, load_model
 from pura.model.store import ModelStore
 from pura.model.tokenise import tokenise
-from pura.record.alignment import Kind, align
+from pura.record.comparison import Kind, align
 from pura.scheme import Payload, Profile, SecretKey
 
 DATA = Path(__file__).resolve().parent

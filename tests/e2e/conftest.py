@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from pura.cli.__main__ import main
-from pura.keys import SERVICE, watch
+from pura.keys import SERVICE, backends
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -210,6 +210,6 @@ def desktop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
             bus.wait(60)
             bus.stdout.close()
             for thread in threading.enumerate():
-                if thread.name == watch.THREAD:
+                if thread.name == backends.THREAD:
                     thread.join(60)  # without the bus nothing waits any more
             gc.collect()

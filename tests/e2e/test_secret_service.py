@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pura.base.errors import KeyStoreError
-from pura.keys import KeyStore, State, watch
+from pura.keys import KeyStore, State, backends
 from pura.scheme import SecretKey
 
 pytestmark = [
@@ -111,7 +111,7 @@ def test_a_service_that_hangs_asks_or_dies_halfway_loses_nothing(
     [daemon] = desktop.daemons
     daemon.send_signal(signal.SIGSTOP)
     with monkeypatch.context() as patch:
-        patch.setattr(watch, "patience", 0.5)
+        patch.setattr(backends, "patience", 0.5)
         assert store.state() is State.GONE
         assert code_of(store.get, "a") == "keyring-gone"
         assert code_of(store.add, "b", SecretKey.generate()) == "keyring-gone"
@@ -135,7 +135,7 @@ def test_a_service_that_hangs_asks_or_dies_halfway_loses_nothing(
         while asked.header.fields.get(HeaderFields.member) != "BeginPrompting":
             asked = bus.receive(timeout=60)
         bus.send(new_method_return(asked))
-        asking.join(3 * watch.patience)
+        asking.join(3 * backends.patience)
         assert asking.is_alive(), "somebody who thinks about a password is waited for"
         daemon.kill()
         asking.join(60)

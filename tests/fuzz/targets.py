@@ -6,7 +6,6 @@ answer; whatever else comes out of it is a fault, and so are a crash, a hang and
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import tempfile
@@ -51,11 +50,10 @@ def _file(data: bytes, suffix: str = "") -> Path:
 
 def _reader(name: str) -> Target:
     from pura.documents import child
-    from pura.documents.formats import FORMATS
-    from pura.documents.values import ReadOptions
+    from pura.documents.formats import FORMATS, ReadOptions
 
     form = FORMATS[name]
-    read = importlib.import_module(f"pura.documents.readers.{form.module}").read
+    read = form.load()
     return lambda data: child._answer(read, data, ReadOptions(), form)
 
 
@@ -72,9 +70,9 @@ def _packed(reader: Target, part: str) -> Target:
 
 
 def _plain() -> Target:
-    from pura.documents import opening
+    from pura.documents import reading
 
-    return lambda data: opening.from_bytes(data, name="x")
+    return lambda data: reading.from_bytes(data, name="x")
 
 
 def _case() -> Target:
@@ -94,7 +92,7 @@ def _case() -> Target:
 
 
 def _report() -> Target:
-    from pura.report.check.parse import dissect
+    from pura.report.check_child import dissect
 
     moment = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -123,7 +121,7 @@ def _record() -> Target:
 
 
 def _power() -> Target:
-    from pura.verdict.power_file import parse_power_file
+    from pura.verdict.power import parse_power_file
 
     return parse_power_file
 

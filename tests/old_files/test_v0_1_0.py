@@ -29,13 +29,13 @@ from pura.caselog import (
 from pura.caselog.verify import parse_head, verify_log
 from pura.cli.__main__ import app
 from pura.keys import load_key, passphrase_bytes
-from pura.profiles.store import ProfileFolder
 from pura.record import json_io
 from pura.record.json_io import findings_digest
 from pura.register.store import Register, export_csv, import_csv
 from pura.report import ReportRequest, build_report
 from pura.report.check import BAD, check_report, load_trust
 from pura.scheme import Payload, Profile, unpack
+from pura.scheme.profile import ProfileFolder
 from pura.usecases.environment import Environment
 from pura.verdict.policy import load_policy
 

@@ -4,43 +4,354 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QComboBox,
     QFileDialog,
-    QHBoxLayout,
     QHeaderView,
     QLineEdit,
     QSplitter,
     QWidget,
 )
 
-from pura.caselog import Case, CaseLog, list_cases, open_case
-from pura.usecases.cases import import_from_file
-from pura_audit.cases.acts import CaseActs
-from pura_audit.cases.ask import AskDialog
-from pura_audit.cases.pane import CasePane, Shown, case_row, shown
-from pura_audit.jobs.queue import Done, Failure, Job, Outcome, Work
-from pura_audit.platform.i18n import filled, translate
-from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, label
+from pura.caselog import (
+    SEAL,
+    Case,
+    CaseItem,
+    CaseLog,
+    Person,
+    erase,
+    list_cases,
+    open_case,
+    record_event,
+    rename_case,
+    set_closed,
+    set_hold,
+    set_tags,
+    write_note,
+)
+from pura.keys import Secret
+from pura.record.audit import Audit
+from pura.report import ReportRequest, safe_name
+from pura.usecases.cases import export_to_file, import_from_file, open_audits
+from pura.usecases.reports import filled_request
+from pura_audit.cases.forms import AskDialog, CheckDialog, EventDialog, ReviewDialog
+from pura_audit.cases.pane import CasePane, Shown, case_name, case_row, shown
+from pura_audit.jobs.queue import Done, Failure, Job, Outcome, Work, by_outcome
+from pura_audit.platform.i18n import filled, language, translate
+from pura_audit.session.session import Session
+from pura_audit.stores.key_forms import PassphraseDialog
+from pura_audit.theme.theme import GAP
+from pura_audit.widgets.card import Card, label, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
     ask_file,
+    ask_target,
     close_button,
+    combo,
     dialog_column,
+    opened,
     plain_button,
 )
 from pura_audit.widgets.working_dialog import fill_table, make_table
 
-if TYPE_CHECKING:
-    from pura_audit.session.session import Session
-
 T = TypeVar("T")
+
+
+class CaseActs(QObject):
+    """Does what a button of the browser asks for.
+
+    Args:
+        browser: The browser, over which dialogs open.
+    """
+
+    def __init__(self, browser: CasesDialog) -> None:
+        super().__init__(browser)
+        self._browser = browser
+
+    def do(self, name: str) -> None:
+        """Do what a button is called."""
+        shown = self._browser.pane.shown
+        if shown is None:
+            return
+        acts: dict[str, Callable[[Case], object]] = {
+            "note": self.ask_note,
+            "rename": self.ask_name,
+            "tags": self.ask_tags,
+            "event": self.ask_event,
+            "close": self._close,
+            "hold": self.ask_hold,
+            "export": self.ask_export,
+            "erase": lambda case: self.ask_erase(case, text_only=False),
+            "erase-text": lambda case: self.ask_erase(case, text_only=True),
+            "open": lambda case: self._opened(self._show),
+            "compare": lambda case: self._opened(self._browser.compare_wanted.emit),
+            "report": self._report,
+            "review": self.ask_review,
+        }
+        acts[name](shown.case)
+
+    # Who acts
+
+    def named(self, act: Callable[[str], object]) -> None:
+        """Do something under the name of the settings, or ask for it first."""
+        settings = self._browser.session.settings
+        if settings.current.auditor:
+            act(settings.current.auditor)
+            return
+        dialog = AskDialog(
+            translate("Cases", "Your name"),
+            translate("Cases", "The log says who acts. The settings keep the name."),
+            translate("Cases", "Go on"),
+            ((translate("Cases", "Your name"), 1),),
+            self._browser,
+        )
+
+        def given(texts: tuple[str]) -> None:
+            settings.update(auditor=texts[0])
+            act(texts[0])
+
+        dialog.given.connect(given)
+        dialog.open()
+
+    def _write(
+        self, act: Callable[[CaseLog, Person], T], then: Callable[[T], object] | None = None
+    ) -> None:
+        """Change the log under the name of whoever acts."""
+        self.named(lambda who: self._browser.write(lambda log: act(log, log.person(who)), then))
+
+    def _ask(
+        self,
+        title: str,
+        words: str,
+        action: str,
+        field: tuple[str, int],
+        act: Callable[[CaseLog, str, Person], T],
+        *,
+        text: str = "",
+        grave: bool = False,
+        may_be_empty: bool = False,
+        then: Callable[[T], object] | None = None,
+    ) -> AskDialog:
+        """Ask for one text, then write under the name of whoever acts."""
+        dialog = AskDialog(
+            title,
+            words,
+            action,
+            (field,),
+            self._browser,
+            texts=(text,),
+            grave=grave,
+            may_be_empty=may_be_empty,
+        )
+
+        def given(texts: tuple[str]) -> None:
+            self._write(lambda log, who: act(log, texts[0], who), then)
+
+        dialog.given.connect(given)
+        dialog.open()
+        return dialog
+
+    # The case
+
+    def ask_note(self, case: Case) -> AskDialog:
+        """Ask for a note."""
+        return self._ask(
+            translate("Cases", "Add a note"),
+            translate("Cases", "A note cannot be changed later; another one can be added."),
+            translate("Cases", "Add"),
+            (translate("Cases", "Note"), 5),
+            lambda log, text, who: write_note(log, case.id, text, who),
+        )
+
+    def ask_name(self, case: Case) -> AskDialog:
+        """Ask for another name of a case."""
+        return self._ask(
+            translate("Cases", "Rename the case"),
+            "",
+            translate("Cases", "Rename"),
+            (translate("Cases", "Name"), 1),
+            lambda log, text, who: rename_case(log, case.id, text, who),
+            text=case.name or "",
+        )
+
+    def ask_tags(self, case: Case) -> AskDialog:
+        """Ask for the tags of a case."""
+        return self._ask(
+            translate("Cases", "Tags"),
+            translate("Cases", "Put commas between them."),
+            translate("Cases", "Set"),
+            (translate("Cases", "Tags"), 1),
+            lambda log, text, who: set_tags(log, case.id, text.split(","), who),
+            text=", ".join(case.tags),
+            may_be_empty=True,
+        )
+
+    def ask_event(self, case: Case) -> EventDialog:
+        """Ask what happened to the item."""
+        dialog = EventDialog(self._browser)
+        dialog.given.connect(
+            lambda event: self._write(
+                lambda log, who: record_event(log, who, case=case.id, **event)
+            )
+        )
+        dialog.open()
+        return dialog
+
+    def ask_hold(self, case: Case) -> AskDialog:
+        """Ask why a hold is set or lifted."""
+        held = not case.held
+        title = translate("Cases", "Set a hold") if held else translate("Cases", "Lift the hold")
+        return self._ask(
+            title,
+            translate("Cases", "While a hold is set, nothing of the case can be erased."),
+            title,
+            (translate("Cases", "Reason"), 3),
+            lambda log, text, who: set_hold(log, case.id, who, held=held, reason=text),
+        )
+
+    def ask_erase(self, case: Case, *, text_only: bool) -> AskDialog:
+        """Ask why something is erased for good."""
+        what = filled(
+            translate(
+                "Cases",
+                "The texts of “{case:text}” are overwritten. Findings, names and notes stay. "
+                "This cannot be undone.",
+            )
+            if text_only
+            else translate(
+                "Cases",
+                "Names, notes, records and texts of “{case:text}” are overwritten. The log "
+                "keeps that there was a case, and what happened when. This cannot be undone.",
+            ),
+            case=case_name(case),
+        )
+        return self._ask(
+            translate("Cases", "Erase"),
+            what,
+            translate("Cases", "Erase for good"),
+            (translate("Cases", "Reason"), 3),
+            lambda log, text, who: erase(log, case.id, who, reason=text, text_only=text_only),
+            grave=True,
+            then=self._browser.say_erased,
+        )
+
+    def _close(self, case: Case) -> None:
+        self._write(lambda log, who: set_closed(log, case.id, who, closed=not case.closed))
+
+    def ask_export(self, case: Case) -> QFileDialog:
+        """Ask where a case goes as one file."""
+        return ask_target(
+            self._browser,
+            translate("Cases", "Export the case"),
+            lambda path: self.export_to(case, path),
+            translate("Cases", "Exported cases (*.puracase)"),
+            name=safe_name(case_name(case), ".puracase"),
+            suffix="puracase",
+        )
+
+    def export_to(self, case: Case, path: Path) -> None:
+        """Write a case as one file; the file dialog has asked about one that is there."""
+        words = filled(
+            translate(
+                "Cases", "Exported to “{file:text}”. Whoever has the file can read the case."
+            ),
+            file=path.name,
+        )
+        self.named(
+            lambda who: self._browser.change(
+                lambda _: export_to_file(
+                    self._browser.log.environment,
+                    case=case.id,
+                    path=path,
+                    auditor=who,
+                    replace=True,
+                ),
+                lambda _: self._browser.say(words),
+            )
+        )
+
+    def check_log(self) -> CheckDialog:
+        """Check the whole log."""
+        browser = self._browser
+        return opened(CheckDialog(browser.log, browser.session.settings, browser))
+
+    # Its audits
+
+    def ask_review(self, case: Case) -> ReviewDialog | None:
+        """Let a second person look at a finding."""
+        chosen = self._browser.pane.chosen
+        if len(chosen) != 1:
+            return None
+        return opened(ReviewDialog(self._browser.log, case, chosen[0], self._browser))
+
+    def _opened(self, then: Callable[[tuple[Audit, ...]], object]) -> None:
+        """Read the chosen audits, with their texts; ask for a passphrase where one is needed."""
+        items, shown = self._browser.pane.chosen, by_outcome(then, self._browser.say)
+        if not any(item.mode == SEAL for item in items):
+            self._read(items, None, shown, self._browser)
+            return
+        dialog = PassphraseDialog(
+            translate("Cases", "Passphrase of the kept text"),
+            translate("Cases", "Cancel opens the findings without the text."),
+            translate("Cases", "Open"),
+            self._browser,
+            new=False,
+        )
+
+        def ended(outcome: Outcome[tuple[Audit, ...]]) -> None:
+            dialog.ended(outcome)
+            if isinstance(outcome, Done):
+                then(outcome.result)
+
+        dialog.given.connect(lambda secret: self._read(items, secret, ended, dialog))
+        dialog.rejected.connect(lambda: self._read(items, None, shown, self._browser))
+        opened(dialog)
+
+    def _read(
+        self,
+        items: Sequence[CaseItem],
+        secret: Secret | None,
+        ended: Callable[[Outcome[tuple[Audit, ...]]], None],
+        owner: QWidget,
+    ) -> None:
+        log = self._browser.log
+        self.named(
+            lambda who: log.change(
+                lambda context: open_audits(
+                    log.environment,
+                    items=tuple(items),
+                    auditor=who,
+                    passphrase=secret,
+                    checkpoint=context.checkpoint,
+                ),
+                ended,
+                owner,
+            )
+        )
+
+    def _show(self, audits: tuple[Audit, ...]) -> None:
+        for audit in audits:
+            self._browser.session.texts.add_audit(audit)
+        self._browser.accept()
+
+    def _report(self, case: Case) -> None:
+        items = self._browser.pane.chosen
+
+        def asked(audits: tuple[Audit, ...]) -> None:
+            base, cases = ReportRequest(language=language()), self._browser.log
+            wanted = self._browser.report_wanted
+            cases.ask(
+                lambda _: filled_request(cases.environment, case, items, base),
+                by_outcome(lambda request: wanted.emit(case, audits, request), self._browser.say),
+                self,
+            )
+
+        self._opened(asked)
+
 
 _PAUSE: Final = 200  # milliseconds without a key before the search begins
 
@@ -53,13 +364,13 @@ class CasesDialog(PlainDialog):
 
     Signals:
         compare_wanted: Two audits.
-        report_wanted: Names and audits, and the base of the request.
+        report_wanted: A case, its audits that a report is made of, and what is known beforehand.
         filled: The list was read.
         drawn: The chosen case was read.
     """
 
     compare_wanted = Signal(object)
-    report_wanted = Signal(object)
+    report_wanted = Signal(object, object, object)
     filled = Signal()
     drawn = Signal()
 
@@ -73,8 +384,10 @@ class CasesDialog(PlainDialog):
         self._make()
         self._lay_out()
         self._wire()
-        room = parent.window().size() if parent is not None else self.size()
-        self.resize(max(980, min(1280, room.width() - 60)), max(600, min(860, room.height() - 60)))
+        window = parent.window().size() if parent is not None else self.size()
+        self.resize(
+            max(980, min(1280, window.width() - 60)), max(600, min(860, window.height() - 60))
+        )
         self.refresh()
         self.search.setFocus()
 
@@ -83,26 +396,24 @@ class CasesDialog(PlainDialog):
         self.search.setPlaceholderText(translate("Cases", "Search names, notes, files, digests"))
         self.search.setAccessibleName(translate("Cases", "Search the cases"))
         self.search.setClearButtonEnabled(True)
-        self.state = QComboBox()
+        self.state = combo(
+            (
+                ("", translate("Cases", "All cases")),
+                ("open", translate("Cases", "Open")),
+                ("unreviewed", translate("Cases", "Without a second person")),
+                ("held", translate("Cases", "On hold")),
+                ("closed", translate("Cases", "Closed")),
+            )
+        )
         self.state.setAccessibleName(translate("Cases", "Which cases"))
-        for value, words in (
-            ("", translate("Cases", "All cases")),
-            ("open", translate("Cases", "Open")),
-            ("unreviewed", translate("Cases", "Without a second person")),
-            ("held", translate("Cases", "On hold")),
-            ("closed", translate("Cases", "Closed")),
-        ):
-            self.state.addItem(words, value)
         self.table = make_table(translate("Cases", "Cases"))
         self.none = label("", "muted", wrap=True)
         self.pane = CasePane()
         self.words = Remark(stays=True)
-        self.timer = QTimer(self)
-        self.timer.setSingleShot(True)
-        self.timer.setInterval(_PAUSE)
+        self.timer = QTimer(self, singleShot=True, interval=_PAUSE)
         self.new = plain_button(translate("Cases", "New case …"), self.ask_new)
         self.take = plain_button(translate("Cases", "Import …"), self.ask_import)
-        self.acts = CaseActs(self, self)
+        self.acts = CaseActs(self)
         self.check = plain_button(translate("Cases", "Check the log …"), self.acts.check_log)
         self.close_button = close_button(self)
 
@@ -111,12 +422,7 @@ class CasesDialog(PlainDialog):
         for widget in (self.search, self.state, self.none):
             side.body.addWidget(widget)
         side.body.addWidget(self.table, 1)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addWidget(self.new)
-        row.addWidget(self.take)
-        row.addStretch(1)
-        side.body.addLayout(row)
+        side.body.addLayout(row_of(self.new, self.take, None))
         parts = QSplitter()
         parts.setHandleWidth(GAP)
         parts.setChildrenCollapsible(False)
@@ -125,14 +431,9 @@ class CasesDialog(PlainDialog):
         parts.setStretchFactor(1, 1)
         parts.setSizes([390, 10_000])
         side.setMinimumWidth(250)
-        foot = QHBoxLayout()
-        foot.setSpacing(GRID)
-        foot.addWidget(self.words, 1)
-        foot.addWidget(self.check)
-        foot.addWidget(self.close_button)
         layout = dialog_column(self, translate("Cases", "Cases"))
         layout.addWidget(parts, 1)
-        layout.addLayout(foot)
+        layout.addLayout(row_of((self.words, 1), self.check, self.close_button))
 
     def _wire(self) -> None:
         self.search.textChanged.connect(lambda _: self.timer.start())
@@ -159,10 +460,7 @@ class CasesDialog(PlainDialog):
 
     def _listed(self, outcome: Outcome[tuple[Case, ...]]) -> None:
         self._asked = None
-        if isinstance(outcome, Failure):
-            self.say(outcome)
-        elif isinstance(outcome, Done):
-            self._fill(outcome.result)
+        by_outcome(self._fill, self.say)(outcome)
 
     def _fill(self, cases: Sequence[Case]) -> None:
         before = self._wanted or (self.pane.shown.case.id if self.pane.shown else "")
@@ -206,18 +504,13 @@ class CasesDialog(PlainDialog):
     def _choose(self) -> None:
         case = self.selected
         if case is not None:
-            self.log.read(lambda log, _: shown(log, case.id), self._show, self)
+            ended = by_outcome(self._show, self.say)
+            self.log.read(lambda log, _: shown(log, case.id), ended, self)
 
-    def _show(self, outcome: Outcome[Shown]) -> None:
-        if isinstance(outcome, Failure):
-            self.say(outcome)
+    def _show(self, found: Shown) -> None:
         # Another one may have been chosen since.
-        elif (
-            isinstance(outcome, Done)
-            and self.selected is not None
-            and outcome.result.case.id == self.selected.id
-        ):
-            self.pane.show_case(outcome.result)
+        if self.selected is not None and found.case.id == self.selected.id:
+            self.pane.show_case(found)
             self.drawn.emit()
 
     # New ones
@@ -254,7 +547,7 @@ class CasesDialog(PlainDialog):
         self.refresh(case)
 
     def ask_import(self) -> QFileDialog:
-        """Ask for a case that was exported elsewhere."""
+        """Ask for a case that was exported by another log."""
         kinds = translate("Cases", "Exported cases (*.puracase)")
         every = translate("Register", "All files (*)")
         return ask_file(self, translate("Cases", "Import a case"), self.import_file, kinds, every)
@@ -279,15 +572,12 @@ class CasesDialog(PlainDialog):
         self.log.change(work, self._ended(then), self)
 
     def _ended(self, then: Callable[[T], object] | None) -> Callable[[Outcome[T]], None]:
-        def ended(outcome: Outcome[T]) -> None:
-            if isinstance(outcome, Failure):
-                self.say(outcome)
-            elif isinstance(outcome, Done):
-                self.say("")
-                if then is not None:
-                    then(outcome.result)
+        def done(result: T) -> None:
+            self.say("")
+            if then is not None:
+                then(result)
 
-        return ended
+        return by_outcome(done, self.say)
 
     def say(self, what: Failure | str) -> None:
         """Say something below the list."""

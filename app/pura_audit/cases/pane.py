@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QMenu,
     QPlainTextEdit,
     QPushButton,
@@ -32,7 +31,8 @@ from pura.caselog import (
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.session.queue_model import case_words
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, ElidedLabel, label
+from pura_audit.widgets.card import Card, ElidedLabel, label, row_of
+from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.working_dialog import fill_table, make_table
 
 ERASED = "—"
@@ -238,14 +238,12 @@ class CasePane(Card):
                 ("erase", translate("Cases", "Erase everything that is kept …")),
             )
         }
-        head = QHBoxLayout()
-        head.setSpacing(GRID)
-        head.addWidget(self.name, 1)
-        head.addWidget(self._button("note", translate("Cases", "Add a note …")))
-        menu = self._button("more", translate("Cases", "More"))
+        note = self._button("note", translate("Cases", "Add a note …"))
+        menu = QPushButton(translate("Cases", "More"))
+        menu.setAutoDefault(False)
         menu.setMenu(self.menu)
-        head.addWidget(menu)
-        self.body.addLayout(head)
+        self.buttons["more"] = menu
+        self.body.addLayout(row_of((self.name, 1), note, menu))
         self.body.addWidget(self.line)
         self.body.addWidget(self.tags)
         self.body.addSpacing(GRID)
@@ -254,27 +252,20 @@ class CasePane(Card):
         column.setContentsMargins(0, GAP, 0, 0)
         column.setSpacing(GAP)
         column.addWidget(self.items, 1)
-        row = QHBoxLayout()
-        row.setSpacing(GRID // 2)
-        for name, words in (
-            ("open", translate("Cases", "Open")),
-            ("review", translate("Cases", "Second person …")),
-            ("compare", translate("Cases", "Compare …")),
-            ("report", translate("Cases", "Report …")),
-        ):
-            row.addWidget(self._button(name, words))
-        row.addStretch(1)
-        column.addLayout(row)
+        buttons = (
+            self._button("open", translate("Cases", "Open")),
+            self._button("review", translate("Cases", "Second person …")),
+            self._button("compare", translate("Cases", "Compare …")),
+            self._button("report", translate("Cases", "Report …")),
+        )
+        column.addLayout(row_of(*buttons, None, spacing=GRID // 2))
         self.tabs.addTab(audits, "")
         self.tabs.addTab(_page(self.notes), "")
         self.tabs.addTab(_page(self.history), translate("Cases", "History"))
         self.body.addWidget(self.tabs, 1)
 
     def _button(self, name: str, words: str) -> QPushButton:
-        button = QPushButton(words)
-        button.setAutoDefault(False)
-        if name != "more":
-            button.clicked.connect(lambda _=False: self.wanted.emit(name))
+        button = plain_button(words, lambda: self.wanted.emit(name))
         self.buttons[name] = button
         return button
 

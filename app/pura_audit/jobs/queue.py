@@ -107,6 +107,20 @@ class Stopped:
 Outcome = Done[T_co] | Failure | Stopped
 
 
+def by_outcome(
+    done: Callable[[T], object], failed: Callable[[Failure], object]
+) -> Callable[[Outcome[T]], None]:
+    """Return what hands a result to one function and a failure to another."""
+
+    def ended(outcome: Outcome[T]) -> None:
+        if isinstance(outcome, Done):
+            done(outcome.result)
+        elif isinstance(outcome, Failure):
+            failed(outcome)
+
+    return ended
+
+
 def or_say(
     say: Callable[[str], object], then: Callable[[T], object]
 ) -> Callable[[Outcome[T]], None]:
@@ -244,6 +258,11 @@ class JobContext:
 
 T = TypeVar("T")
 Work = Callable[[JobContext], T]
+
+
+def with_progress(act: Callable[..., T]) -> Work[T]:
+    """Return the work of a use case that reports its progress and can be stopped."""
+    return lambda context: act(progress=context.progress, checkpoint=context.checkpoint)
 
 
 class Job:

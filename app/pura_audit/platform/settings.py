@@ -1,4 +1,4 @@
-"""What the window remembers: typed, checked, written in one step; a bad file is set aside."""
+"""What the window remembers: typed, checked, written in one step; a bad file is backed up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import json
 import logging
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -93,16 +93,12 @@ class WindowSettings:
     report_paper: str = ""
     report_logo: str = ""
 
-    def with_(self, **changes: Any) -> WindowSettings:
-        """Return a copy with some settings changed."""
-        return replace(self, **changes)
-
     def with_recent(self, path: Path) -> WindowSettings:
         """Return a copy with a file on top of the recent ones."""
         if not self.keep_recent:
             return self
         others = tuple(p for p in self.recent if p != str(path))
-        return self.with_(recent=(str(path), *others)[:MAX_RECENT])
+        return replace(self, recent=(str(path), *others)[:MAX_RECENT])
 
 
 _CHOICES: Final = {
@@ -120,7 +116,7 @@ _CHOICES: Final = {
 class SettingsFile:
     """The settings on disk.
 
-    A file that is no settings file is set aside whole; in one that is, only the values that do
+    A file that is no settings file is moved to a backup; in one that is, only the values that do
     not fit go back to what is usual.
 
     Args:
@@ -147,19 +143,19 @@ class SettingsFile:
                 "The settings could not be read, so the usual ones are in use. The old file is "
                 "kept beside them as “{file:text}”.",
             )
-            return (filled(words, file=self._aside.name),)
+            return (filled(words, file=self._backup.name),)
         if self._bad:
             words = translate(
                 "Settings",
                 "These settings did not fit and are back to what is usual: {names:text}. The old "
                 "file is kept beside them as “{file:text}”.",
             )
-            return (filled(words, names=", ".join(self._bad), file=self._aside.name),)
+            return (filled(words, names=", ".join(self._bad), file=self._backup.name),)
         return ()
 
     def update(self, **changes: Any) -> None:
         """Change settings and write them; a disk that refuses is logged, never in the way."""
-        self.replace(self.current.with_(**changes))
+        self.replace(replace(self.current, **changes))
 
     def replace(self, settings: WindowSettings) -> None:
         """Put other settings in place and write them."""
@@ -185,27 +181,27 @@ class SettingsFile:
             if not isinstance(found, dict):
                 raise TypeError
         except (ValueError, TypeError, RecursionError):
-            self._set_aside(keep=False)
+            self._back_up(keep=False)
             self._unreadable = True
             return WindowSettings()
         settings, self._bad = _parse(found)
         if self._bad:
-            self._set_aside(keep=True)
+            self._back_up(keep=True)
         return settings
 
     @property
-    def _aside(self) -> Path:
+    def _backup(self) -> Path:
         return self.path.with_suffix(".json.bak")
 
-    def _set_aside(self, *, keep: bool) -> None:
+    def _back_up(self, *, keep: bool) -> None:
         """Keep the file as it was found, for somebody who wants to look what was wrong."""
         _log.warning("the settings file is damaged; it is kept as %s.bak", FILE)
         with contextlib.suppress(OSError):
             if keep:
-                shutil.copyfile(self.path, self._aside)
-                self._aside.chmod(0o600)
+                shutil.copyfile(self.path, self._backup)
+                self._backup.chmod(0o600)
             else:
-                self.path.replace(self._aside)
+                self.path.replace(self._backup)
 
 
 def _parse(data: dict[str, Any]) -> tuple[WindowSettings, tuple[str, ...]]:
@@ -240,27 +236,3 @@ def _fits(name: str, value: object, default: object) -> bool:
     if name.startswith("report_"):
         return isinstance(value, str) and len(value) <= MAX_FIELD
     return type(value) is type(default)
-
-
-def stored_words(notes: Sequence[str]) -> list[str]:
-    """Say of a stored file what was done to read it, and how it gets its present form."""
-    words = {
-        "version-1": translate(
-            "Profiles",
-            "Its file is of the first form (version 1): what it leaves out has the usual value. "
-            "Edit and save it to bring it to the present form; its fingerprint stays.",
-        ),
-    }
-    return [words[note] for note in notes]
-
-
-def imported_words(notes: Sequence[str]) -> list[str]:
-    """Say of a file that was imported in what form it came."""
-    words = {
-        "version-1": translate(
-            "Profiles",
-            "Its file was of the first form (version 1) and is stored in the present one; what "
-            "it left out has the usual value.",
-        ),
-    }
-    return [words[note] for note in notes]

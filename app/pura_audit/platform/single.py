@@ -87,8 +87,8 @@ def _same_user(socket: QLocalSocket) -> bool:
     try:
         with sockets.socket(fileno=os.dup(int(socket.socketDescriptor()))) as end:
             if sys.platform == "linux":
-                said = end.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
-                uid = struct.unpack("=iII", said)[1]
+                answer = end.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
+                uid = struct.unpack("=iII", answer)[1]
             else:  # LOCAL_PEERCRED of macOS and the BSDs: struct xucred
                 uid = struct.unpack_from("=II", end.getsockopt(0, 1, 76))[1]
     except OSError:

@@ -1,328 +1,156 @@
-"""Verify a report: what failed first, with what follows from it; then every single check."""
+"""Check a report, or a statement that a detector signed.
+
+What failed first, then every single check.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QProgressBar,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
-from pura.usecases.reports import check_report
-from pura_audit.jobs.queue import Done, Failure, Job, Outcome
+from pura.report.statement import StatementCheck
+from pura.usecases.reports import check_report, check_statement
+from pura_audit.jobs.queue import Done, Failure, Job, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, Fold, dropped_paths, label, restyle
+from pura_audit.widgets.card import Card, Fold, dropped_paths, label, progress_bar, restyle, row_of
+from pura_audit.widgets.check_list import CheckList, check_card
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
+    Take,
     ask_file,
     button_row,
     close_button,
     dialog_column,
     main_button,
+    plain_button,
 )
 
-_MARK: Final = {
-    GOOD: ("✓", "done"),
-    NOTICE: ("i", "value"),
-    BAD: ("✕", "attention"),
-    OPEN: ("–", "muted"),
-}
+C = TypeVar("C", ReportCheck, StatementCheck)
 _RANK: Final = {BAD: 0, NOTICE: 1, OPEN: 2}
 
 
-class CheckList:
-    """Shows checks.
-
-    Attributes:
-        area: What stands in the dialog.
-        rows: What is shown, one below the other.
-    """
-
-    def __init__(self) -> None:
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setAccessibleName(translate("ReportCheck", "Single checks"))
-        self.rows = QVBoxLayout()
-        self.rows.setSpacing(GRID)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, GRID, 0)
-        column.addLayout(self.rows)
-        column.addStretch(1)
-        self.area.setWidget(inside)
-
-    def show_checks(self, checks: Sequence[CheckedPoint]) -> None:
-        """Show these in place of others."""
-        self.clear()
-        others = [one for one in checks if one.state != GOOD]
-        for single in sorted(others, key=lambda one: _RANK[one.state]):
-            self.rows.addWidget(_row(single))
-        passed = [one for one in checks if one.state == GOOD]
-        if passed:
-            words = translate(
-                "ReportCheck", "Nothing amiss in {n:plural(one check|{n:count} checks)}"
-            )
-            fold = Fold(filled(words, n=len(passed)), opened=not others)
-            for single in passed:
-                fold.body.addWidget(_row(single))
-            self.rows.addWidget(fold)
-
-    def clear(self) -> None:
-        """Show nothing."""
-        while (item := self.rows.takeAt(0)) is not None:
-            if (row := item.widget()) is not None:
-                row.hide()
-                row.deleteLater()
+def _card(check: CheckedPoint) -> Card:
+    tongue = language()
+    return check_card(check.state, check.title(tongue), check.text(tongue), check.result(tongue))
 
 
-def lines_of(checks: Sequence[CheckedPoint]) -> list[str]:
-    """Return checks as lines of text."""
-    return [
-        f"{one.title(language())}: {one.result(language())}. {one.text(language())}"
-        for one in checks
-    ]
-
-
-def _row(check: CheckedPoint) -> Card:
-    """Show one check: sign, name, result, and what was found."""
-    card = Card(inner=GAP)
-    sign, role = _MARK[check.state]
-    head = QHBoxLayout()
-    head.setSpacing(GRID)
-    mark = label(sign, role)
-    mark.setFixedWidth(2 * GRID)
-    mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    title = label(check.title(language()), "value")
-    head.addWidget(mark)
-    head.addWidget(title)
-    head.addStretch(1)
-    head.addWidget(label(check.result(language()), role))
-    card.body.addLayout(head)
-    text = label(check.text(language()), "", wrap=True)
-    text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    text.setContentsMargins(3 * GRID, 0, 0, 0)
-    card.body.addWidget(text)
-    card.setAccessibleName(f"{check.title(language())}: {check.result(language())}")
-    return card
-
-
-class ReportCheckDialog(PlainDialog):
-    """Checks one report after the other.
+class CheckingDialog(PlainDialog, Generic[C]):
+    """Checks one file after the other: one that is chosen, or dropped on the window.
 
     Attributes:
         checked: The last answer, or None.
     """
 
     def __init__(
-        self, session: Session, path: Path | None = None, parent: QWidget | None = None
+        self, session: Session, title: str, choose: str, trust: str, parent: QWidget | None
     ) -> None:
         super().__init__(parent)
         self._session = session
         self._path: Path | None = None
         self._trust: tuple[Path, ...] = ()
         self._job: Job | None = None
-        self.checked: ReportCheck | None = None
-        self.setWindowTitle(translate("ReportCheck", "Verify a report"))
+        self.checked: C | None = None
+        self.setWindowTitle(title)
         self.setAcceptDrops(True)
-        self.resize(760, 720)
-        self._make()
-        self._lay_out()
-        self._refresh()
-        self.choose.setFocus()
-        if path is not None:
-            self.take(path)
-
-    # Composition
-
-    def _make(self) -> None:
-        self.choose = QPushButton(translate("ReportCheck", "Choose a report …"))
-        self.choose.clicked.connect(self._ask_file)
-        self.add_trust = QPushButton(translate("ReportCheck", "Trust a certificate …"))
-        self.add_trust.clicked.connect(self._ask_trust)
-        self.again = QCheckBox(translate("ReportCheck", "Audit the embedded text again"))
-        self.again.setToolTip(
-            translate("ReportCheck", "Needs the key and the model of the report on this computer.")
-        )
-        self.start = main_button(translate("ReportCheck", "Check"), self.check, enter=False)
+        self.choose = plain_button(choose, self._ask_file)
+        self.add_trust = plain_button(trust, self._ask_trust)
+        self.copy_button = plain_button(translate("ReportCheck", "Copy the results"), self.copy)
         self.file = label("", "value", wrap=True)
         self.trusted = label("", "muted", wrap=True)
         self.summary = label("", "reading", wrap=True)
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 0)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(translate("ReportCheck", "Checking"))
-        self.list = CheckList()
-        self.area = self.list.area
-        self.copy_button = QPushButton(translate("ReportCheck", "Copy the results"))
-        self.copy_button.clicked.connect(self.copy)
-        self.show_audits = QPushButton(translate("ReportCheck", "Show the audits"))
-        self.show_audits.clicked.connect(self._show_audits)
-        self.stop = QPushButton(translate("ReportCheck", "Stop"))
-        self.stop.clicked.connect(self._stop)
-        for button in (
-            self.choose,
-            self.add_trust,
-            self.copy_button,
-            self.show_audits,
-            self.stop,
-        ):
-            button.setAutoDefault(False)
+        self.list = CheckList(translate("ReportCheck", "Single checks"), (0, 0, GRID, 0))
 
-    def _lay_out(self) -> None:
-        layout = dialog_column(
-            self,
-            translate("ReportCheck", "Verify a report"),
-            translate(
-                "ReportCheck",
-                "The PDF is taken apart without access to files or network. Each check has its "
-                "own result; no single tick stands for all of them.",
-            ),
-        )
-        for widgets in ((self.choose, self.file), (self.add_trust, self.trusted)):
-            row = QHBoxLayout()
-            row.setSpacing(GAP)
-            row.addWidget(widgets[0])
-            row.addWidget(widgets[1], 1)
-            layout.addLayout(row)
-        row = QHBoxLayout()
-        row.addWidget(self.again)
-        row.addStretch(1)
-        row.addWidget(self.stop)
-        row.addWidget(self.start)
-        layout.addLayout(row)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.area, 1)
-        left = (self.copy_button, self.show_audits)
-        layout.addLayout(button_row(close_button(self), left=left))
+    def _ask_file(self) -> None:
+        raise NotImplementedError
+
+    def _ask_trust(self) -> None:
+        raise NotImplementedError
+
+    def _ask(self, title: str, take: Take, *kinds: str) -> None:
+        ask_file(self, title, take, *kinds, translate("ReportCheck", "All files (*)"))
+
+    def _ask_certificate(self, title: str) -> None:
+        kinds = translate("ReportCheck", "Certificates (*.pem *.crt *.cer *.der)")
+        self._ask(title, self.trust, kinds)
 
     def _refresh(self) -> None:
-        path, trust = self._path, self._trust
-        self.file.setText(
-            path.name if path else translate("ReportCheck", "or drop a PDF on this window")
-        )
         self.trusted.setText(
-            ", ".join(file.name for file in trust)
+            ", ".join(file.name for file in self._trust)
             or translate("ReportCheck", "None: who signed is shown, but not held against anything.")
         )
-        busy = self._job is not None
-        self.bar.setVisible(busy)
-        self.stop.setVisible(busy)
-        for widget in (self.choose, self.add_trust, self.again):
-            widget.setEnabled(not busy)
-        self.start.setEnabled(path is not None and not busy)
-        done = self.checked is not None and not busy
-        self.copy_button.setEnabled(done)
-        audits = self.checked.audits if self.checked is not None else ()
-        self.show_audits.setEnabled(done and bool(audits))
-
-    # Intentions
+        self.copy_button.setEnabled(self.checked is not None and self._job is None)
 
     def take(self, path: Path) -> None:
-        """Choose a report and check it."""
+        """Choose a file and check it."""
         self._path = path
         self.check()
 
-    def trust(self, paths: list[Path]) -> None:
-        """Trust the certificates of these files, and check again."""
-        self._trust = tuple(dict.fromkeys((*self._trust, *paths)))
-        self.check() if self._path is not None else self._refresh()
+    def trust(self, path: Path) -> None:
+        """Trust the certificates or the key of a file, and check again."""
+        self._trust = tuple(dict.fromkeys((*self._trust, path)))
+        self.check()
 
     def check(self) -> None:
         """Check what is chosen."""
-        if self._job is not None or self._path is None:
-            return
-        path, trust, rerun = self._path, self._trust, self.again.isChecked()
-        environment = self._session.environment
-        self.checked = None
-        self.list.clear()
-        restyle(self.summary, "role", "reading")
-        self.summary.setText(
-            translate("Stores", "This begins when the audits are done.")
-            if rerun and self._session.jobs.model.busy
-            else translate("ReportCheck", "Checking …")
-        )
-        self._job = self._session.do(
-            lambda context: check_report(
-                environment,
-                path=path,
-                trust=trust,
-                rerun=rerun,
-                progress=context.progress,
-                checkpoint=context.checkpoint,
-            ),
-            self._ended,
-            self,
-            started=lambda: self.summary.setText(translate("ReportCheck", "Checking …")),
-            at="model" if rerun else "stores",
-        )
-        self._refresh()
+        raise NotImplementedError
+
+    def lines(self) -> list[str]:
+        """Return what is shown of the file before the single checks."""
+        return []
 
     def copy(self) -> None:
         """Copy all results as text."""
         if self.checked is not None:
-            lines = [self.checked.headline(language()), *lines_of(self.checked.checks)]
+            tongue = language()
+            lines = [self.checked.headline(tongue), *self.lines()]
+            lines += [
+                f"{one.title(tongue)}: {one.result(tongue)}. {one.text(tongue)}"
+                for one in self.checked.checks
+            ]
             QGuiApplication.clipboard().setText("\n".join(lines))
 
-    def _ask_file(self) -> None:
-        kinds = translate("ReportCheck", "Reports (*.pdf)")
-        every = translate("ReportCheck", "All files (*)")
-        ask_file(self, translate("ReportCheck", "Choose a report"), self.take, kinds, every)
-
-    def _ask_trust(self) -> None:
-        ask_file(
-            self,
-            translate("ReportCheck", "Trust a certificate"),
-            lambda path: self.trust([path]),
-            translate("ReportCheck", "Certificates (*.pem *.crt *.cer *.der)"),
-            translate("ReportCheck", "All files (*)"),
-        )
-
-    def _show_audits(self) -> None:
-        if self.checked is not None:
-            for audit in self.checked.audits:
-                self._session.texts.add_audit(audit)
-            self.accept()
-
-    # What the thread tells
-
-    def _stop(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
-
-    def _ended(self, outcome: Outcome[ReportCheck]) -> None:
+    def _ended(self, outcome: Outcome[C]) -> None:
         self._job = None
         match outcome:
             case Done(checked):
                 self.checked = checked
                 self._show(checked)
             case Failure():
+                restyle(self.summary, "role", "reading")
                 self.summary.setText(outcome.words)
             case _:
                 self.summary.setText("")
         self._refresh()
 
-    def _show(self, checked: ReportCheck) -> None:
+    def _show(self, checked: C) -> None:
+        if isinstance(checked, ReportCheck):
+            good = checked.sound
+        else:
+            good = checked.standing != "amiss"
         self.summary.setText(checked.headline(language()))
-        restyle(self.summary, "role", "reading" if checked.sound else "banner")
-        aside, above = (0, 0) if checked.sound else (GAP, GRID)
-        self.summary.setContentsMargins(aside, above, aside, above)
-        self.list.show_checks(checked.checks)
-
-    # Drops and the end
+        restyle(self.summary, "role", "reading" if good else "banner")
+        side, above = (0, 0) if good else (GAP, GRID)
+        self.summary.setContentsMargins(side, above, side, above)
+        self.list.clear()
+        others = [one for one in checked.checks if one.state != GOOD]
+        for single in sorted(others, key=lambda one: _RANK[one.state]):
+            self.list.rows.addWidget(_card(single))
+        passed = [one for one in checked.checks if one.state == GOOD]
+        if passed:
+            words = translate(
+                "ReportCheck", "Nothing amiss in {n:plural(one check|{n:count} checks)}"
+            )
+            fold = Fold(filled(words, n=len(passed)), opened=not others)
+            for single in passed:
+                fold.body.addWidget(_card(single))
+            self.list.rows.addWidget(fold)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Welcome a file."""
@@ -342,3 +170,232 @@ class ReportCheckDialog(PlainDialog):
             self._job.drop()
             self._job = None
         super().done(result)
+
+
+class ReportCheckDialog(CheckingDialog[ReportCheck]):
+    """Checks one report after the other."""
+
+    def __init__(
+        self, session: Session, path: Path | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(
+            session,
+            translate("ReportCheck", "Verify a report"),
+            translate("ReportCheck", "Choose a report …"),
+            translate("ReportCheck", "Trust a certificate …"),
+            parent,
+        )
+        self.resize(760, 720)
+        self.again = QCheckBox(translate("ReportCheck", "Audit the embedded text again"))
+        self.again.setToolTip(
+            translate("ReportCheck", "Needs the key and the model of the report on this computer.")
+        )
+        self.start = main_button(translate("ReportCheck", "Check"), self.check, enter=False)
+        self.bar = progress_bar(translate("ReportCheck", "Checking"), endless=True)
+        words = translate("ReportCheck", "Show the audits")
+        self.show_audits = plain_button(words, self._show_audits)
+        self.stop = plain_button(translate("ReportCheck", "Stop"), self._stop)
+        self._lay_out()
+        self._refresh()
+        self.choose.setFocus()
+        if path is not None:
+            self.take(path)
+
+    def _lay_out(self) -> None:
+        layout = dialog_column(
+            self,
+            self.windowTitle(),
+            translate(
+                "ReportCheck",
+                "The PDF is taken apart without access to files or network. Each check has its "
+                "own result; no single tick stands for all of them.",
+            ),
+        )
+        for button, name in ((self.choose, self.file), (self.add_trust, self.trusted)):
+            layout.addLayout(row_of(button, (name, 1), spacing=GAP))
+        layout.addLayout(button_row(self.stop, self.start, left=(self.again,)))
+        layout.addWidget(self.bar)
+        layout.addWidget(self.summary)
+        layout.addWidget(self.list.area, 1)
+        left = (self.copy_button, self.show_audits)
+        layout.addLayout(button_row(close_button(self), left=left))
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        path, busy = self._path, self._job is not None
+        self.file.setText(
+            path.name if path else translate("ReportCheck", "or drop a PDF on this window")
+        )
+        self.bar.setVisible(busy)
+        self.stop.setVisible(busy)
+        for widget in (self.choose, self.add_trust, self.again):
+            widget.setEnabled(not busy)
+        self.start.setEnabled(path is not None and not busy)
+        there = self.checked is not None and bool(self.checked.audits)
+        self.show_audits.setEnabled(there and not busy)
+
+    def check(self) -> None:
+        """Check what is chosen."""
+        if self._job is None and self._path is not None:
+            rerun, checking = self.again.isChecked(), translate("ReportCheck", "Checking …")
+            self.checked = None
+            self.list.clear()
+            restyle(self.summary, "role", "reading")
+            self.summary.setText(
+                translate("Stores", "This begins when the audits are done.")
+                if rerun and self._session.jobs.model.busy
+                else checking
+            )
+            work = partial(
+                check_report,
+                self._session.environment,
+                path=self._path,
+                trust=self._trust,
+                rerun=rerun,
+            )
+            self._job = self._session.do(
+                with_progress(work),
+                self._ended,
+                self,
+                started=lambda: self.summary.setText(checking),
+                at="model" if rerun else "stores",
+            )
+        self._refresh()
+
+    def _ask_file(self) -> None:
+        title = translate("ReportCheck", "Choose a report")
+        self._ask(title, self.take, translate("ReportCheck", "Reports (*.pdf)"))
+
+    def _ask_trust(self) -> None:
+        self._ask_certificate(translate("ReportCheck", "Trust a certificate"))
+
+    def _show_audits(self) -> None:
+        if self.checked is not None:
+            for audit in self.checked.audits:
+                self._session.texts.add_audit(audit)
+            self.accept()
+
+    def _stop(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+
+
+class StatementDialog(CheckingDialog[StatementCheck]):
+    """Checks one statement after the other, without a network."""
+
+    def __init__(
+        self, session: Session, path: Path | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(
+            session,
+            translate("Statement", "Statement of a detector"),
+            translate("Statement", "Choose a statement …"),
+            translate("Statement", "Trust a key …"),
+            parent,
+        )
+        self._text: Path | None = None
+        self._sha256, self._named = "", ""
+        self.resize(760, 680)
+        self.add_text = plain_button(translate("Statement", "Choose its text …"), self._ask_text)
+        words = translate("Statement", "The text on screen")
+        self.on_screen = plain_button(words, self._take_current)
+        self.on_screen.setVisible(self._current() is not None)
+        self.text = label("", "muted", wrap=True)
+        self.statement = label("", "", wrap=True)
+        self._lay_out()
+        self._refresh()
+        self.choose.setFocus()
+        if path is not None:
+            self.take(path)
+
+    def _lay_out(self) -> None:
+        layout = dialog_column(
+            self,
+            self.windowTitle(),
+            translate(
+                "Statement",
+                "A detector that was asked by a trusted body signs what it answered. Whether that "
+                "holds is checked here, without a network.",
+            ),
+        )
+        form = QGridLayout()
+        form.setHorizontalSpacing(GAP)
+        form.setVerticalSpacing(GRID)
+        form.setColumnStretch(1, 1)
+        form.addWidget(self.choose, 0, 0)
+        form.addWidget(self.file, 0, 1, 1, 2)
+        form.addWidget(self.add_trust, 1, 0)
+        form.addWidget(self.trusted, 1, 1, 1, 2)
+        form.addWidget(self.add_text, 2, 0)
+        form.addWidget(self.text, 2, 1)
+        form.addWidget(self.on_screen, 2, 2)
+        layout.addLayout(form)
+        layout.addWidget(self.summary)
+        layout.addWidget(self.statement)
+        layout.addWidget(self.list.area, 1)
+        layout.addLayout(button_row(close_button(self), left=(self.copy_button,)))
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        self.file.setText(
+            self._path.name
+            if self._path
+            else translate("Statement", "or drop the file that the detector gave on this window")
+        )
+        self.text.setText(
+            self._named or translate("Statement", "None: the statement names its text by a digest.")
+        )
+
+    def take_text(self, path: Path) -> None:
+        """Say which text it should be about, and check again."""
+        self._text, self._sha256, self._named = path, "", path.name
+        self.check()
+
+    def _take_current(self) -> None:
+        current = self._current()
+        if current is not None:
+            self._named, self._sha256 = current
+            self._text = None
+            self.check()
+
+    def _current(self) -> tuple[str, str] | None:
+        item = self._session.texts.current
+        if item is None or item.document is None:
+            return None
+        return item.name, item.document.sha256
+
+    def check(self) -> None:
+        """Check what is chosen."""
+        self.checked = None
+        self.list.clear()
+        self.summary.clear()
+        self.statement.clear()
+        if (path := self._path) is not None:
+            trust, text, sha256 = self._trust, self._text, self._sha256
+            self._session.do(
+                lambda _: check_statement(path=path, trust=trust, text=text, sha256=sha256),
+                self._ended,
+                self,
+            )
+        self._refresh()
+
+    def lines(self) -> list[str]:
+        """Return what the statement says."""
+        found = None if self.checked is None else self.checked.statement
+        return (
+            [] if found is None else [f"{name}: {text}" for name, text in found.lines(language())]
+        )
+
+    def _show(self, checked: StatementCheck) -> None:
+        super()._show(checked)
+        self.statement.setText("\n".join(self.lines()))
+
+    def _ask_file(self) -> None:
+        kinds = translate("Statement", "Statements (*.json *.jws *.txt)")
+        self._ask(translate("Statement", "Choose a statement"), self.take, kinds)
+
+    def _ask_trust(self) -> None:
+        self._ask_certificate(translate("Statement", "Trust a key"))
+
+    def _ask_text(self) -> None:
+        self._ask(translate("Statement", "Choose its text"), self.take_text)

@@ -1,18 +1,18 @@
-"""Make a report: the form on the left, all its pages on the right, and the way to a file."""
+"""Make a report: the form on the left, all its pages on the right, and the way to files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QStandardPaths, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QKeySequence
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFrame,
-    QHBoxLayout,
     QMessageBox,
     QSplitter,
     QVBoxLayout,
@@ -22,18 +22,317 @@ from PySide6.QtWidgets import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
-from pura.usecases.reports import Built
-from pura_audit.jobs.queue import Failure, Work
-from pura_audit.keys.passphrase import PassphraseDialog
-from pura_audit.platform.i18n import translate
+from pura.report.annexes import names
+from pura.usecases.environment import Environment
+from pura.usecases.reports import (
+    Built,
+    FilesTakenError,
+    WrittenReport,
+    build_report,
+    with_logo,
+    write_report,
+)
+from pura_audit.jobs.queue import Done, Failure, Job, JobContext, JobQueue, Outcome, Progress, Work
+from pura_audit.platform.i18n import filled, quoted, translate
 from pura_audit.reports.form import ReportForm
 from pura_audit.reports.preview import ReportPreview
-from pura_audit.reports.save import FilesGroup, ReportMaker, Saved, SaveLine, ask_where, show_folder
-from pura_audit.session.drafts import PAUSE_MS, ReportDraft
+from pura_audit.session.keeper import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
+from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID, PADDING
-from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import PlainDialog, ask_first, main_button, opened, plain_button
+from pura_audit.widgets.card import Fold, label, progress_bar, row_of
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    Remark,
+    ask_first,
+    ask_target,
+    main_button,
+    opened,
+    plain_button,
+)
+
+
+class ReportMaker:
+    """Makes the reports of one dialog, in the queue's thread; keeps the last one.
+
+    Args:
+        environment: Its case log says what was reviewed.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._last: Built | None = None
+
+    def build(
+        self,
+        audits: Sequence[Audit],
+        request: ReportRequest,
+        logo: Path | None,
+        context: JobContext,
+    ) -> Built:
+        """Make a report, unless it is the one that was made last."""
+        request, last = with_logo(request, logo), self._last
+        # The same objects: to compare what they hold would take long.
+        if (
+            last is not None
+            and last.request == request
+            and [*map(id, last.audits)] == [*map(id, audits)]
+        ):
+            return last
+        self._last = build_report(
+            self._environment,
+            audits,
+            request=request,
+            apart=True,
+            progress=context.progress,
+            checkpoint=context.checkpoint,
+        )
+        return self._last
+
+
+def saving(
+    build: Work[Built],
+    path: Path,
+    files: Mapping[str, Any],
+    secret: Secret | None,
+    *,
+    replace: bool,
+) -> Work[tuple[Built, WrittenReport] | FilesTakenError]:
+    """Return what makes a report and writes it, with the files next to it.
+
+    Args:
+        build: Makes the report.
+        path: The PDF.
+        files: The other files, as :func:`write_report` takes them.
+        secret: Encrypts the annex; None leaves it readable. It is wiped once it was used.
+        replace: The person has agreed that files are replaced.
+    """
+
+    def work(context: JobContext) -> tuple[Built, WrittenReport] | FilesTakenError:
+        built = build(context)
+        try:
+            written = write_report(
+                built,
+                pdf=path,
+                **files,
+                annex_passphrase=secret,
+                replace=replace,
+                progress=context.progress,
+                checkpoint=context.checkpoint,
+            )
+        except FilesTakenError as taken:
+            return taken
+        if secret is not None:
+            secret.wipe()
+        return built, written
+
+    return work
+
+
+class FilesGroup(Fold):
+    """Which files are saved next to the PDF."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(translate("Report", "Files beside the PDF"))
+        self.record = QCheckBox(translate("Report", "Record (JSON)"))
+        self.tables = QCheckBox(translate("Report", "Bits and tokens (CSV)"))
+        self.html = QCheckBox(translate("Report", "The report as a page (HTML)"))
+        self.annex = QCheckBox(translate("Report", "Sealed annex with the names (PDF)"))
+        self.annex.setChecked(True)
+        words = translate(
+            "Report",
+            "Names to whom payloads were issued never stand in the report. The annex holds them; "
+            "the report prints its SHA-256.",
+        )
+        self._about = label(words, "muted", wrap=True)
+        self.lock = QCheckBox(translate("Report", "Encrypt the annex under a passphrase"))
+        self.lock.setChecked(True)
+        for box in (self.record, self.tables, self.html, self.annex, self.lock):
+            box.toggled.connect(lambda _: self._count())
+            self.body.addWidget(box)
+        self.body.addWidget(self._about)
+        self.follow(())
+
+    def follow(self, audits: tuple[Audit, ...]) -> None:
+        """Offer the annex where there are names."""
+        there = any(row[2].strip() for row in names(audits))
+        self.annex.setVisible(there)
+        self.lock.setVisible(there)
+        self._about.setVisible(there)
+        self._there = there
+        self._count()
+
+    def _count(self) -> None:
+        shown = [(self.record, "JSON"), (self.tables, "CSV"), (self.html, "HTML")]
+        if self._there:
+            shown.append((self.annex, translate("Report", "annex")))
+        words = ", ".join(name for box, name in shown if box.isChecked())
+        self.tell(words or translate("Report", "none"))
+        self.lock.setEnabled(self.annex.isChecked())
+
+    @property
+    def locks(self) -> bool:
+        """Whether there is an annex to be encrypted."""
+        return self._there and self.annex.isChecked() and self.lock.isChecked()
+
+    def further(self, pdf: Path) -> dict[str, Any]:
+        """Return what is written next to a PDF, as :func:`write_report` takes it."""
+        names = {"record": ".json", "html": ".html", "annex": "-sealed.pdf"}
+        boxes = {"record": self.record, "html": self.html, "annex": self.annex}
+        files: dict[str, Any] = {
+            kind: pdf.with_name(f"{pdf.stem}{names[kind]}")
+            for kind, box in boxes.items()
+            if box.isChecked()
+        }
+        if self.tables.isChecked():
+            files |= {"tables": pdf.parent, "tables_prefix": f"{pdf.stem}-"}
+        return files
+
+
+class SaveLine(QWidget):
+    """How saving goes: words, a bar, and a way to stop.
+
+    Args:
+        queue: Where it is done.
+
+    Signals:
+        saved: The report is written: what was built, and the path of the PDF.
+        failed: It is not; a Failure.
+        busy_changed: Saving began or ended.
+    """
+
+    saved = Signal(object, object)
+    failed = Signal(object)
+    busy_changed = Signal()
+
+    def __init__(self, queue: JobQueue, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._queue = queue
+        self._saving: Job | None = None
+        self.question: QMessageBox | None = None
+        self.words = Remark()
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.bar = progress_bar(translate("Report", "Progress of saving"))
+        self.bar.setMaximumWidth(240)
+        self.stop = plain_button(translate("Report", "Cancel"), self.cancel)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID // 2)
+        layout.addWidget(self.words)
+        layout.addLayout(row_of((self.bar, 1), self.stop, None))
+        self._show()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a report is being saved."""
+        return self._saving is not None
+
+    def save(
+        self,
+        build: Work[Built],
+        path: Path,
+        files: Mapping[str, Any],
+        secret: Secret | None,
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Write the files of a report; as :func:`saving`."""
+        if self.busy:
+            return
+        again = partial(self.save, build, path, files, secret, replace=True)
+        self.words.say(translate("Report", "Saving the report …"))
+        self.bar.setRange(0, 0)
+        self._saving = self._queue.do(
+            saving(build, path, files, secret, replace=replace),
+            lambda outcome: self._ended(outcome, path, again),
+            self,
+            progressed=self._progressed,
+        )
+        self._show()
+
+    def cancel(self) -> None:
+        """Stop; nothing is written if writing has not begun."""
+        if self._saving is not None:
+            self._saving.cancel()
+
+    def _show(self) -> None:
+        self.bar.setVisible(self.busy)
+        self.stop.setVisible(self.busy)
+        self.words.setVisible(bool(self.words.text()))
+        self.busy_changed.emit()
+
+    def _progressed(self, progress: Progress) -> None:
+        if progress.total:
+            self.bar.setRange(0, progress.total)
+            self.bar.setValue(progress.done)
+
+    def _ended(
+        self,
+        outcome: Outcome[tuple[Built, WrittenReport] | FilesTakenError],
+        path: Path,
+        again: Callable[[], None],
+    ) -> None:
+        self._saving = None
+        match outcome:
+            case Done(FilesTakenError() as taken):
+                self.words.say("")
+                self._ask(taken.paths, again)
+            case Done((built, written)):
+                self.words.say(saved_words(path, written), role="done")
+                self.saved.emit(built, path)
+            case Failure():
+                self.words.say(outcome)
+                self.failed.emit(outcome)
+            case _:
+                self.words.say(translate("Report", "Stopped; nothing was written."))
+        self._show()
+
+    def _ask(self, paths: Sequence[Path], again: Callable[[], None]) -> None:
+        listed = ", ".join(quoted(path.name) for path in paths[:4])
+        if len(paths) > 4:
+            listed += ", …"
+        question = filled(
+            translate(
+                "Report",
+                "There already {n:plural(is {names:text}. Replace it?|are {n:count} of these "
+                "files: {names:text}. Replace them?)}",
+            ),
+            n=len(paths),
+            names=listed,
+        )
+        self.question = ask_first(
+            self,
+            translate("Report", "Save the report"),
+            question,
+            translate("Report", "What stands in them now is lost."),
+            (translate("Report", "Replace"), again),
+        )
+
+
+def saved_words(path: Path, written: WrittenReport) -> str:
+    """Say what was written, and where."""
+    words = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
+    annex = written.annex
+    more_files = sum(file.path not in (path, annex) for file in written.files)
+    if more_files:
+        more = filled(
+            translate("Report", "{n:count} more {n:plural(file stands|files stand)} beside it."),
+            n=more_files,
+        )
+        words = f"{words} {more}"
+    if annex is not None:
+        apart = filled(
+            translate(
+                "Report",
+                "The names are in “{file:text}”, beside it, readable by you only; keep it apart.",
+            ),
+            file=annex.name,
+        )
+        words = f"{words} {apart}"
+    return words
+
 
 FORM: Final = 380
 
@@ -108,7 +407,7 @@ class ReportDialog(PlainDialog):
         self.form.changed.connect(self._changed)
         self.preview.made.connect(self._made)
         self.line.saved.connect(self._saved)
-        self.line.failed.connect(self._failed)
+        self.line.failed.connect(self.form.place_failure)
         self.line.busy_changed.connect(self._refresh)
         self._fit(parent)
         self._refresh()
@@ -116,7 +415,7 @@ class ReportDialog(PlainDialog):
         self.form.audits.list.setFocus()
         if draft is not None:
             self._dirty = True
-            self.line.say(translate("Report", "What was filled in last time is back."))
+            self.line.words.say(translate("Report", "What was filled in last time is back."))
 
     def _lay_out(self) -> None:
         self.left.setProperty("role", "card")
@@ -128,22 +427,20 @@ class ReportDialog(PlainDialog):
         self.parts.setChildrenCollapsible(False)
         self.parts.setStretchFactor(1, 1)
         self.parts.setSizes([FORM, 10_000])
-        foot = QHBoxLayout()
-        foot.setSpacing(GRID)
-        foot.addWidget(self.line, 1)
-        for button in (self.folder_button, self.sign_button, self.close_button, self.save_button):
-            foot.addWidget(button)
+        buttons = (self.folder_button, self.sign_button, self.close_button, self.save_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(PADDING, PADDING - GRID, PADDING, PADDING - GRID)
         layout.setSpacing(GAP)
         layout.addWidget(label(translate("Report", "Report"), "answer"))
         layout.addWidget(self.parts, 1)
-        layout.addLayout(foot)
+        layout.addLayout(row_of((self.line, 1), *buttons))
 
     def _fit(self, parent: QWidget | None) -> None:
         """Be nearly as large as the window behind."""
-        room = parent.window().size() if parent is not None else self.size()
-        self.resize(max(980, min(1400, room.width() - 40)), max(600, min(980, room.height() - 32)))
+        window = parent.window().size() if parent is not None else self.size()
+        self.resize(
+            max(980, min(1400, window.width() - 40)), max(600, min(980, window.height() - 32))
+        )
 
     def _refresh(self) -> None:
         busy = self.line.busy
@@ -158,7 +455,7 @@ class ReportDialog(PlainDialog):
         self._dirty = True
         if self._path is not None:
             self._path = None  # what was saved is another report
-            self.line.say("")
+            self.line.words.say("")
         self._noting.start()
         self._renew()
         self._refresh()
@@ -196,14 +493,27 @@ class ReportDialog(PlainDialog):
         failure = self.preview.failure
         if not self.form.check() or (failure is not None and self.form.place_failure(failure)):
             self.form.point()
-            self.line.say(translate("Report", "Mend what the form says first."), role="attention")
+            self.line.words.say(
+                translate("Report", "Mend what the form says first."), role="attention"
+            )
             return
         built = self.preview.built
         number = self.form.report.number.text or (built.report.number if built else "")
-        ask_where(self, self._where, safe_name(number, ".pdf"), self.save_to)
+        places = QStandardPaths.StandardLocation
+        documents = Path(QStandardPaths.writableLocation(places.DocumentsLocation))
+        ask_target(
+            self,
+            translate("Report", "Save the report"),
+            self.save_to,
+            translate("Report", "Reports (*.pdf)"),
+            name=safe_name(number, ".pdf"),
+            suffix="pdf",
+            folder=self._where or documents,
+            confirm=False,  # files in the way are asked about afterwards, all at once
+        )
 
     def save_to(self, path: Path) -> None:
-        """Write the report, and what goes beside it."""
+        """Write the report, and the files next to it."""
         if path.suffix.lower() != ".pdf":
             path = path.with_name(f"{path.name}.pdf")
         if not self.form.check():
@@ -223,17 +533,14 @@ class ReportDialog(PlainDialog):
 
     def _write(self, path: Path, secret: Secret | None) -> None:
         self._path, self._where = None, path.parent
-        self.line.save(self.files.request(self._work(), path, secret))
+        self.line.save(self._work(), path, self.files.further(path), secret)
 
-    def _saved(self, saved: Saved) -> None:
+    def _saved(self, built: Built, path: Path) -> None:
         self._dirty = False
         self._forget()
-        self._path = saved.path
+        self._path = path
         self._session.settings.update(**self.form.remembered())
-        self.saved.emit(saved.built, saved.path)
-
-    def _failed(self, failure: Failure) -> None:
-        self.form.place_failure(failure)
+        self.saved.emit(built, path)
 
     def _sign(self) -> None:
         if self._path is not None:
@@ -241,7 +548,7 @@ class ReportDialog(PlainDialog):
 
     def _folder(self) -> None:
         if self._path is not None:
-            show_folder(self._path)
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path.parent)))
 
     # The end
 

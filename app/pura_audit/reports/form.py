@@ -29,8 +29,9 @@ from pura_audit.reports.groups import (
     LayoutGroup,
     PartiesGroup,
     RemarksGroup,
+    TextGroup,
+    WordsGroup,
 )
-from pura_audit.reports.text import TextGroup
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import Fold
 from pura_audit.widgets.form_dialog import (
@@ -78,7 +79,7 @@ class ReportForm(QScrollArea):
         self.audits = AuditsGroup(audits, every=every)
         self.report = ReportGroup(base)
         self.parties = PartiesGroup(base.parties, settings)
-        self.item = ItemGroup(base.item)
+        self.item = ItemGroup(base.item, settings)
         self.text = TextGroup(base)
         self.remarks = RemarksGroup(base, settings)
         self.layout_ = LayoutGroup(base, settings)
@@ -166,7 +167,7 @@ class ReportForm(QScrollArea):
                 return
 
     def clear_failures(self) -> None:
-        """Take back what was said about fields that only the report's maker can judge."""
+        """Take back the failures of fields that only building the report finds."""
         for field in self.remarks.fields.values():
             field.check()
         self.layout_.logo_field.complain("")
@@ -187,7 +188,7 @@ class ReportForm(QScrollArea):
         }
 
 
-class ReportGroup(FormGroup):
+class ReportGroup(WordsGroup):
     """Number, case, and how final it is."""
 
     def __init__(self, base: ReportRequest) -> None:
@@ -197,11 +198,9 @@ class ReportGroup(FormGroup):
         self.classification = Words(
             translate("Report", "Classification"), hint=translate("Report", "e.g. confidential")
         )
-        today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
         self.issued = Words(translate("Report", "Date of issue"))
-        self.issued.set_text(base.issued[:10] or today)
         self.version = spin_box(1, 999, base.version)
-        self.version.setFixedHeight(LINE)  # as high as the line beside it
+        self.version.setFixedHeight(LINE)  # as high as the line next to it
         version = LabelledField(translate("Report", "Version"), self.version)
         name_input(self.version, translate("Report", "Version"))
         relation = SUPPLEMENTS if base.supplements else REPLACES if base.replaces else FIRST
@@ -222,34 +221,24 @@ class ReportGroup(FormGroup):
             translate("Report", "Until then every page says that this is a draft.")
         )
         self.final.setChecked(base.final)
-        for words, text in (
-            (self.number, base.number),
-            (self.case, base.case),
-            (self.reason, base.reason),
-            (self.classification, base.classification),
-            (self.replaces, base.replaces),
-        ):
-            words.set_text(text)
-        self._words = (
-            self.number,
-            self.case,
-            self.classification,
-            self.issued,
-            self.replaces,
-            self.reason,
-        )
+        self.fields = {
+            "number": self.number,
+            "case": self.case,
+            "classification": self.classification,
+            "issued": self.issued,
+            "replaces": self.replaces,
+            "reason": self.reason,
+        }
+        for name, words in self.fields.items():
+            words.set_text(getattr(base, name))
+        today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
+        self.issued.set_text(base.issued[:10] or today)
         self.body.addLayout(pair(self.number, version, shares=(3, 1)))
         self.body.addLayout(pair(self.case, self.issued))
-        for widget in (
-            self.classification,
-            field,
-            self.replaces,
-            self.reason,
-            self.final,
-        ):
+        for widget in (self.classification, field, self.replaces, self.reason, self.final):
             self.body.addWidget(widget)
-        for one in self._words:
-            one.edited.connect(self._edited)
+        for words in self.fields.values():
+            words.edited.connect(self._edited)
         self.version.valueChanged.connect(lambda _: self._edited())
         self.final.toggled.connect(lambda _: self._edited())
         self._related()
@@ -260,15 +249,13 @@ class ReportGroup(FormGroup):
         self.reason.setVisible(earlier)
         self._edited()
 
-    def _edited(self) -> None:
-        self.tell(
-            translate("Report", "final") if self.final.isChecked() else translate("Report", "draft")
-        )
-        self.changed.emit()
+    def _count(self) -> None:
+        final = self.final.isChecked()
+        self.tell(translate("Report", "final") if final else translate("Report", "draft"))
 
     def check(self) -> bool:
         """Say what is wrong; return whether all is well."""
-        good = not sum(not one.check() for one in self._words)
+        good = super().check()
         if not QDate.fromString(self.issued.text, Qt.DateFormat.ISODate).isValid():
             self.issued.complain(translate("Report", "Write it as 2026-11-21."))
             return False
@@ -277,16 +264,13 @@ class ReportGroup(FormGroup):
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with this group's fields."""
         relation = self.relation.currentData()
-        earlier = relation != FIRST
+        told = self.texts()
+        if relation == FIRST:
+            told |= {"replaces": "", "reason": ""}
         return replace(
             request,
-            number=self.number.text,
             version=self.version.value(),
-            case=self.case.text,
-            classification=self.classification.text,
             final=self.final.isChecked(),
-            issued=self.issued.text,
-            replaces=self.replaces.text if earlier else "",
-            reason=self.reason.text if earlier else "",
             supplements=relation == SUPPLEMENTS,
+            **told,
         )

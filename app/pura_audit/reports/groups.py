@@ -1,18 +1,25 @@
-"""Groups of the report's form: audits, parties, item, remarks, layout."""
+"""Groups of the report's form.
+
+Audits, parties, item, remarks, layout, and what it shows of the text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from PySide6.QtCore import QLocale, Qt, Signal
+import numpy as np
+from PySide6.QtCore import QEvent, QLocale, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QTextCursor
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
+    QPlainTextEdit,
+    QTextEdit,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -20,11 +27,21 @@ from pura.base.numerals import SPOKEN
 from pura.record.audit import Audit
 from pura.report import ItemNotes, Parties, ReportRequest
 from pura.report.build import MAX_AUDITS
+from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import WindowSettings
+from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import ElidedLabel, Fold, label
-from pura_audit.widgets.form_dialog import LabelledField, Words, ask_file, choice, pair
+from pura_audit.widgets.card import ElidedLabel, FlowLayout, Fold, label
+from pura_audit.widgets.form_dialog import (
+    LabelledField,
+    Words,
+    ask_file,
+    choice,
+    pair,
+    plain_button,
+)
+from pura_audit.widgets.text_layout import safe_text
 
 _ROW: Final = 27
 _ROWS: Final = 5  # that are seen at once
@@ -99,28 +116,45 @@ class AuditsGroup(FormGroup):
         return not words
 
 
-class _WordsGroup(FormGroup):
-    """A group of words that says how many of its fields are filled."""
+class WordsGroup(FormGroup):
+    """A group of words that says how many of its fields are filled.
 
-    def __init__(self, title_: str) -> None:
-        super().__init__(title_)
+    Attributes:
+        fields: By the names that they have in what the report is told.
+    """
+
+    def __init__(self, heading: str, *, opened: bool = False) -> None:
+        super().__init__(heading, opened=opened)
         self.fields: dict[str, Words] = {}
 
-    def add(self, name: str, caption: str, text: str, *, lines: int = 1) -> Words:
-        """Add a field."""
-        words = Words(caption, lines=lines)
-        words.set_text(text)
-        words.edited.connect(self._edited)
-        self.fields[name] = words
-        self.body.addWidget(words)
-        return words
+    def add(
+        self,
+        captions: Mapping[str, str],
+        base: object,
+        settings: WindowSettings,
+        lines: Mapping[str, int],
+    ) -> None:
+        """Add fields.
+
+        Args:
+            captions: By the names of the fields.
+            base: Has what stands in them at first, by the same names.
+            settings: Have what each report says, where nothing else is known.
+            lines: Of fields with more than one.
+        """
+        for name, caption in captions.items():
+            words = Words(caption, lines=lines.get(name, 1))
+            words.set_text(getattr(base, name) or getattr(settings, f"report_{name}", ""))
+            words.edited.connect(self._edited)
+            self.fields[name] = words
+            self.body.addWidget(words)
+        self._count()
 
     def _edited(self) -> None:
-        self.count()
+        self._count()
         self.changed.emit()
 
-    def count(self) -> None:
-        """Say how many fields are filled."""
+    def _count(self) -> None:
         given = sum(bool(words.text) for words in self.fields.values())
         words = translate("Report", "{n:count} of {all:count} given")
         none = translate("Report", "not given")
@@ -128,19 +162,19 @@ class _WordsGroup(FormGroup):
 
     def check(self) -> bool:
         """Say what is wrong; return whether all is well."""
-        return not sum(not words.check() for words in self.fields.values())
+        return not sum(not words.check() for words in self.fields.values())  # each says it
 
-    def texts(self) -> dict[str, str]:
+    def texts(self) -> dict[str, Any]:
         """Return what stands in the fields, by their names."""
         return {name: words.text for name, words in self.fields.items()}
 
 
-class PartiesGroup(_WordsGroup):
+class PartiesGroup(WordsGroup):
     """Who asks, who examines, who answers for it."""
 
     def __init__(self, base: Parties, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Parties"))
-        names = {
+        captions = {
             "organisation": translate("Report", "Organisation"),
             "address": translate("Report", "Address"),
             "place": translate("Report", "Place of the work"),
@@ -151,88 +185,56 @@ class PartiesGroup(_WordsGroup):
             "reviewer": translate("Report", "Technical reviewer"),
             "authoriser": translate("Report", "Authoriser"),
         }
-        for field in fields(Parties):
-            text = getattr(base, field.name) or getattr(settings, f"report_{field.name}", "")
-            lines = 2 if field.name in ("address", "question") else 1
-            self.add(field.name, names[field.name], text, lines=lines)
-        self.count()
+        in_order = {field.name: captions[field.name] for field in fields(Parties)}
+        self.add(in_order, base, settings, {"address": 2, "question": 2})
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with these parties."""
         return replace(request, parties=Parties(**self.texts()))
 
 
-class ItemGroup(_WordsGroup):
+class ItemGroup(WordsGroup):
     """How the item came in."""
 
-    def __init__(self, base: ItemNotes) -> None:
+    def __init__(self, base: ItemNotes, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Item"))
-        self.add("source", translate("Report", "Source and how it was received"), base.source)
-        self.add("received", translate("Report", "Date and time of receipt"), base.received)
-        self.add("custody", translate("Report", "Custody since"), base.custody, lines=2)
-        self.add(
-            "supplied",
-            translate("Report", "What the customer said about it"),
-            base.supplied,
-            lines=2,
-        )
-        self.add(
-            "disclosed",
-            translate("Report", "Case information disclosed, and when"),
-            base.disclosed,
-            lines=2,
-        )
-        self.count()
+        captions = {
+            "source": translate("Report", "Source and how it was received"),
+            "received": translate("Report", "Date and time of receipt"),
+            "custody": translate("Report", "Custody since"),
+            "supplied": translate("Report", "What the customer said about it"),
+            "disclosed": translate("Report", "Case information disclosed, and when"),
+        }
+        self.add(captions, base, settings, {"custody": 2, "supplied": 2, "disclosed": 2})
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with these notes."""
         return replace(request, item=ItemNotes(**self.texts()))
 
 
-class RemarksGroup(_WordsGroup):
+class RemarksGroup(WordsGroup):
     """What the examiner and the reviewer add."""
 
     def __init__(self, base: ReportRequest, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Remarks"))
-        self.add(
-            "deviations",
-            translate("Report", "Deviations from the method"),
-            base.deviations,
-            lines=2,
-        )
-        self.add(
-            "external", translate("Report", "Parts that others provided"), base.external, lines=2
-        )
-        self.remark = self.add(
-            "remark", translate("Report", "Remark of the examiner"), base.remark, lines=4
-        )
+        captions = {
+            "deviations": translate("Report", "Deviations from the method"),
+            "external": translate("Report", "Parts that others provided"),
+            "remark": translate("Report", "Remark of the examiner"),
+            "review": translate("Report", "What the reviewer recomputed, and the result"),
+            "standing": translate("Report", "Standing remarks of the organisation"),
+        }
+        lines = {"deviations": 2, "external": 2, "remark": 4, "review": 2, "standing": 3}
+        self.add(captions, base, settings, lines)
+        self.remark = self.fields["remark"]
         self.remark.set_hint(translate("Report", "In a box of its own, apart from the findings"))
-        self.add(
-            "review",
-            translate("Report", "What the reviewer recomputed, and the result"),
-            base.review,
-            lines=2,
+        self.fields["standing"].set_hint(
+            translate("Report", "Stand in each report, with its integrity")
         )
-        standing = self.add(
-            "standing",
-            translate("Report", "Standing remarks of the organisation"),
-            base.standing or settings.report_standing,
-            lines=3,
-        )
-        standing.set_hint(translate("Report", "Stand in each report, with its integrity"))
-        self.count()
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with these remarks."""
-        found = self.texts()
-        return replace(
-            request,
-            deviations=found["deviations"],
-            external=found["external"],
-            remark=found["remark"],
-            review=found["review"],
-            standing=found["standing"],
-        )
+        return replace(request, **self.texts())
 
 
 class LayoutGroup(FormGroup):
@@ -264,18 +266,17 @@ class LayoutGroup(FormGroup):
             self.logo = Path(settings.report_logo)
         self._given = base.logo is not None
         self.logo_name = ElidedLabel()
-        self.choose = QPushButton(translate("Report", "Choose …"))
+        self.choose = plain_button(translate("Report", "Choose …"), self._ask_logo)
         self.choose.setAccessibleName(translate("Report", "Choose a logo"))
-        self.drop = QPushButton(translate("Report", "Leave out"))
+        words = translate("Report", "Leave out")
+        self.drop = plain_button(words, lambda: self.take_logo(None))
         self.drop.setAccessibleName(translate("Report", "Leave the logo out"))
         row = QWidget()
         inside = QHBoxLayout(row)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.setSpacing(GRID)
         inside.addWidget(self.logo_name, 1)
-        for button, act in ((self.choose, self._ask_logo), (self.drop, self._leave_out)):
-            button.setAutoDefault(False)
-            button.clicked.connect(act)
+        for button in (self.choose, self.drop):
             inside.addWidget(button)
         self.logo_field = LabelledField(translate("Report", "Logo (PNG or SVG)"), row)
         self.body.addLayout(pair(first, second))
@@ -287,9 +288,6 @@ class LayoutGroup(FormGroup):
         self.logo, self._given = path, False
         self.logo_field.complain("")
         self._changed()
-
-    def _leave_out(self) -> None:
-        self.take_logo(None)
 
     def _changed(self) -> None:
         given = translate("Report", "from the case")
@@ -321,3 +319,337 @@ def usual_paper() -> str:
     """Return the paper that the system's country uses."""
     system = QLocale.system().measurementSystem()
     return "us-letter" if system == QLocale.MeasurementSystem.ImperialUSSystem else "a4"
+
+
+Ranges = tuple[tuple[int, int], ...]
+_STEPS: Final = 200  # that can be taken back
+MOST: Final = 5000  # places that are blacked out at once
+
+
+class RedactionView(QWidget):
+    """The text, and what of it is blacked out.
+
+    Signals:
+        changed: Other stretches are blacked out.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = ""
+        self.ranges: Ranges = ()
+        self._before: list[Ranges] = []
+        self._units = np.zeros(1, dtype=np.int64)
+        self.view = _Text(self)
+        self.view.selectionChanged.connect(self._allow)
+        self.view.cursorPositionChanged.connect(self._allow)
+        self.black = plain_button(translate("Report", "Black out"), self.hide_chosen)
+        self.black.setToolTip(translate("Report", "Black out what is selected (Del)"))
+        self.everywhere = plain_button(
+            translate("Report", "Black out everywhere"), self.hide_everywhere
+        )
+        self.everywhere.setToolTip(
+            translate("Report", "Black out what is selected wherever the text has it")
+        )
+        self.show_again = plain_button(translate("Report", "Show again"), self.show_chosen)
+        self.undo_button = plain_button(translate("Report", "Undo"), self.undo)
+        self.words = label("", "muted", wrap=True)
+        row = QWidget()
+        flow = FlowLayout(row)
+        for button in (self.black, self.everywhere, self.show_again, self.undo_button):
+            flow.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID)
+        for widget in (self.view, row, self.words):
+            layout.addWidget(widget)
+        self._show()
+
+    def load(self, text: str, ranges: Iterable[tuple[int, int]] = ()) -> None:
+        """Show another text with what is blacked out of it."""
+        if text != self.text:
+            self.text = text
+            codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+            # Qt counts in units of 16 bits, the record in characters.
+            self._units = np.concatenate(([0], np.cumsum(1 + (codes > 0xFFFF)))).astype(np.int64)
+            self.view.setPlainText("\n".join(safe_text(line) for line in text.split("\n")))
+        self._before.clear()
+        self.ranges = merged(ranges, len(text))
+        self._show()
+
+    # Intentions
+
+    def hide_chosen(self) -> None:
+        """Black out what is selected."""
+        start, end = self.chosen()
+        if start < end:
+            self._set((*self.ranges, (start, end)))
+
+    def hide_everywhere(self) -> None:
+        """Black out every place where the text says what is selected."""
+        start, end = self.chosen()
+        words = self.text[start:end]
+        if not words.strip():
+            return
+        found = []
+        place = self.text.find(words)
+        while place >= 0:
+            found.append((place, place + len(words)))
+            place = self.text.find(words, place + len(words))
+            if len(found) > MOST:
+                self.words.setText(
+                    translate("Report", "Too many places have these words. Select more of them.")
+                )
+                return
+        self._set((*self.ranges, *found))
+
+    def show_chosen(self) -> None:
+        """Show what is selected again; without a selection the stretch under the cursor."""
+        start, end = self.chosen()
+        if start == end:
+            self._set(tuple(r for r in self.ranges if not r[0] <= start <= r[1]))
+            return
+        kept = []
+        for first, last in self.ranges:
+            kept += [(first, min(last, start)), (max(first, end), last)]
+        self._set(tuple(r for r in kept if r[0] < r[1]))
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        if self._before:
+            self.ranges = self._before.pop()
+            self._show()
+            self.changed.emit()
+
+    def chosen(self) -> tuple[int, int]:
+        """Return what is selected, in characters of the text."""
+        cursor = self.view.textCursor()
+        ends = np.searchsorted(self._units, [cursor.selectionStart(), cursor.selectionEnd()])
+        return int(ends[0]), int(ends[1])
+
+    def select(self, start: int, end: int) -> None:
+        """Select characters of the text."""
+        cursor = self.view.textCursor()
+        cursor.setPosition(int(self._units[start]))
+        cursor.setPosition(int(self._units[end]), QTextCursor.MoveMode.KeepAnchor)
+        self.view.setTextCursor(cursor)
+
+    def _set(self, ranges: Iterable[tuple[int, int]]) -> None:
+        found = merged(ranges, len(self.text))
+        if found == self.ranges:
+            return
+        self._before.append(self.ranges)
+        del self._before[:-_STEPS]
+        self.ranges = found
+        self._show()
+        self.changed.emit()
+
+    # What is shown
+
+    def _show(self) -> None:
+        ink = self.palette().color(QPalette.ColorRole.Text)
+        marks = []
+        for start, end in self.ranges:
+            mark = QTextEdit.ExtraSelection()
+            cursor = QTextCursor(self.view.document())
+            cursor.setPosition(int(self._units[start]))
+            cursor.setPosition(int(self._units[end]), QTextCursor.MoveMode.KeepAnchor)
+            mark.cursor = cursor
+            mark.format.setBackground(ink)
+            mark.format.setForeground(ink)
+            marks.append(mark)
+        self.view.setExtraSelections(marks)
+        count = sum(end - start for start, end in self.ranges)
+        words = filled(
+            translate(
+                "Report",
+                "{n:count} {n:plural(stretch is|stretches are)} blacked out, {black:count} of "
+                "{all:count} characters.",
+            ),
+            n=len(self.ranges),
+            black=count,
+            all=len(self.text),
+        )
+        if not self.ranges:
+            words = translate("Report", "Nothing is blacked out yet. Select words in the text.")
+        self.words.setText(words)
+        self.undo_button.setEnabled(bool(self._before))
+        self._allow()
+
+    def _allow(self) -> None:
+        start, end = self.chosen()
+        self.black.setEnabled(start < end)
+        self.everywhere.setEnabled(bool(self.text[start:end].strip()))
+        self.show_again.setEnabled(any(a <= end and start <= b for a, b in self.ranges))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._show()
+
+
+class _Text(QPlainTextEdit):
+    """The text, with a key for each thing that can be done to it."""
+
+    def __init__(self, owner: RedactionView) -> None:
+        super().__init__(owner)
+        self._owner = owner
+        self.setReadOnly(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setTabChangesFocus(True)
+        self.setFont(fonts.face(fonts.BODY))
+        self.setFixedHeight(220)
+        self.setAccessibleName(translate("Report", "Text to black out"))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Del blacks out; the keys of undo take the last step back."""
+        if event.key() == Qt.Key.Key_Delete:
+            self._owner.hide_chosen()
+        elif event.matches(QKeySequence.StandardKey.Undo):
+            self._owner.undo()
+        else:
+            super().keyPressEvent(event)
+
+
+def merged(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
+    """Return ranges in order, inside the text, none touching another."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, a), min(b, size)) for a, b in ranges):
+        if start >= end:
+            continue
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return tuple(found)
+
+
+class TextGroup(FormGroup):
+    """Whole, in excerpts, with parts blacked out, or not at all."""
+
+    def __init__(self, base: ReportRequest) -> None:
+        super().__init__(translate("Report", "Examined text"))
+        self._audits: tuple[Audit, ...] = ()
+        self._loaded: Audit | None = None
+        self._given = (base.redactions, *base.further)
+        self._ranges: dict[str, Ranges] = {}
+        field, self.mode = choice(
+            translate("Report", "The report shows"),
+            [
+                (FULL, translate("Report", "the whole text")),
+                (EXCERPT, translate("Report", "excerpts around the passages")),
+                (REDACTED, translate("Report", "the text with parts blacked out")),
+                (OMITTED, translate("Report", "nothing of the text")),
+            ],
+            base.text,
+            self._changed,
+        )
+        self.which_field, self.which = choice(
+            translate("Report", "Text to black out"), [], "", self._show
+        )
+        self.explain = label("", "muted", wrap=True)
+        self.caution = label("", "attention", wrap=True)
+        self.redaction = RedactionView()
+        self.redaction.changed.connect(self._redacted)
+        for widget in (field, self.explain, self.which_field, self.redaction, self.caution):
+            self.body.addWidget(widget)
+        self._changed()
+
+    def follow(self, audits: Sequence[Audit]) -> None:
+        """Offer the texts of these audits; what was blacked out of another stays known."""
+        if [id(one) for one in audits] == [id(one) for one in self._audits]:
+            return
+        shown = self._audit
+        self._audits = tuple(audits)
+        for audit, ranges in zip(audits, self._given, strict=False):
+            self._ranges.setdefault(audit.id, ranges)
+        self._given = ()
+        self.which.blockSignals(True)
+        self.which.clear()
+        for place, audit in enumerate(audits, start=1):
+            self.which.addItem(f"{place}. {audit.input.name}")
+        places = [i for i, one in enumerate(audits) if one is shown]
+        self.which.setCurrentIndex(places[0] if places else 0)
+        self.which.blockSignals(False)
+        self._show()
+
+    @property
+    def _audit(self) -> Audit | None:
+        """The one whose text is on screen."""
+        place = self.which.currentIndex()
+        return self._audits[place] if 0 <= place < len(self._audits) else None
+
+    def _load(self) -> None:
+        audit = self._audit
+        if audit is not None and self.mode.currentData() == REDACTED and audit is not self._loaded:
+            self._loaded = audit
+            self.redaction.load(audit.text or "", self._ranges.get(audit.id, ()))
+
+    def _redacted(self) -> None:
+        if self._loaded is not None:
+            self._ranges[self._loaded.id] = self.redaction.ranges
+        self._say()
+        self.changed.emit()
+
+    def _show(self) -> None:
+        self._load()
+        self._say()
+
+    def _changed(self) -> None:
+        self._show()
+        self.changed.emit()
+
+    def _say(self) -> None:
+        mode = self.mode.currentData()
+        self.tell(self.mode.currentText())
+        self.explain.setText(
+            {
+                FULL: translate(
+                    "Report", "The text and its tokens are in the report and its record."
+                ),
+                EXCERPT: translate(
+                    "Report",
+                    "Passages with some words around them; what is left out is in the file "
+                    "nowhere.",
+                ),
+                REDACTED: translate(
+                    "Report", "What is blacked out is in the file nowhere; its length can be seen."
+                ),
+                OMITTED: translate("Report", "The item is named by its file name and its SHA-256."),
+            }[mode]
+        )
+        several = len(self._audits) > 1
+        there = self._audit is not None and self._audit.text is not None
+        self.redaction.setVisible(mode == REDACTED and there)
+        self.which_field.setVisible(mode == REDACTED and several)
+        words = ""
+        if mode == REDACTED and not there:
+            words = translate("Report", "This record holds no text; there is nothing to show.")
+        elif mode == REDACTED and several and (whole := self._whole()):
+            words = filled(
+                translate(
+                    "Report",
+                    "In {n:count} {n:plural(text|texts)} nothing is blacked out; "
+                    "{n:plural(it appears|they appear)} whole.",
+                ),
+                n=whole,
+            )
+        self.caution.setText(words)
+        self.caution.setVisible(bool(words))
+
+    def _whole(self) -> int:
+        """Return how many texts have nothing blacked out."""
+        return sum(not self._ranges.get(one.id) and bool(one.text) for one in self._audits)
+
+    def into(self, request: ReportRequest) -> ReportRequest:
+        """Return the request with this choice."""
+        mode = self.mode.currentData()
+        ranges = [self._ranges.get(one.id, ()) for one in self._audits]
+        if mode != REDACTED or not ranges:
+            return replace(request, text=mode, redactions=(), further=())
+        return replace(request, text=mode, redactions=ranges[0], further=tuple(ranges[1:]))

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtWidgets import (
     QCheckBox,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QWidget,
 )
 
 from pura.base import numerals
 from pura.keys import Secret, passphrase_bytes
-from pura.report.sign import SignOptions
-from pura.usecases.reports import SignedReport, is_draft, sign_report
-from pura_audit.jobs.queue import Done, Failure, Outcome
+from pura.report.signing import Certificate, SignOptions
+from pura.usecases.reports import is_draft, sign_report
+from pura_audit.jobs.queue import Done, Failure, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import label, row_of
 from pura_audit.widgets.form_dialog import (
     ask_file,
     ask_target,
@@ -97,11 +95,7 @@ class ReportSignDialog(WorkingDialog):
             (self.choose, self.report_name),
             (self.choose_certificate, self.certificate_name),
         ):
-            row = QHBoxLayout()
-            row.setSpacing(GAP)
-            row.addWidget(button)
-            row.addWidget(name, 1)
-            layout.addLayout(row)
+            layout.addLayout(row_of(button, (name, 1), spacing=GAP))
         self.draft = label(
             translate(
                 "SignReport",
@@ -183,27 +177,18 @@ class ReportSignDialog(WorkingDialog):
             auditor=self.session.settings.current.auditor,
             replace=True,  # the file dialog has asked about a file that is there
         )
-        self.begin(
-            lambda context: work(progress=context.progress, checkpoint=context.checkpoint),
-            words=_signed,
-        )
+        self.begin(with_progress(work), words=lambda certificate: _signed(to, certificate))
 
     def _ask_report(self) -> None:
-        self._ask(
-            translate("SignReport", "Choose a report"),
-            translate("SignReport", "Reports (*.pdf)"),
-            lambda path: self.take(report=path),
-        )
+        kinds = translate("SignReport", "Reports (*.pdf)"), translate("SignReport", "All files (*)")
+        title = translate("SignReport", "Choose a report")
+        ask_file(self, title, lambda path: self.take(report=path), *kinds)
 
     def _ask_certificate(self) -> None:
-        self._ask(
-            translate("SignReport", "Choose a certificate"),
-            translate("SignReport", "Certificates (*.p12 *.pfx)"),
-            lambda path: self.take(certificate=path),
-        )
-
-    def _ask(self, title: str, kinds: str, take: Callable[[Path], object]) -> None:
-        ask_file(self, title, take, kinds, translate("SignReport", "All files (*)"))
+        kinds = translate("SignReport", "Certificates (*.p12 *.pfx)")
+        every = translate("SignReport", "All files (*)")
+        title = translate("SignReport", "Choose a certificate")
+        ask_file(self, title, lambda path: self.take(certificate=path), kinds, every)
 
     def _ask_to(self) -> None:
         assert self.report is not None  # the button was not enabled before
@@ -219,13 +204,13 @@ class ReportSignDialog(WorkingDialog):
         )
 
 
-def _signed(done: SignedReport) -> str:
+def _signed(path: Path, certificate: Certificate) -> str:
     return filled(
         translate(
             "SignReport",
             "“{file:text}” is signed as {who:text}; the certificate is valid until {end:text}.",
         ),
-        file=done.path.name,
-        who=done.certificate.subject,
-        end=numerals.date(done.certificate.not_after.date().isoformat(), language()),
+        file=path.name,
+        who=certificate.subject,
+        end=numerals.date(certificate.not_after.date().isoformat(), language()),
     )

@@ -1,25 +1,340 @@
-"""Audits of rows: which are due, with what they are made, and what comes of them."""
+"""Audits of rows.
+
+Which are due, with what they are made, in which order they run, how long one takes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from pura.audit.options import AuditText, Notice
-from pura.base.errors import PuraError
+from pura.base.errors import Cancelled, PuraError
+from pura.base.progress import Stage
 from pura.documents import Document, from_text
-from pura.usecases.audits import Setup, UnreadFile
+from pura.model.device import Device
+from pura.model.folder import InstalledModel
+from pura.record.audit import Audit
+from pura.scheme import Profile
+from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.choices import candidates_of
-from pura_audit.jobs.queue import Done, Failure, JobQueue, Outcome, Progress, Stopped
-from pura_audit.platform.i18n import error_words, filled, translate
+from pura.verdict.expect import Expectation, expect
+from pura_audit.jobs.queue import (
+    Done,
+    Failure,
+    Job,
+    JobContext,
+    JobQueue,
+    Outcome,
+    Progress,
+    Stopped,
+    unexpected,
+)
+from pura_audit.platform.i18n import duration, error_words, filled, translate
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.chosen import Chosen
-from pura_audit.session.engine import AuditEngine
+from pura_audit.session.choices import AuditEngine, Chosen
 from pura_audit.session.keeper import Keeper, Kept
 from pura_audit.session.queue_model import Item, ItemState
-from pura_audit.session.stream import AuditStream, Pace, excerpt_of, length
 from pura_audit.session.texts import TextList
+
+SHORTEST: Final = 400  # characters of a text that tells something of the pace
+LONG_S: Final = 300.0  # from here on somebody is asked first
+LONG_CHARACTERS: Final = 60_000  # the same where nothing was measured yet
+EXCERPT_S: Final = 60.0
+EXCERPT: Final = (2_000, 20_000)  # characters of an excerpt, at least and at most
+EXCERPT_UNMEASURED: Final = 4_000
+
+
+class Pace:
+    """Characters a second, of one model on one device.
+
+    Args:
+        settings: Remember the pace until the next start.
+    """
+
+    def __init__(self, settings: SettingsFile) -> None:
+        self._settings = settings
+        self._of = ""
+
+    def use(self, model: InstalledModel | None, device: object) -> None:
+        """Say with what the next audits are done."""
+        place = f"{device.name} {device.dtype}" if isinstance(device, Device) else ""
+        self._of = f"{model.fingerprint} {place}" if model is not None and place else ""
+
+    @property
+    def rate(self) -> float | None:
+        """Characters a second; None while nothing was measured."""
+        now = self._settings.current
+        known = self._of and now.pace_of == self._of
+        return now.pace if known and math.isfinite(now.pace) and now.pace > 0 else None
+
+    def note(self, audit: Audit) -> None:
+        """Learn from an audit that was done."""
+        spent = sum(step.seconds for step in audit.log)
+        short = audit.input.characters < SHORTEST or audit.stopped is not None
+        if not self._of or short or spent <= 0:
+            return
+        rate, before = audit.input.characters * max(1, len(audit.prompts)) / spent, self.rate
+        self._settings.update(
+            pace=rate if before is None else (before + rate) / 2, pace_of=self._of
+        )
+
+    def seconds(self, items: Iterable[Item]) -> float | None:
+        """Return how long audits of these texts take together; None where that is not known."""
+        rate = self.rate
+        return None if rate is None else sum(map(_characters, items)) / rate
+
+    def long(self, items: Iterable[Item]) -> bool:
+        """Whether somebody is to be asked before these texts are audited."""
+        chosen = list(items)
+        expected = self.seconds(chosen)
+        if expected is None:
+            return sum(map(_characters, chosen)) > LONG_CHARACTERS
+        return expected > LONG_S
+
+    @property
+    def excerpt(self) -> int:
+        """How many characters are read in about a minute."""
+        rate = self.rate
+        if rate is None:
+            return EXCERPT_UNMEASURED
+        return max(EXCERPT[0], min(EXCERPT[1], 1000 * round(rate * EXCERPT_S / 1000)))
+
+
+def excerpt_of(text: str, characters: int) -> str:
+    """Return how a text begins, up to the end of a paragraph, a sentence or a word."""
+    if len(text) <= characters:
+        return text
+    begin = text[:characters]
+    for end in ("\n\n", "\n", ". ", " "):
+        place = begin.rfind(end)
+        if place > characters // 2:
+            return begin[: place + len(end)].rstrip()
+    return begin
+
+
+def length(item: Item) -> int:
+    """Return the characters of a row's text; 0 while it was never read."""
+    return len(item.document.text) if item.document is not None else item.known_length
+
+
+def _characters(item: Item) -> int:
+    prompts = item.prompt.count("\n") + 1 if item.several and item.prompt.strip() else 0
+    return length(item) * (1 + prompts)
+
+
+_GLANCE_S: Final = 0.05
+SHORT_S: Final = 20.0  # what is over sooner needs no word
+
+
+@dataclass(kw_only=True, eq=False)
+class _Request:
+    """An audit that somebody asked for; ``item`` belongs to the window's thread."""
+
+    item: Item
+    size: int
+    setup: Setup
+    text: AuditText | UnreadFile
+    stopped: bool = False
+
+    @property
+    def name(self) -> str:
+        text = self.text
+        return text.name if isinstance(text, UnreadFile) else text.document.name
+
+
+class AuditStream(QObject):
+    """Reads rows; short ones first.
+
+    Args:
+        jobs: The queue of the model.
+        engine: Who reads.
+        keeper: Keeps what was found, before anybody hears of it.
+
+    Signals:
+        begun: A row's turn has come: the row.
+        progressed: How far a row is: the row, and a Progress.
+        ended: What came of a row: the row, and Done with what was kept, Failure or Stopped.
+    """
+
+    begun = Signal(object)
+    progressed = Signal(object, object)
+    ended = Signal(object, object)
+
+    def __init__(
+        self, jobs: JobQueue, engine: AuditEngine, keeper: Keeper, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._jobs, self._engine, self._keeper = jobs, engine, keeper
+        self._lock = threading.Lock()
+        self._waiting: list[_Request] = []
+        self._asked: dict[Item, _Request] = {}  # in the window's thread, as the next one
+        self._reading: list[_Request] = []
+        self._job: Job | None = None
+        self._together = threading.Event()  # what is asked for in one go is there as a whole
+        self._taken: list[_Request] = []  # in the thread of the model, as the next one
+        self._step = -1
+
+    # In the window's thread
+
+    def ask(self, item: Item, setup: Setup, text: AuditText | UnreadFile) -> None:
+        """Let a row wait, before the longer ones that came last.
+
+        Files are read one by one, so the texts of one order come here in any order.
+        """
+        asked = _Request(item=item, size=length(item), setup=setup, text=text)
+        self._asked[item] = asked
+        with self._lock:
+            place = len(self._waiting)
+            while place and self._waiting[place - 1].size > asked.size:
+                place -= 1
+            self._waiting.insert(place, asked)
+        if self._job is None:
+            self._together.clear()
+            self._start()
+            QTimer.singleShot(0, self, self._together.set)
+
+    def stop(self, items: Iterable[Item]) -> None:
+        """Stop these rows, waiting or read; those in the same batch go on."""
+        for item in items:
+            asked = self._asked.get(item)
+            if asked is not None:
+                asked.stopped = True
+                with self._lock:
+                    if asked in self._waiting:
+                        self._waiting.remove(asked)
+                self._end(asked, Stopped())
+
+    def stop_all(self) -> None:
+        """Stop every row."""
+        self.stop(list(self._asked))
+
+    def order(self) -> tuple[Item, ...]:
+        """Return the rows that wait, next first."""
+        with self._lock:
+            return tuple(asked.item for asked in self._waiting)
+
+    def move(self, item: Item, by: int) -> None:
+        """Let a waiting row be read earlier (negative) or later."""
+        asked = self._asked.get(item)
+        with self._lock:
+            if asked is not None and asked in self._waiting:
+                place = self._waiting.index(asked)
+                self._waiting.insert(max(0, place + by), self._waiting.pop(place))
+
+    def _begin(self, asked: _Request) -> None:
+        if not asked.stopped:
+            self._reading.append(asked)
+            self.begun.emit(asked.item)
+
+    def _spread(self, progress: Progress) -> None:
+        progress = replace(progress, texts=len(self._reading))
+        for asked in self._reading:
+            self.progressed.emit(asked.item, progress)
+
+    def _end(self, asked: _Request, outcome: Outcome[Kept]) -> None:
+        if self._asked.get(asked.item) is asked:
+            del self._asked[asked.item]
+            if asked in self._reading:
+                self._reading.remove(asked)
+            self.ended.emit(asked.item, outcome)
+
+    def _over(self, outcome: Outcome[None]) -> None:
+        self._job = None
+        for asked in tuple(self._reading):  # it broke off amid these
+            self._end(asked, outcome if isinstance(outcome, Failure) else Stopped())
+        with self._lock:
+            more = bool(self._waiting)
+        if more:
+            self._start()
+
+    def _start(self) -> None:
+        self._job = self._jobs.do(self._read_all, self._over, self, progressed=self._spread)
+
+    # In the thread of the model
+
+    def _read_all(self, context: JobContext) -> None:
+        self._taken = []
+        while not self._together.wait(_GLANCE_S):
+            context.checkpoint()
+        while (setup := self._next()) is not None:
+            try:
+                self._read(setup, self._take(setup, context), context)
+            except Cancelled:
+                context.checkpoint()  # else whoever was read has been stopped; the others go on
+                self._taken = []
+            except Exception as error:  # no text's fault: what is wrong with one is its outcome
+                failure = unexpected(error)
+                for asked in tuple(self._taken):
+                    self._found(asked, failure, context)
+
+    def _next(self) -> Setup | None:
+        with self._lock:
+            return self._waiting[0].setup if self._waiting else None
+
+    def _take(self, setup: Setup, context: JobContext) -> Iterator[_Request]:
+        """Take rows from those that wait, as long as they are read with the same."""
+        while True:
+            context.checkpoint()
+            with self._lock:
+                if not self._waiting or self._waiting[0].setup != setup:
+                    return
+                asked = self._waiting.pop(0)
+                self._taken.append(asked)
+            self._keeper.start(asked.name)
+            context.post(lambda one=asked: self._begin(one))  # type: ignore[misc]
+            yield asked
+
+    def _read(self, setup: Setup, rows: Iterable[_Request], context: JobContext) -> None:
+        def progress(stage: Stage) -> None:
+            # Steps are walked by one text after the other: what is shown never goes back. The
+            # evidence is looked at for each text by itself.
+            if stage.number < self._step or (stage.log10_e is not None and len(self._taken) > 1):
+                return
+            self._step = stage.number
+            context.progress(stage)
+
+        def checkpoint() -> None:
+            context.checkpoint()
+            if self._taken and all(asked.stopped for asked in self._taken):
+                raise Cancelled
+
+        self._step = -1
+        try:
+            with self._engine.prepared(setup) as ready:
+                items = ((asked, asked.text) for asked in rows)
+                for asked, found in ready.stream(items, progress=progress, checkpoint=checkpoint):
+                    self._found(asked, found, context)
+                    if not self._taken:
+                        self._step = -1
+        except PuraError as error:  # neither of these can be audited: a key, the model
+            for asked in tuple(self._taken):
+                self._found(asked, error, context)
+
+    def _found(
+        self, asked: _Request, found: Audited | PuraError | Failure, context: JobContext
+    ) -> None:
+        outcome: Outcome[Kept] = Stopped()
+        if asked.stopped:
+            pass  # whoever stopped it has been told
+        elif isinstance(found, Audited):
+            try:
+                outcome = Done(self._keeper.keep(found))
+            except Exception as error:
+                outcome = unexpected(error)
+        elif isinstance(found, PuraError):
+            self._keeper.fail(asked.name, found)
+            outcome = Failure.of(found)
+        else:
+            outcome = found
+        self._taken.remove(asked)
+        context.post(lambda: self._end(asked, outcome))
+
 
 _FRESH = (ItemState.READY, ItemState.INTERRUPTED)
 
@@ -64,7 +379,7 @@ class Audits(QObject):
         self.stream = AuditStream(model, engine, keeper, self)
         self.read_alone = 0  # since the window was opened
         self.stream.begun.connect(self._started)
-        self.stream.told.connect(self._progressed)
+        self.stream.progressed.connect(self._progressed)
         self.stream.ended.connect(self._audited)
         texts.wanted.connect(lambda item: self.audit([item]))
         texts.unreadable.connect(self._ask_unreadable)
@@ -81,7 +396,7 @@ class Audits(QObject):
         return (current,) if current is not None and current.runnable else ()
 
     @property
-    def begins_alone(self) -> bool:
+    def starts_by_itself(self) -> bool:
         """Whether an audit begins by itself when a text is dropped."""
         wanted = self._settings.current.begin_audits
         return not self._policy.exists() if wanted is None else wanted
@@ -92,7 +407,7 @@ class Audits(QObject):
             not self._texts.dropped
             or not self._chosen.ready
             or self._chosen.mismatches()
-            or not self.begins_alone
+            or not self.starts_by_itself
         ):
             return ()
         if any(item.state is ItemState.LOADING for item in self._texts.dropped):
@@ -152,6 +467,22 @@ class Audits(QObject):
         only = len(running) == len(active)
         return left if only or left is None or waiting is None else left + waiting
 
+    def expectation_words(self, item: Item) -> str:
+        """Say what may be expected of a text that was not audited yet; "" for nothing."""
+        profile = self._profile(item)
+        if item.document is None or profile is None or item.state is not ItemState.READY:
+            return ""
+        if profile.foreign is not None:  # nothing was measured of it
+            return ""
+        known = bool(item.prompt.strip())
+        # The words say nothing of power, so no file is read in the window's thread.
+        expected = expect(item.document.text, profile, prompt_known=known, tables=())
+        words, seconds = _expectation_words(expected), self.pace.seconds([item])
+        if seconds is None or seconds < SHORT_S:
+            return words
+        time = translate("Expect", "The audit takes about {time:text} on this computer.")
+        return f"{words} {filled(time, time=duration(seconds))}".strip()
+
     def _ask(self, item: Item, document: Document | UnreadFile) -> None:
         setup = self._setup(item)
         prompts = self._prompts(item) if setup is not None else None
@@ -186,7 +517,7 @@ class Audits(QObject):
             case Done(kept):
                 audited = kept.audited
                 item.state, item.audit = ItemState.DONE, audited.audit
-                item.finding, item.standing = kept.finding, kept.standing
+                item.finding, item.status = kept.finding, kept.status
                 item.failure = Failure.of(audited.error) if audited.error is not None else None
                 self.pace.note(audited.audit)
                 if kept.failure is not None:
@@ -205,10 +536,14 @@ class Audits(QObject):
             item.state = ItemState.DONE
         self._texts.touch(item)
 
+    def _profile(self, item: Item) -> Profile | None:
+        """Return what a row is read with: its own profile, else the one that is chosen."""
+        return item.profile or (self._chosen.profile.profile if self._chosen.profile else None)
+
     def _setup(self, item: Item) -> Setup | None:
         chosen = self._chosen
         keys = (item.key,) if item.key is not None else chosen.keys
-        profile = item.profile or (chosen.profile.profile if chosen.profile else None)
+        profile = self._profile(item)
         if not keys or profile is None or chosen.model is None:
             missing = translate("Session", "Choose a key, a model and a profile first.")
             self.noticed.emit(missing)
@@ -248,3 +583,22 @@ def _read_alone(count: int) -> str:
         "same.",
     )
     return filled(words, count=count)
+
+
+def _expectation_words(found: Expectation) -> str:
+    if not found.matters:
+        return ""
+    first = translate(
+        "Expect",
+        "If this text is marked, it can carry about {n:count} of {all:count} bits (an estimate).",
+    )
+    parts = [filled(first, n=found.bits, all=found.payload_bits)]
+    notes = {
+        "signs": translate("Expect", "The text is mostly code or numbers, which carry less."),
+        "language": translate(
+            "Expect", "The text does not look English; other languages were not measured."
+        ),
+        "short": translate("Expect", "The text is short; too little evidence is likely."),
+        "repetitive": translate("Expect", "The text repeats itself, which adds nothing."),
+    }
+    return " ".join([*parts, *(notes[name] for name in found.notes)])

@@ -1,17 +1,34 @@
-"""What there is to choose from: frozen values only."""
+"""Keys, models and profiles.
+
+What there is, what is chosen, and the engine that audits with them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import Final, TypeVar
 
-from pura.keys import KeyEntry, KeyRef, Place, State
-from pura.model.device import MemoryNeed
+from PySide6.QtCore import QObject, Signal
+
+from pura.audit.prepare import mismatches
+from pura.base.errors import PuraError
+from pura.base.paths import Paths
+from pura.keys import KeyEntry, KeyRef, KeyStore, Place, SessionKeys, State
+from pura.model.device import Device, MemoryNeed, free_on, memory_need
 from pura.model.folder import InstalledModel
-from pura.register.issue_log import Usage
-from pura.scheme import Profile
-from pura.verdict.policy import Policy
-from pura_audit.jobs.queue import Failure
+from pura.model.store import ModelCache
+from pura.register.issue_log import Usage, find_usage
+from pura.scheme import Profile, SecretKey
+from pura.usecases.audits import Prepared, Setup, prepared
+from pura.usecases.environment import Environment
+from pura.verdict.policy import Policy, load_policy
+from pura_audit.jobs.queue import Done, Failure, Jobs, Outcome, Stopped
+from pura_audit.platform.i18n import language
+from pura_audit.platform.notices import LABEL, sample
+from pura_audit.platform.settings import SettingsFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +55,11 @@ class KeyChoice:
         return KeyRef(fingerprint=self.fingerprint, label=self.label, entry=self.entry)
 
 
+def sample_key() -> KeyChoice:
+    """Return the key of the sample text; it is public."""
+    return KeyChoice(label=LABEL, fingerprint=sample().key.fingerprint, session=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProfileChoice:
     """A stored profile.
@@ -45,7 +67,7 @@ class ProfileChoice:
     Attributes:
         name: Of the file, without its ending.
         profile: What it holds.
-        notes: What was done to read the file (``pura.scheme.profile_versions.NOTES``).
+        notes: What was done to read the file (``pura.scheme.profile.NOTES``).
     """
 
     name: str
@@ -87,3 +109,289 @@ class Inventory:
     exposed: tuple[Failure, ...] = ()
     problems: tuple[Failure, ...] = ()
     policy: Policy | None = None
+
+
+Name = TypeVar("Name")
+
+
+class AuditEngine:
+    """What stands behind the queues of the model and the stores.
+
+    The inventory is made in the thread of the stores, all else in that of the model; torch is
+    imported here, after the window is up.
+
+    Args:
+        paths: The user's folders.
+        session_keys: Keys that live in memory for this run only, by label.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        dtype: Number format of the model.
+        collect: Collects garbage, called in the queue's thread.
+
+    Attributes:
+        environment: Where the use cases work.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        session_keys: Mapping[str, SecretKey] | None = None,
+        device: str = "auto",
+        dtype: str = "float32",
+        collect: Callable[[], object] = gc.collect,
+    ) -> None:
+        public = sample().key
+        self.environment = Environment(
+            paths=paths,
+            device=device,
+            dtype=dtype,
+            session_keys=SessionKeys(session_keys),
+            lent_keys={public.fingerprint: public},
+            held=ModelCache(collect=collect),
+        )
+        self._kind = "cpu"  # until the device is known; torch is not imported for less
+
+    def catalogue(self) -> Inventory:
+        """Find keys, models and profiles; what is damaged is named, not fatal."""
+        problems: list[Failure] = []
+        free, place = free_on(self._kind)
+        store = self.environment.keys
+        keys = [
+            KeyChoice(label=ref.label or ref.fingerprint, fingerprint=ref.fingerprint, session=True)
+            for ref in self.environment.session_keys.refs()
+        ]
+        try:
+            keys += self._stored(store)
+        except PuraError as error:
+            problems.append(Failure.of(error))
+        models, dtype = self.environment.models.list(), self.environment.dtype
+        rooms = {m.name: memory_need(m.parameters, dtype, free=free, place=place) for m in models}
+        return Inventory(
+            keys=tuple(keys),
+            models=tuple(models),
+            rooms=rooms,
+            profiles=self._profiles(problems),
+            place=store.place,
+            keyring=store.state(),
+            backend=store.title,
+            files=store.files.state(),
+            exposed=tuple(Failure.of(error) for error in store.exposures()),
+            policy=self._policy(problems),
+            problems=tuple(problems),
+        )
+
+    def device(self) -> Device:
+        """Say where a model would run; this is where torch is first imported."""
+        device = self.environment.compute_device()
+        self._kind = device.kind
+        return device
+
+    def prepared(self, setup: Setup) -> AbstractContextManager[Prepared]:
+        """Lend what texts are audited with; the model stays loaded for the next."""
+        return prepared(self.environment, setup, late=True)
+
+    def _stored(self, store: KeyStore) -> list[KeyChoice]:
+        entries, paths = store.list(), self.environment.paths
+        return [
+            KeyChoice(
+                label=entry.name,
+                fingerprint=entry.fingerprint,
+                entry=entry,
+                usage=find_usage(entry, entries, paths.profiles, paths.register),
+            )
+            for entry in entries
+        ]
+
+    def _policy(self, problems: list[Failure]) -> Policy | None:
+        try:
+            return load_policy(self.environment.paths.policy)
+        except PuraError as error:
+            problems.append(Failure.of(error))
+            return None
+
+    def _profiles(self, problems: list[Failure]) -> tuple[ProfileChoice, ...]:
+        profiles = []
+        folder = self.environment.paths.profiles
+        for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+            try:
+                profile, notes = Profile.load_noted(path)
+                profiles.append(ProfileChoice(name=path.stem, profile=profile, notes=notes))
+            except PuraError as error:
+                message, hint = error.words(language())
+                problems.append(Failure(code=error.code, message=message, hint=hint))
+        return tuple(profiles)
+
+
+T = TypeVar("T")
+SEPARATOR: Final = "/"
+"""Between names of profiles in the settings: no name holds one."""
+
+
+def pick_keys(
+    choices: Sequence[KeyChoice], current: Sequence[KeyChoice], wanted: str
+) -> tuple[KeyChoice, ...]:
+    """Return the keys in use that are still there, else the remembered ones, else the first."""
+    for fingerprints in ([key.fingerprint for key in current], wanted.split(",")):
+        found = tuple(key for key in choices if key.fingerprint in fingerprints)
+        if found:
+            return found
+    return tuple(choices[:1])
+
+
+def pick(choices: Sequence[T], name: str, current: T | None, wanted: str) -> T | None:
+    """Return the choice in use when it is still there, else the remembered one, else the first."""
+    if current is not None and current in choices:
+        return current
+    return next((c for c in choices if getattr(c, name) == wanted), choices[0] if choices else None)
+
+
+def pick_profiles(
+    choices: Sequence[ProfileChoice], current: Sequence[ProfileChoice], wanted: str
+) -> tuple[ProfileChoice, ...]:
+    """Return the profiles in use that are still there, else the remembered ones, else the first."""
+    for names in ([choice.name for choice in current], wanted.split(SEPARATOR)):
+        found = tuple(choice for choice in choices if choice.name in names)
+        if found:
+            return in_order(found)
+    return tuple(choices[:1])
+
+
+def in_order(
+    chosen: Sequence[ProfileChoice], before: Sequence[ProfileChoice] = ()
+) -> tuple[ProfileChoice, ...]:
+    """Return what an audit can take: one profile of PURA's first, then marks by others.
+
+    Args:
+        chosen: What is ticked.
+        before: What was; of several of PURA's profiles the one that is new is meant.
+    """
+    own = [choice for choice in chosen if choice.profile.foreign is None]
+    new = [choice for choice in own if choice not in before] or own
+    return (*new[:1], *(choice for choice in chosen if choice.profile.foreign is not None))
+
+
+class Chosen(QObject):
+    """What audits are made with.
+
+    Args:
+        engine: Knows what there is.
+        jobs: Where it looks.
+        settings: Remember what was chosen.
+
+    Attributes:
+        catalogue: What there is to choose from; None until it was looked through.
+        device: Where a model runs; None until it is known.
+        keys: Every audit tries them all.
+        model: The one that reads.
+        profiles: Every audit tries them all; one of PURA's comes first.
+
+    Signals:
+        changed: Key, model or profile, or what there is to choose from.
+        device_changed: The device is known.
+    """
+
+    changed = Signal()
+    device_changed = Signal()
+
+    def __init__(
+        self, engine: AuditEngine, jobs: Jobs, settings: SettingsFile, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._engine, self._settings = engine, settings
+        self._stores, self._model = jobs.stores, jobs.model
+        self.catalogue: Inventory | None = None
+        self.device: Device | Failure | None = None
+        self.keys: tuple[KeyChoice, ...] = ()
+        self.model: InstalledModel | None = None
+        self.profiles: tuple[ProfileChoice, ...] = ()
+
+    @property
+    def found(self) -> Inventory:
+        """What there is to choose from; nothing until it was looked through."""
+        return self.catalogue or Inventory()
+
+    @property
+    def key(self) -> KeyChoice | None:
+        """The key that is chosen; the first, when several are."""
+        return self.keys[0] if self.keys else None
+
+    def choose_keys(self, keys: Sequence[KeyChoice]) -> None:
+        """Use these keys from now on: every audit tries them all in one pass of the model."""
+        self.keys = tuple(keys)
+        self._settings.update(key=",".join(key.fingerprint for key in self.keys))
+        self.changed.emit()
+
+    def choose_model(self, model: InstalledModel) -> None:
+        """Use a model from now on."""
+        self.model = model
+        self._settings.update(model=model.name)
+        self.changed.emit()
+
+    @property
+    def profile(self) -> ProfileChoice | None:
+        """The profile that is chosen; the first, when several are."""
+        return self.profiles[0] if self.profiles else None
+
+    def choose_profiles(self, profiles: Sequence[ProfileChoice]) -> None:
+        """Use these profiles from now on: every audit tries them all.
+
+        Only one can be PURA's, the one that was chosen last, and it comes first.
+        """
+        self.profiles = in_order(profiles, self.profiles)
+        self._settings.update(profile=SEPARATOR.join(choice.name for choice in self.profiles))
+        self.changed.emit()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Which of ``key``, ``model`` and ``profile`` are not chosen; empty while it is looked."""
+        if self.catalogue is None:
+            return ()
+        chosen = {"key": self.keys, "model": self.model, "profile": self.profile}
+        return tuple(name for name, choice in chosen.items() if not choice)
+
+    @property
+    def ready(self) -> bool:
+        """Whether key, model and profile are chosen."""
+        return bool(self.keys) and self.model is not None and self.profile is not None
+
+    def mismatches(self) -> tuple[PuraError, ...]:
+        """Return why key, model and profile that are chosen cannot go together."""
+        facts = self.model
+        if facts is None:
+            return ()
+        known = self.catalogue.keys if self.catalogue is not None else ()
+        return tuple(
+            problem
+            for place, choice in enumerate(self.profiles)
+            for problem in mismatches(
+                choice.profile,
+                model=facts.name,
+                vocab_size=facts.vocab_size,
+                tokenizer=facts.tokenizer_fingerprint,
+                # Those that seal further profiles need not be chosen: they are found.
+                keys=[key.fingerprint for key in (*self.keys, *(known if place else ()))],
+            )
+        )
+
+    def look_around(self) -> None:
+        """Find keys, models and profiles."""
+        self._stores.do(lambda _: self._engine.catalogue(), self._catalogued, self, aside=True)
+
+    def find_device(self) -> None:
+        """Import torch and find the device."""
+        self._model.do(lambda _: self._engine.device(), self._placed, self, aside=True)
+
+    def _catalogued(self, outcome: Outcome[Inventory]) -> None:
+        if not isinstance(outcome, Done):
+            return  # the log has it; what was there before stays
+        self.catalogue = catalogue = outcome.result
+        now = self._settings.current
+        self.keys = pick_keys(catalogue.keys, self.keys, now.key)
+        self.model = pick(catalogue.models, "name", self.model, now.model)
+        self.profiles = pick_profiles(catalogue.profiles, self.profiles, now.profile)
+        self.changed.emit()
+
+    def _placed(self, outcome: Outcome[Device]) -> None:
+        if isinstance(outcome, Stopped):
+            return
+        self.device = outcome.result if isinstance(outcome, Done) else outcome
+        self.device_changed.emit()

@@ -1,29 +1,189 @@
-"""Keeps every finished audit at once, in the case log, as the settings say."""
+"""What is kept on disk as the settings say.
+
+Finished audits in the case log, and forms half filled in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import dataclass
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
+from pura.base.files import write_atomic
 from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseLog, CaseStanding
 from pura.caselog.cases import UNFILED
 from pura.keys import Secret
 from pura.record.finding import Finding
+from pura.report import ReportRequest
+from pura.report import request as request_file
+from pura.report.request import OMITTED
 from pura.usecases.audits import Audited
 from pura.usecases.cases import SaveTo, SavingRun, name_worker, open_log, saving_run
 from pura.usecases.environment import Environment
 from pura_audit.jobs.queue import Failure, Job, JobContext, JobQueue, Outcome, Work
-from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.drafts import Drafts
+from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.queue_model import listed
 
 __all__ = ["KEEP", "Keeper", "Kept"]
+
+
+FILE: Final = "drafts.json"
+MAX_BYTES: Final = 1 << 24
+MOST: Final = 20
+"""So many forms are remembered; the oldest goes first."""
+PAUSE_MS: Final = 300
+"""What is typed within it is noted together."""
+_log = logging.getLogger(__name__)
+
+DraftKey = tuple[str, ...]
+"""What a form is about: the kind of form, then identifiers."""
+Fields = Mapping[str, str]
+
+
+class Drafts:
+    """Forms that were filled in and neither finished nor given up.
+
+    Args:
+        folder: The folder of the program's state.
+        settings: Say whether texts are kept.
+        files: Writes the file.
+    """
+
+    def __init__(self, folder: Path, settings: SettingsFile, files: JobQueue) -> None:
+        self.path = folder / FILE
+        self._settings, self._files = settings, files
+        self._read: dict[DraftKey, Fields] | None = None
+        self._open: set[DraftKey] = set()
+        settings.watchers.append(self._settings_changed)
+
+    @property
+    def _kept(self) -> dict[DraftKey, Fields]:
+        if self._read is None:
+            self._read = {}
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                with self.path.open("rb") as file:
+                    rows = json.loads(file.read(MAX_BYTES))["drafts"]
+                self._read = {
+                    tuple(str(part) for part in row["about"]): {
+                        str(name): str(words) for name, words in row["told"].items()
+                    }
+                    for row in rows
+                }
+        return self._read
+
+    @property
+    def _wanted(self) -> bool:
+        return self._settings.current.case_text == KEEP
+
+    def note(self, about: DraftKey, fields: Fields, *, before: DraftKey | None = None) -> None:
+        """Keep what a form is told so far.
+
+        Args:
+            about: What it is about.
+            fields: What was filled in, by the names of the fields.
+            before: What it was about when it was last noted; that goes.
+        """
+        if before is not None:
+            self._open.discard(before)
+            self._kept.pop(before, None)
+        self._open.add(about)
+        self._kept.pop(about, None)
+        self._kept[about] = fields
+        while len(self._kept) > MOST:
+            del self._kept[next(iter(self._kept))]
+        self._write()
+
+    def forget(self, about: DraftKey | None) -> None:
+        """Take it away: it was finished, or given up."""
+        if about is None:
+            return
+        self._open.discard(about)
+        if self._kept.pop(about, None) is not None:
+            self._write()
+
+    def take(self, about: DraftKey) -> Fields | None:
+        """Return what the form was told when the program ended; it belongs to that form now."""
+        if not self._wanted or about in self._open or about not in self._kept:
+            return None
+        self._open.add(about)
+        return self._kept[about]
+
+    def like(self, about: DraftKey) -> DraftKey | None:
+        """Return what the newest form of the same kind was about whose first identifier is this.
+
+        Forms that are open keep theirs.
+        """
+        kept = (one for one in reversed(self._kept) if one not in self._open)
+        return next((one for one in kept if one[:2] == about[:2]), None)
+
+    def _settings_changed(self, before: WindowSettings) -> None:
+        if before.case_text != self._settings.current.case_text:
+            self._write()
+
+    def _write(self) -> None:
+        rows = [{"about": about, "told": fields} for about, fields in self._kept.items()]
+        data = json.dumps({"drafts": rows}).encode()
+
+        def work(_: object) -> None:
+            try:
+                if rows and self._wanted:
+                    write_atomic(self.path, data, private=True)
+                else:
+                    self.path.unlink(missing_ok=True)
+            except OSError as error:
+                _log.warning("what was filled in cannot be noted: %s", error.strerror)
+
+        self._files.do(work, lambda _: None, self._files, aside=True)
+
+
+class ReportDraft:
+    """What a report is told, noted while its form is filled in.
+
+    Args:
+        drafts: Keeps it.
+        audits: Identifiers of the audits that are ticked at first.
+
+    Attributes:
+        found: What it was told when the program ended. What was blacked out belongs to the texts of
+            all audits: where others were ticked then, the report shows no text.
+    """
+
+    def __init__(self, drafts: Drafts, audits: Sequence[str]) -> None:
+        self._drafts = drafts
+        about = ("report", *audits)
+        self._about: DraftKey | None = None
+        self.found: ReportRequest | None = None
+        for noted in (about, drafts.like(about)):
+            fields = None if noted is None else drafts.take(noted)
+            if fields is None:
+                continue
+            self._about = noted
+            with suppress(ValueError, KeyError, TypeError):
+                request = request_file.read(fields["request"].encode()).request
+                same = noted == about
+                self.found = (
+                    request if same else replace(request, text=OMITTED, redactions=(), further=())
+                )
+            break
+
+    def note(self, audits: Sequence[str], request: ReportRequest) -> None:
+        """Keep what a report of these audits is told so far; without its logo."""
+        text = request_file.write(replace(request, logo=None), "").decode()
+        about = ("report", *audits)
+        self._drafts.note(about, {"request": text}, before=self._about)
+        self._about = about
+
+    def forget(self) -> None:
+        """Take it away: the report was saved, or given up."""
+        self._drafts.forget(self._about)
+        self._about = None
 
 
 T = TypeVar("T")
@@ -79,12 +239,12 @@ class Cases(QObject):
     def change(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
         """Queue a use case that opens the log by itself, and changes it."""
 
-        def told(context: JobContext) -> T:
+        def changing(context: JobContext) -> T:
             result = work(context)
             self.changed.emit()  # from this thread: whoever listens lives in the window's
             return result
 
-        return self._queue.do(told, then, owner)
+        return self._queue.do(changing, then, owner)
 
     def _opened(self, act: Act[T], context: JobContext) -> T:
         with open_log(self.environment, create=True) as log:
@@ -98,13 +258,13 @@ class Kept:
     Attributes:
         audited: What came of the examination.
         finding: The same as the list keeps it.
-        standing: Where it is kept; None when it could not be.
+        status: Where it is kept; None when it could not be.
         failure: Why not.
     """
 
     audited: Audited
     finding: Finding
-    standing: CaseStanding | None
+    status: CaseStanding | None
     failure: Failure | None = None
 
 
@@ -153,9 +313,9 @@ class Keeper:
             item = run.save(audited.audit)
         except (CaseLogError, KeyFormatError) as error:
             self.close()
-            return Kept(audited=audited, finding=found, standing=None, failure=Failure.of(error))
-        standing = CaseStanding(case=item.case, name=UNFILED, mode=item.mode)
-        return Kept(audited=audited, finding=found, standing=standing)
+            return Kept(audited=audited, finding=found, status=None, failure=Failure.of(error))
+        status = CaseStanding(case=item.case, name=UNFILED, mode=item.mode)
+        return Kept(audited=audited, finding=found, status=status)
 
     def fail(self, name: str, error: PuraError) -> None:
         """Say in the log that an examination failed."""

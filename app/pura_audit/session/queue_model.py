@@ -52,8 +52,8 @@ class Item:
         path: The file, or None for pasted text.
         part: The part of the file that it is alone; None where all that the file holds is wanted.
         document: The text, once it is read.
-        noted: Characters of the text when it was last read, as an earlier run noted them.
-        noted_digest: The digest of the text, the same way.
+        known_length: Characters of the text when it was last read, as an earlier run noted them.
+        known_digest: The digest of the text, the same way.
         prompt: The known prompt, or "".
         several: The prompt is a list of candidates, one a line.
         key: The key to use instead of the chosen one (samples bring their own).
@@ -63,10 +63,10 @@ class Item:
         looks: Tokens read and log10 of the evidence, at each look while it runs.
         wanted: It is audited as soon as it has been read.
         sample: It is the sample text.
-        elsewhere: Its audit was done elsewhere and only opened here.
+        imported: Its audit was done by somebody else and only opened here.
         audit: When it is done and its record is in memory.
         finding: The finding as the list keeps it, when it is done.
-        standing: Where the finding stands in the case log; None while it stands nowhere.
+        status: Where the finding is in the case log; None while it is not in it.
         report: The report that was last written of it in this run.
         failure: When it failed, could not be examined, or could not be kept.
     """
@@ -76,8 +76,8 @@ class Item:
     path: Path | None = None
     part: str | None = None
     document: Document | None = None
-    noted: int = 0
-    noted_digest: str = ""
+    known_length: int = 0
+    known_digest: str = ""
     prompt: str = ""
     several: bool = False
     key: KeyChoice | None = None
@@ -87,17 +87,17 @@ class Item:
     looks: list[tuple[int, float]] = field(default_factory=list)
     wanted: bool = False
     sample: bool = False
-    elsewhere: bool = False
+    imported: bool = False
     audit: Audit | None = None
     finding: Finding | None = None
-    standing: CaseStanding | None = None
+    status: CaseStanding | None = None
     report: Path | None = None
     failure: Failure | None = None
 
     @property
     def digest(self) -> str:
         """SHA-256 of the text, hex; "" as long as nobody has read it."""
-        return self.document.digest if self.document is not None else self.noted_digest
+        return self.document.digest if self.document is not None else self.known_digest
 
     @property
     def runnable(self) -> bool:
@@ -108,7 +108,7 @@ class Item:
     @property
     def unkept(self) -> bool:
         """Whether its finding is in memory alone."""
-        return self.audit is not None and self.standing is None and not self.elsewhere
+        return self.audit is not None and self.status is None and not self.imported
 
     @property
     def examined(self) -> bool:
@@ -173,36 +173,41 @@ def outcome_words(found: Finding) -> str:
         least = translate("Queue", "at least {n:count} marks")
         words = least if found.at_least else translate("Queue", "{n:count} marks")
         return filled(words, n=found.counted)
+    return verdict_names()[found.verdict]
+
+
+def verdict_names() -> dict[str, str]:
+    """Name the verdicts, as lists and tables do."""
     return {
         "mark": translate("Queue", "Mark found"),
         "indication": translate("Queue", "Indication only"),
         "no-mark": translate("Queue", "No mark found"),
         "insufficient": translate("Queue", "Too little evidence"),
         "not-examinable": translate("Queue", "Not examined"),
-    }[found.verdict]
+    }
 
 
 def saved_words(item: Item) -> str:
     """Say whether a finding is kept."""
     if item.finding is None:
         return ""
-    if item.standing is None:
-        return "" if item.elsewhere else translate("Queue", "not saved")
+    if item.status is None:
+        return "" if item.imported else translate("Queue", "not saved")
     return translate("Queue", "saved")
 
 
 def review_words(item: Item) -> str:
     """Say what a second person made of a finding; empty where there is nothing to look at."""
-    if item.finding is None or item.standing is None:
+    if item.finding is None or item.status is None:
         return ""
-    if item.standing.review == "confirmed":
+    if item.status.review == "confirmed":
         return translate("Queue", "reviewed")
-    if item.standing.review == "disputed":
+    if item.status.review == "disputed":
         return translate("Queue", "disputed")
     return translate("Queue", "to review") if item.finding.verdict in FOR_REVIEW else ""
 
 
-def standing_words(item: Item) -> str:
+def status_words(item: Item) -> str:
     """Say whether a finding is kept and reviewed."""
     return " · ".join(filter(None, (saved_words(item), review_words(item))))
 
@@ -254,7 +259,7 @@ class QueueModel(QAbstractListModel):
                 words = [item.name, verdict_words(item)]
                 if item.failure is not None and item.state is ItemState.FAILED:
                     words.append(item.failure.hint)
-                words += [standing_words(item), measure_words(item)]
+                words += [status_words(item), measure_words(item)]
                 joint = "\n" if role == Qt.ItemDataRole.ToolTipRole else ". "
                 return joint.join(w for w in words if w)
             case _ if role == ITEM_ROLE:
@@ -326,7 +331,7 @@ class QueueModel(QAbstractListModel):
 
 
 def _runs(falling: list[int]) -> list[tuple[int, int]]:
-    """Join rows that stand beside each other: pairs of last and first, the last pair first."""
+    """Join neighbouring rows: pairs of last and first, the last pair first."""
     runs: list[tuple[int, int]] = []
     for row in falling:
         if runs and runs[-1][1] == row + 1:

@@ -21,12 +21,12 @@ from pura.record.finding import Finding
 from pura.usecases.cases import open_saved, standings_of
 from pura_audit.jobs.queue import Done, Failure, JobQueue, Outcome
 from pura_audit.platform.i18n import filled, translate
-from pura_audit.platform.notices import LABEL, sample
+from pura_audit.platform.notices import sample
 from pura_audit.platform.settings import SettingsFile, WindowSettings
-from pura_audit.session.choices import KeyChoice
+from pura_audit.session.audits import length
+from pura_audit.session.choices import sample_key
 from pura_audit.session.keeper import Cases
 from pura_audit.session.queue_model import Item, ItemState
-from pura_audit.session.stream import length
 from pura_audit.session.texts import TextList
 
 __all__ = ["Record"]
@@ -128,7 +128,7 @@ def _line(item: Item, *, readable: bool) -> dict[str, Any]:
             line["text"] = item.document.text
         if item.prompt:
             line["prompt"], line["several"] = item.prompt, item.several
-    if item.finding is not None and item.standing is not None:
+    if item.finding is not None and item.status is not None:
         line["finding"] = item.finding.to_json()
     if item.failure is not None:
         failure = item.failure
@@ -140,8 +140,8 @@ def _item(number: int, row: dict[str, Any]) -> Item:
     item = Item(number=number, name=str(row["name"]), state=_state(row["state"]))
     if "path" in row:
         item.path, item.part = Path(row["path"]), str(row.get("part", ""))
-    item.noted = int(row.get("characters", 0))
-    item.noted_digest = str(row.get("digest", ""))
+    item.known_length = int(row.get("characters", 0))
+    item.known_digest = str(row.get("digest", ""))
     item.prompt, item.several = str(row.get("prompt", "")), bool(row.get("several"))
     if "failure" in row:
         code, message, hint = map(str, row["failure"])
@@ -150,8 +150,7 @@ def _item(number: int, row: dict[str, Any]) -> Item:
     if row.get("sample"):
         found = sample()
         text = found.text
-        item.sample, item.profile = True, found.profile
-        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
+        item.sample, item.profile, item.key = True, found.profile, sample_key()
     if kept := row.get("finding", row.get("outline")):  # "outline" up to 0.3.0
         item.finding = Finding.from_json(kept)
         item.state = ItemState.DONE
@@ -181,7 +180,7 @@ def _state(name: str) -> ItemState:
 PAUSE_MS: Final = 150  # changes within it are noted together
 LOOK_MS: Final = 400
 _UNREAD: Final = (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
-IN_MEMORY: Final = 40  # records that stay beside the one on screen
+IN_MEMORY: Final = 40  # records that stay besides the one on screen
 
 
 def restored_words(items: Sequence[Item]) -> str:
@@ -226,14 +225,10 @@ class Record(QObject):
         self._changed: dict[int, Item] = {}
         self._known: dict[int, Item] = {}
         self._loaded: list[Item] = []
-        self._noting, self._looking = QTimer(self), QTimer(self)
-        for timer, pause, act in (
-            (self._noting, PAUSE_MS, self.write),
-            (self._looking, LOOK_MS, self._look),
-        ):
-            timer.setSingleShot(True)
-            timer.setInterval(pause)
-            timer.timeout.connect(act)
+        self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._noting.timeout.connect(self.write)
+        self._looking = QTimer(self, singleShot=True, interval=LOOK_MS)
+        self._looking.timeout.connect(self._look)
         texts.queue.dataChanged.connect(self._note)
         texts.queue.rowsInserted.connect(self._note_inserted)
         texts.queue.rowsRemoved.connect(lambda *_: self._noting.start())
@@ -291,14 +286,12 @@ class Record(QObject):
         self._note_inserted(QModelIndex(), first.row(), last.row())
 
     def _note_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
-        for row in range(first, last + 1):
-            item = self._texts.queue.item(row)
-            if item is not None:
-                self.note(item)
+        for item in self._texts.queue.items[first : last + 1]:
+            self.note(item)
 
     def note(self, item: Item) -> None:
         """Note a row soon."""
-        if not (item.elsewhere and item.standing is None):
+        if not (item.imported and item.status is None):
             self._changed[item.number] = item
         if not self._noting.isActive():
             self._noting.start()
@@ -327,16 +320,16 @@ class Record(QObject):
         match outcome:
             case Done(audit):
                 item.audit = audit
-                self.let_go(item)
+                self.count_loaded(item)
             case Failure():
                 item.state, item.failure = ItemState.FAILED, outcome
         self._texts.touch(item)
 
-    def let_go(self, item: Item) -> None:
+    def count_loaded(self, item: Item) -> None:
         """Count a record that came into memory; the oldest that can be read again goes."""
         self._loaded.append(item)
         for old in self._loaded[:-IN_MEMORY]:
-            safe = old.standing is not None and old.standing.mode == KEEP
+            safe = old.status is not None and old.status.mode == KEEP
             if safe and old is not self._texts.current:
                 old.audit = None
                 self._loaded.remove(old)
@@ -352,14 +345,10 @@ class Record(QObject):
     def _looked(self, outcome: Outcome[dict[str, CaseStanding]]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was known before stays
-        for item in self._changed_rows(outcome.result):
-            self._texts.touch(item)
-
-    def _changed_rows(self, found: dict[str, CaseStanding]) -> Iterable[Item]:
         for item in self._texts.queue.items:
             if item.finding is None:
                 continue
-            standing = found.get(item.finding.id)
-            if standing != item.standing:
-                item.standing = standing
-                yield item
+            status = outcome.result.get(item.finding.id)
+            if status != item.status:
+                item.status = status
+                self._texts.touch(item)

@@ -1,4 +1,4 @@
-"""The pile: every text of the list, and opened results of a batch, as one table.
+"""Results: every text of the list, and opened results of a batch, as one table.
 
 Sorting and filtering work on plain values, not through a proxy: ten thousand rows are in order
 again before anybody sees it.
@@ -7,7 +7,7 @@ again before anybody sees it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -37,6 +37,7 @@ from pura_audit.session.queue_model import (
     review_words,
     saved_words,
     state_words,
+    verdict_names,
     verdict_words,
 )
 
@@ -58,7 +59,8 @@ COLUMNS: Final = (
     "saved",
     "review",
 )
-NUMBERS: Final = ("evidence", "share", "tokens")
+NUMBERS: Final = {"evidence": "log10_e", "share": "share", "tokens": "tokens"}
+"""Columns of numbers, and what they are called in a finding."""
 KINDS: Final = (
     "mark",
     "indication",
@@ -92,7 +94,7 @@ class Heading:
 
 
 @dataclass(kw_only=True, eq=False)
-class PileRow:
+class ResultRow:
     """A row: a text of the list, or a row of an opened result.
 
     Attributes:
@@ -133,36 +135,34 @@ class PileRow:
 
     def cell(self, column: str) -> str:
         """Return what stands in a column."""
-        return str(_CELLS[column](self))
+        if column in _FOUND:
+            return "" if self.found is None else _FOUND[column](self.found)
+        return _CELLS[column](self)
+
+    def number(self, column: str) -> float | None:
+        """Return what one of the :data:`NUMBERS` is; None without a finding."""
+        return None if self.found is None else getattr(self.found, NUMBERS[column])
 
     def order(self, column: str) -> tuple[bool, Any]:
         """Return what the row is sorted by; rows without a value come last."""
-        found = self.found
-        values = {
-            "evidence": found.log10_e if found is not None else None,
-            "share": found.share if found is not None else None,
-            "tokens": found.tokens if found is not None else None,
-            "outcome": KINDS.index(self.kind),
-        }
-        if column in values:
-            value = values[column]
+        if column == "outcome":
+            return False, KINDS.index(self.kind)
+        if column in NUMBERS:
+            value = self.number(column)
             return value is None, value if value is not None else 0
         words = self.cell(column).casefold()
         return not words, words
 
 
-def _outcome(row: PileRow) -> str:
+def _outcome(row: ResultRow) -> str:
     failed = state_words(ItemState.FAILED)  # why it has stands in a column of its own
     if row.item is not None and row.item.state is not ItemState.DONE:
         return failed if row.item.state is ItemState.FAILED else verdict_words(row.item)
     return outcome_words(row.found) if row.found is not None else failed
 
 
-def _payload(row: PileRow) -> str:
-    found = row.found
-    if found is None or found.verdict != "mark":
-        return ""
-    return "; ".join(_named(one) for one in (mark.payload for mark in found.marks))
+def _payload(found: Finding) -> str:
+    return "; ".join(_named(m.payload) for m in found.marks) if found.verdict == "mark" else ""
 
 
 def _named(payload: NamedPayload) -> str:
@@ -173,38 +173,41 @@ def _named(payload: NamedPayload) -> str:
     return ", ".join(parts) or payload.best
 
 
-def _error(row: PileRow) -> str:
+def _error(row: ResultRow) -> str:
     if row.item is not None and row.item.failure is not None:
         return row.item.failure.message
     return row.error
 
 
-_CELLS: Final = {
+def _saved(row: ResultRow) -> str:
+    if row.item is None:
+        return ""
+    status = row.item.status
+    name = "" if status is None else case_words(status.name or "")
+    return name or saved_words(row.item)
+
+
+def _share(found: Finding) -> str:
+    return "" if found.share is None else f"{100 * found.share:.0f}\N{NO-BREAK SPACE}%"
+
+
+def _evidence(found: Finding) -> str:
+    return "" if found.verdict == "not-examinable" else decimal(found.log10_e, 1)
+
+
+_FOUND: Final[dict[str, Callable[[Finding], str]]] = {
+    "payload": _payload,
+    "evidence": _evidence,
+    "share": _share,
+    "tokens": lambda found: number(found.tokens) if found.tokens else "",
+    "language": lambda found: found.language,
+}
+"""Cells that only a finding has."""
+_CELLS: Final[dict[str, Callable[[ResultRow], str]]] = {
     "name": lambda row: row.name,
     "part": lambda row: row.part,
     "outcome": _outcome,
-    "payload": _payload,
-    "evidence": lambda row: (
-        decimal(row.found.log10_e, 1)
-        if row.found is not None and row.found.verdict != "not-examinable"
-        else ""
-    ),
-    "share": lambda row: (
-        f"{100 * row.found.share:.0f}\N{NO-BREAK SPACE}%"
-        if row.found is not None and row.found.share is not None
-        else ""
-    ),
-    "tokens": lambda row: (
-        number(row.found.tokens) if row.found is not None and row.found.tokens else ""
-    ),
-    "language": lambda row: row.found.language if row.found is not None else "",
-    "saved": lambda row: (
-        (case_words(row.item.standing.name) or saved_words(row.item))
-        if row.item is not None and row.item.standing is not None
-        else saved_words(row.item)
-        if row.item is not None
-        else ""
-    ),
+    "saved": _saved,
     "review": lambda row: review_words(row.item) if row.item is not None else "",
     "error": _error,
 }
@@ -229,19 +232,15 @@ def headers() -> dict[str, str]:
 
 def kind_words(kind: str) -> str:
     """Name a group of rows."""
-    return {
-        "mark": translate("Queue", "Mark found"),
-        "indication": translate("Queue", "Indication only"),
-        "no-mark": translate("Queue", "No mark found"),
-        "insufficient": translate("Queue", "Too little evidence"),
-        "not-examinable": translate("Queue", "Not examined"),
+    others = {
         "failed": state_words(ItemState.FAILED),
         "waiting": translate("Pile", "Still to audit"),
-    }[kind]
+    }
+    return others.get(kind) or verdict_names()[kind]
 
 
-def _by_outcome(rows: Iterable[PileRow]) -> dict[str, tuple[str, list[PileRow]]]:
-    groups: dict[str, list[PileRow]] = {kind: [] for kind in KINDS}
+def _by_outcome(rows: Iterable[ResultRow]) -> dict[str, tuple[str, list[ResultRow]]]:
+    groups: dict[str, list[ResultRow]] = {kind: [] for kind in KINDS}
     for row in rows:
         groups[row.kind].append(row)
     return {
@@ -251,16 +250,18 @@ def _by_outcome(rows: Iterable[PileRow]) -> dict[str, tuple[str, list[PileRow]]]
     }
 
 
-def _by_text(rows: Iterable[PileRow], times: Counter[str]) -> dict[str, tuple[str, list[PileRow]]]:
+def _by_text(
+    rows: Iterable[ResultRow], times: Counter[str]
+) -> dict[str, tuple[str, list[ResultRow]]]:
     """Put equal texts together; then those that stand once, then those that nobody has read.
 
     Args:
         rows: Those that are shown.
-        times: How often each text stands in the pile, shown or not.
+        times: How often each text stands in the table, shown or not.
     """
-    several: dict[str, list[PileRow]] = {}
-    once: list[PileRow] = []
-    unknown: list[PileRow] = []
+    several: dict[str, list[ResultRow]] = {}
+    once: list[ResultRow] = []
+    unknown: list[ResultRow] = []
     for row in rows:
         if not row.digest:
             unknown.append(row)
@@ -278,8 +279,8 @@ def _by_text(rows: Iterable[PileRow], times: Counter[str]) -> dict[str, tuple[st
     return groups
 
 
-def _times_words(rows: Sequence[PileRow], times: int) -> str:
-    """Say how often a text stands in the pile, and its outcome where all rows have the same."""
+def _times_words(rows: Sequence[ResultRow], times: int) -> str:
+    """Say how often a text stands in the table, and its outcome where all rows have the same."""
     words = translate("Pile", "{n:count} times the same text: {name:text}")
     parts = [filled(words, n=times, name=rows[0].name)]
     if len(rows) < times:
@@ -289,12 +290,12 @@ def _times_words(rows: Sequence[PileRow], times: int) -> str:
     return " · ".join(parts)
 
 
-def _row(item: Item) -> PileRow:
+def _row(item: Item) -> ResultRow:
     document = item.document
-    return PileRow(name=item.name, part=document.part if document else "", item=item)
+    return ResultRow(name=item.name, part=document.part if document else "", item=item)
 
 
-class PileModel(QAbstractTableModel):
+class ResultsModel(QAbstractTableModel):
     """All rows, as they are filtered and sorted.
 
     Args:
@@ -310,8 +311,8 @@ class PileModel(QAbstractTableModel):
         super().__init__(parent)
         self._queue = queue
         self._rows = [_row(item) for item in queue.items]
-        self._opened: list[PileRow] = []
-        self._shown: list[PileRow | Heading] = []
+        self._opened: list[ResultRow] = []
+        self._shown: list[ResultRow | Heading] = []
         self._folded: set[str] = set()
         self._places: dict[int, int] = {}
         self._at: dict[int, int] = {}
@@ -322,8 +323,7 @@ class PileModel(QAbstractTableModel):
         queue.rowsRemoved.connect(self._removed)
         queue.dataChanged.connect(self._changed)
         queue.modelReset.connect(self._renewed)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
+        self._later = QTimer(self, singleShot=True)
         self._later.timeout.connect(self._arrange)
         self._arrange()
 
@@ -371,12 +371,12 @@ class PileModel(QAbstractTableModel):
     # As the view asks
 
     @property
-    def rows(self) -> Sequence[PileRow]:
+    def rows(self) -> Sequence[ResultRow]:
         """The rows that are shown, in order."""
-        return [row for row in self._shown if isinstance(row, PileRow)]
+        return [row for row in self._shown if isinstance(row, ResultRow)]
 
     @property
-    def opened(self) -> Sequence[PileRow]:
+    def opened(self) -> Sequence[ResultRow]:
         """The rows of results that were opened."""
         return tuple(self._opened)
 
@@ -389,7 +389,7 @@ class PileModel(QAbstractTableModel):
         """Say whether no row has anything in a column."""
         return not any(row.cell(column) for row in (*self._rows, *self._opened))
 
-    def place(self, row: PileRow | Heading | None) -> int:
+    def place(self, row: ResultRow | Heading | None) -> int:
         """Return where a row is shown, -1 where it is not; a heading is the one of its group."""
         if isinstance(row, Heading):
             return next((n for n, one in self.headings.items() if one.group == row.group), -1)
@@ -425,7 +425,7 @@ class PileModel(QAbstractTableModel):
         (self._folded.add if folded else self._folded.discard)(group)
         self._arrange()
 
-    def open_rows(self, rows: Sequence[PileRow]) -> None:
+    def open_rows(self, rows: Sequence[ResultRow]) -> None:
         """Add the rows of a result."""
         self._opened += rows
         self._arrange()
@@ -447,23 +447,23 @@ class PileModel(QAbstractTableModel):
         self._places = {
             id(row.item): place
             for place, row in enumerate(self._shown)
-            if isinstance(row, PileRow) and row.item
+            if isinstance(row, ResultRow) and row.item
         }
         self._at = {id(row): place for place, row in enumerate(self._shown)}
         self._marks = {id(row): self._mark(row) for row in rows}
         self.endResetModel()
         self.counted.emit()
 
-    def _mark(self, row: PileRow) -> tuple[str, str]:
+    def _mark(self, row: ResultRow) -> tuple[str, str]:
         """Return what the place of a row under a heading, and the heading, depend on."""
         return row.kind, row.digest if self._grouping == BY_TEXT else ""
 
-    def _under_headings(self, rows: Sequence[PileRow]) -> list[PileRow | Heading]:
+    def _under_headings(self, rows: Sequence[ResultRow]) -> list[ResultRow | Heading]:
         if self._grouping == BY_TEXT:
             groups = _by_text(rows, Counter(r.digest for r in (*self._rows, *self._opened)))
         else:
             groups = _by_outcome(rows)
-        shown: list[PileRow | Heading] = []
+        shown: list[ResultRow | Heading] = []
         for group, (words, each) in groups.items():
             folded = group in self._folded
             shown.append(Heading(group=group, words=words, folded=folded))
@@ -486,17 +486,16 @@ class PileModel(QAbstractTableModel):
         arrow = arrow if row.folded else "\N{BLACK DOWN-POINTING SMALL TRIANGLE}"
         return f"{arrow}  {row.words}" if role == Qt.ItemDataRole.DisplayRole else None
 
-    def _wanted(self, row: PileRow) -> bool:
+    def _wanted(self, row: ResultRow) -> bool:
         if self._kind and row.kind != self._kind:
             return False
         if not self._words:
             return True
-        whole = f"{row.name}\n{row.part}\n{_payload(row)}\n{_error(row)}".casefold()
+        whole = f"{row.name}\n{row.part}\n{row.cell('payload')}\n{_error(row)}".casefold()
         return all(word in whole for word in self._words.split())
 
     def _inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
-        items = [self._queue.item(place) for place in range(first, last + 1)]
-        self._rows[first:first] = [_row(item) for item in items if item is not None]
+        self._rows[first:first] = map(_row, self._queue.items[first : last + 1])
         self._later.start()
 
     def _renewed(self) -> None:
@@ -529,25 +528,24 @@ class PileModel(QAbstractTableModel):
         self.counted.emit()
 
 
-def opened_result(path: Path, context: JobContext) -> list[PileRow]:
+def opened_result(path: Path, context: JobContext) -> list[ResultRow]:
     """Read the result of ``pura batch``.
 
     Raises:
         PuraError: It cannot be read, or is something else.
     """
-    from pura.batch.results import read_rows
+    from pura.batch.results import finding_in, read_rows
 
     rows = []
     for row in read_rows(str(path)):
         context.checkpoint()
-        rows.append(_opened(row, path.name))
+        rows.append(
+            ResultRow(
+                name=row["id"] or Path(row["path"]).name,
+                part=" · ".join(filter(None, (row["part"], path.name))),
+                finding=finding_in(row),
+                error=row["message"] or "",
+                row=row,
+            )
+        )
     return rows
-
-
-def _opened(row: Row, source: str) -> PileRow:
-    from pura.batch.results import finding_in
-
-    name = row["id"] or Path(row["path"]).name
-    part = " · ".join(filter(None, (row["part"], source)))
-    error = row["message"] or ""
-    return PileRow(name=name, part=part, finding=finding_in(row), error=error, row=row)

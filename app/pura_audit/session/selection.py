@@ -163,14 +163,7 @@ class Selection(QObject):
 
     def positions(self) -> tuple[int, ...]:
         """Return the codeword positions that the selected token read."""
-        if self.audit is None or self.token is None:
-            return ()
-        steps = self.audit.steps
-        place = int(np.searchsorted(steps.token, self.token))
-        if place >= steps.token.size or steps.token[place] != self.token:
-            return ()
-        first, length = int(steps.index[place]), len(self.audit.bits)
-        return tuple((first + j) % length for j in range(int(steps.arity[place])))
+        return () if self.audit is None or self.token is None else _read(self.audit, self.token)
 
 
 def strongest_passage(audit: Audit) -> Passage | None:
@@ -249,21 +242,27 @@ def token_text(audit: Audit, index: int) -> str:
     return audit.text[start:end] if audit.text is not None else ""
 
 
+def _read(audit: Audit, token: int) -> tuple[int, ...]:
+    """Return the codeword positions that a token read; none where it carries nothing."""
+    steps, length = audit.steps, len(audit.bits)
+    place = int(np.searchsorted(steps.token, token))
+    if place >= steps.token.size or steps.token[place] != token:
+        return ()
+    first = int(steps.index[place])
+    return tuple((first + j) % length for j in range(int(steps.arity[place])))
+
+
 def token_facts(audit: Audit, index: int) -> TokenFacts:
     """Gather what the record and the scheme know of one token."""
     tokens, steps = audit.tokens, audit.steps
     lo, hi = float(tokens.lo[index]), float(tokens.hi[index])
-    place = int(np.searchsorted(steps.token, index))
-    carries = place < steps.token.size and int(steps.token[place]) == index
-    arity = int(steps.arity[place]) if carries else 0
-    phase = float(steps.phase[place]) if carries else 0.0
-    positions: tuple[int, ...] = ()
+    positions = _read(audit, index)
+    arity, phase = len(positions), 0.0
     labels: tuple[str, ...] = ()
     centres = weights = posterior = np.empty(0)
     expected = None
-    if carries:
-        first, length = int(steps.index[place]), len(audit.bits)
-        positions = tuple((first + j) % length for j in range(arity))
+    if positions:
+        phase = float(steps.phase[int(np.searchsorted(steps.token, index))])
         labels = tuple("".join(map(str, row)) for row in label_bits(arity).tolist())
         centres = anchors(np.array([phase]), arity)[0]
         weights = sector_weights(
@@ -299,7 +298,7 @@ def course(audit: Audit) -> F64:
     The token's likelihood ratios are for the decoded payload, which was chosen after seeing the
     text among ``2**L_m``; the course therefore starts at ``-L_m log10 2``. Since the e-value is
     the mean over all payloads, its logarithm is never below the course's end for the same
-    likelihood (docs/evidence.md §3), so the decision threshold can stand in the same picture.
+    likelihood (evidence.md §3), so the decision threshold can stand in the same picture.
 
     Returns:
         float64 [L + 1], in log₁₀; entry ``t`` is the evidence of the first ``t`` tokens.

@@ -12,13 +12,11 @@ from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from pura.usecases.cases import name_worker
-from pura_audit.jobs.queue import Done, Failure, Job, Jobs, Outcome, Progress, Work
+from pura_audit.jobs.queue import Done, Failure, Job, JobQueue, Jobs, Outcome, Progress, Work
 from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.audits import Audits
-from pura_audit.session.chosen import Chosen
-from pura_audit.session.drafts import Drafts
-from pura_audit.session.engine import AuditEngine
-from pura_audit.session.keeper import Cases, Keeper
+from pura_audit.session.choices import AuditEngine, Chosen
+from pura_audit.session.keeper import Cases, Drafts, Keeper
 from pura_audit.session.record import Record
 from pura_audit.session.texts import TextList
 
@@ -75,7 +73,7 @@ class Session(QObject):
         )
         self.record = Record(self.texts, self.cases, settings, self.jobs.files, self)
         self.audits.kept.connect(lambda _: self.cases.changed.emit())
-        self.audits.kept.connect(self.record.let_go)
+        self.audits.kept.connect(self.record.count_loaded)
         for part in (self.texts, self.audits, self.record):
             part.noticed.connect(self.noticed)
 
@@ -134,12 +132,8 @@ class Session(QObject):
             if started is not None and isValid(owner):
                 started()
 
-        queues = {
-            "stores": self.jobs.stores,
-            "model": self.jobs.model,
-            "installs": self.jobs.installs,
-        }
-        return queues[at].do(work, ended, self, started=begun, progressed=told)
+        queue: JobQueue = getattr(self.jobs, at)
+        return queue.do(work, ended, self, started=begun, progressed=told)
 
     def close(self) -> bool:
         """Note the list, and end all threads."""

@@ -1,58 +1,194 @@
-"""The list of texts: what comes in and goes out, the row on screen, and undo."""
+"""The list of texts.
+
+What comes in and goes out, how files are read, the row on screen, and undo.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Final
 
-from PySide6.QtCore import QObject, Signal, SignalInstance
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from pura.base.errors import PuraError
-from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
-from pura.documents.folders import Summary, WalkOptions
-from pura.record.audit import Audit
-from pura.usecases.audits import UnreadFile
-from pura.usecases.choices import candidates_text, read_candidates
-from pura_audit.jobs.queue import Done, Failure, JobQueue, Outcome
-from pura_audit.platform.i18n import filled, translate
-from pura_audit.platform.notices import LABEL, sample
-from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.choices import KeyChoice
-from pura_audit.session.files import (
-    BATCH,
-    MAX_PARTS,
-    FileTexts,
-    folder_words,
-    read_file,
-    walk_folder,
+from pura.documents import (
+    FORMATS,
+    MAX_CHARACTERS,
+    Document,
+    Extraction,
+    Preview,
+    ReadOptions,
+    folders,
+    from_text,
+    preview_encodings,
+    read_document,
 )
+from pura.documents.folders import Summary, WalkOptions, walk
+from pura.record.audit import Audit
+from pura.usecases.audits import UnreadFile, unread_file, unread_parts
+from pura.usecases.choices import candidates_text, read_candidates
+from pura_audit.jobs.queue import Done, Failure, JobContext, JobQueue, Outcome, by_outcome
+from pura_audit.platform.i18n import filled, number, translate
+from pura_audit.platform.notices import sample
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.choices import sample_key
 from pura_audit.session.queue_model import Item, ItemState, QueueModel, listed
 
+BATCH: Final = 200  # rows that the window takes in at once
+MAX_PARTS: Final = 200  # rows that one file may become
 
-class UndoableRows(Protocol):
-    """What undoing needs of the list."""
 
-    queue: QueueModel
-    current: Item | None
+@dataclass(frozen=True, kw_only=True)
+class FileTexts:
+    """The texts of a file.
 
-    def show(self, item: Item | None) -> None:
-        """Put a row on screen."""
+    Attributes:
+        documents: At least one; each of its parts is a text of its own.
+        report: The file carries the record of a report.
+        unread: Parts that no text could be made of; each is a row as well.
+    """
 
-    def load(self, item: Item) -> None:
-        """Read the file of a row."""
+    documents: tuple[Document, ...]
+    report: bool
+    unread: tuple[UnreadFile, ...] = ()
 
-    @property
-    def leaving(self) -> SignalInstance:
-        """Told which rows go out."""
+
+def walk_folder(
+    folder: Path,
+    options: WalkOptions,
+    take: Callable[[Sequence[Path]], None],
+    context: JobContext,
+) -> Summary:
+    """Go through a folder; its files are handed over in batches, in the window's thread."""
+    summary = Summary()
+
+    def files() -> Iterator[Path]:
+        for item in walk(folder, options, checkpoint=context.checkpoint):
+            summary.add(item)
+            if isinstance(item, Path):
+                yield item
+
+    found = files()
+    while batch := list(itertools.islice(found, BATCH)):
+        context.post(partial(take, batch))
+    return summary
+
+
+def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileTexts | UnreadFile:
+    """Read one file, or say that no text can be made of it.
+
+    Raises:
+        PuraError: It cannot be read for a reason that is not its own: it is not there.
+    """
+    try:
+        extraction = read_document(path, options=options, beat=context.checkpoint)
+    except PuraError as error:
+        unread = unread_file(path, error, checkpoint=context.checkpoint)
+        if unread is None:
+            raise
+        return unread
+    for document in extraction.chosen:
+        _ = document.digest  # of a long text: worked out here, not in the window's thread
+    return FileTexts(
+        documents=tuple(extraction.chosen),
+        report=extraction.format == "pdf" and _is_report(path),
+        unread=unread_parts(extraction),
+    )
+
+
+def _is_report(path: Path) -> bool:
+    from pura.usecases.reports import (
+        carries_record,  # signing comes with it; the window starts without
+    )
+
+    return carries_record(path)
+
+
+def look_into(
+    path: Path, options: ReadOptions, context: JobContext
+) -> tuple[Extraction | Failure, tuple[Preview, ...]]:
+    """Read a file, and show what it looks like in each encoding.
+
+    Returns:
+        What comes out of it, or why nothing does; previews, empty where its format leaves no
+        choice.
+    """
+    extraction: Extraction | Failure
+    try:
+        extraction = read_document(path, options=options, beat=context.checkpoint)
+    except PuraError as error:
+        extraction = Failure.of(error)
+    previews: tuple[Preview, ...] = ()
+    if isinstance(extraction, Failure) or FORMATS[extraction.format].textual:
+        with suppress(PuraError):
+            previews = preview_encodings(path)
+    return extraction, previews
+
+
+def folder_words(summary: Summary) -> str:
+    """Say in one line how many files were taken and left out."""
+    if not summary.found:
+        found = translate("Folder", "There is no file in that folder that can be read.")
+    else:
+        found = filled(
+            translate("Folder", "{n:count} {n:plural(file|files)} taken from the folder."),
+            n=summary.found,
+        )
+    if not summary.total_skipped:
+        return found
+    left = filled(
+        translate(
+            "Folder",
+            "{n:count} {n:plural(name was|names were)} left out (File, What was left out).",
+        ),
+        n=summary.total_skipped,
+    )
+    return f"{found} {left}"
+
+
+def reason_words(reason: str) -> str:
+    """Say why a name was left out."""
+    words = {
+        folders.HIDDEN: translate("Folder", "hidden"),
+        folders.LINK: translate("Folder", "symbolic link"),
+        folders.PATTERN: translate("Folder", "the filter leaves it out"),
+        folders.FORMAT: translate("Folder", "not a format that is read"),
+        folders.LOCK: translate("Folder", "lock file of an office program"),
+        folders.EMPTY: translate("Folder", "empty"),
+        folders.SPECIAL: translate("Folder", "pipe, device or socket"),
+        folders.UNREADABLE: translate("Folder", "cannot be read"),
+        folders.LOOP: translate("Folder", "reached a second time through a link"),
+        folders.DEEP: translate("Folder", "too many levels down"),
+        folders.SUBFOLDER: translate("Folder", "subfolder, not asked for"),
+        folders.LIMIT: translate("Folder", "beyond the most files that are taken"),
+    }
+    return words[reason]
+
+
+def left_out_table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+    """Return headers, rows and the sentence above them."""
+    headers = (
+        translate("Folder", "Name"),
+        translate("Folder", "Why"),
+        translate("Folder", "Where"),
+    )
+    rows: list[tuple[str, ...]] = [
+        (s.path.name, reason_words(s.reason), str(s.path.parent)) for s in summary.examples
+    ]
+    counts = ", ".join(f"{number(n)} × {reason_words(r)}" for r, n in summary.skipped.most_common())
+    return headers, rows, counts
 
 
 class AddRows(QUndoCommand):
     """Rows come in; the first of them goes on screen."""
 
-    def __init__(self, texts: UndoableRows, items: Sequence[Item], words: str) -> None:
+    def __init__(self, texts: TextList, items: Sequence[Item], words: str) -> None:
         super().__init__(words)
         self._texts, self._items = texts, tuple(items)
 
@@ -69,7 +205,7 @@ class AddRows(QUndoCommand):
 class RemoveRows(QUndoCommand):
     """Rows go out."""
 
-    def __init__(self, texts: UndoableRows, items: Sequence[Item], words: str) -> None:
+    def __init__(self, texts: TextList, items: Sequence[Item], words: str) -> None:
         super().__init__(words)
         queue = texts.queue
         self._texts = texts
@@ -91,7 +227,7 @@ class RemoveRows(QUndoCommand):
         self._texts.show(self._items[0])
 
 
-def _take_out(texts: UndoableRows, items: Sequence[Item]) -> None:
+def _take_out(texts: TextList, items: Sequence[Item]) -> None:
     queue = texts.queue
     row = min(queue.row(item) for item in items)
     texts.leaving.emit(items)
@@ -104,7 +240,7 @@ _CUT = (ItemState.CANCELLED, ItemState.INTERRUPTED)
 
 
 class TextList(QObject):
-    """The rows, in the window's thread; files are read beside it.
+    """The rows, in the window's thread; files are read in a worker thread.
 
     Args:
         files: The queue that reads files.
@@ -150,9 +286,9 @@ class TextList(QObject):
         self._numbers = itertools.count(1)
         self._pastes = itertools.count(1)
 
-    def new_row(self, name: str) -> Item:
-        """Return a row that is ready, and not yet in the list."""
-        return Item(number=next(self._numbers), name=name, state=ItemState.READY)
+    def new_row(self, name: str, *, state: ItemState = ItemState.READY, **values: Any) -> Item:
+        """Return a row that is not yet in the list."""
+        return Item(number=next(self._numbers), name=name, state=state, **values)
 
     # Texts come in
 
@@ -185,7 +321,8 @@ class TextList(QObject):
     def _add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         if not paths:
             return
-        items = [Item(number=next(self._numbers), name=p.name or str(p), path=p) for p in paths]
+        loading = ItemState.LOADING
+        items = [self.new_row(p.name or str(p), state=loading, path=p) for p in paths]
         self.dropped += items if dropped else ()
         self._add(items, translate("Session", "opening"))
         for item in items:
@@ -194,17 +331,16 @@ class TextList(QObject):
     def _walk(self, folder: Path, options: WalkOptions) -> None:
         self._files.do(
             lambda context: walk_folder(folder, options, self._add_batch, context),
-            self._walked,
+            by_outcome(self._walked, self._failed),
             self,
         )
 
-    def _walked(self, outcome: Outcome[Summary]) -> None:
-        match outcome:
-            case Done(summary):
-                self.left_out = summary
-                self.noticed.emit(folder_words(summary))
-            case Failure():
-                self.noticed.emit(outcome.words)
+    def _walked(self, summary: Summary) -> None:
+        self.left_out = summary
+        self.noticed.emit(folder_words(summary))
+
+    def _failed(self, failure: Failure) -> None:
+        self.noticed.emit(failure.words)
 
     def load(self, item: Item) -> None:
         """Read the file of a row; one that was cut off or cancelled stays so."""
@@ -250,14 +386,7 @@ class TextList(QObject):
         if not documents or self.queue.row(item) < 0:
             return
         rows = [
-            Item(
-                number=next(self._numbers),
-                name=d.title,
-                path=item.path,
-                part=d.part,
-                document=d,
-                state=ItemState.READY,
-            )
+            self.new_row(d.title, path=item.path, part=d.part, document=d)
             for d in documents[: MAX_PARTS - 1]
         ]
         self.dropped += rows if item in self.dropped else ()
@@ -273,9 +402,8 @@ class TextList(QObject):
         if not parts or self.queue.row(item) < 0:
             return
         rows = [
-            Item(
-                number=next(self._numbers),
-                name=f"{one.name} · {one.part}" if one.part else one.name,
+            self.new_row(
+                f"{one.name} · {one.part}" if one.part else one.name,
                 path=item.path,
                 part=one.part,
                 state=ItemState.FAILED,
@@ -294,17 +422,16 @@ class TextList(QObject):
         first, *others = documents
         item.document, item.state, item.name = first, ItemState.READY, first.title
         item.audit, item.failure, item.progress = None, None, None
-        item.finding, item.standing = None, None
+        item.finding, item.status = None, None
         self.touch(item)
         self._add_parts(item, others)
 
     def add_text(self, text: str, name: str | None = None, *, dropped: bool = False) -> None:
         """Add a text that was pasted or dropped; see :meth:`add_paths`."""
         label = name or filled(translate("Session", "Pasted text {n:text}"), n=next(self._pastes))
-        item = Item(number=next(self._numbers), name=label)
+        item = self.new_row(label)
         try:
             item.document = from_text(text[: MAX_CHARACTERS + 1], name=label)
-            item.state = ItemState.READY
         except PuraError as error:
             item.state, item.failure = ItemState.FAILED, Failure.of(error)
         self.dropped += [item] if dropped else ()
@@ -314,22 +441,20 @@ class TextList(QObject):
         """Add the sample text, which brings its own key and profile, and let it be audited."""
         marked = sample()
         label = translate("Session", "Sample text")
-        item = Item(number=next(self._numbers), name=label, state=ItemState.READY, sample=True)
-        item.document = from_text(marked.text, name=label)
-        item.key = KeyChoice(label=LABEL, fingerprint=marked.key.fingerprint, session=True)
-        item.profile = marked.profile
+        document = from_text(marked.text, name=label)
+        item = self.new_row(label, sample=True, document=document, profile=marked.profile)
+        item.key = sample_key()
         self._add([item], translate("Session", "opening"))
         self.wanted.emit(item)
 
     def add_audit(self, audit: Audit) -> None:
-        """Add an audit that was done elsewhere, and show it."""
-        item = Item(number=next(self._numbers), name=audit.input.name, audit=audit, elsewhere=True)
-        item.state, item.finding = ItemState.DONE, listed(audit)
+        """Add an audit that was made by somebody else, and show it."""
+        name = audit.input.name
+        item = self.new_row(name, state=ItemState.DONE, audit=audit, imported=True)
+        item.finding = listed(audit)
         if audit.text is not None:
-            try:
-                item.document = from_text(audit.text, name=audit.input.name)
-            except PuraError:
-                item.document = None
+            with suppress(PuraError):
+                item.document = from_text(audit.text, name=name)
         self._add([item], translate("Session", "opening"))
 
     def add_restored(self, items: Sequence[Item]) -> None:
@@ -364,19 +489,12 @@ class TextList(QObject):
 
     def load_prompts(self, item: Item, path: Path) -> None:
         """Read a file of candidate prompts for a text."""
-        self._files.do(
-            lambda _context: read_candidates(path),
-            lambda outcome: self._prompts_loaded(item, outcome),
-            self,
-        )
 
-    def _prompts_loaded(self, item: Item, outcome: Outcome[tuple[str, ...]]) -> None:
-        match outcome:
-            case Done(prompts):
-                self.set_prompt(item, candidates_text(prompts), several=True)
-                self.touch(item)
-            case Failure():
-                self.noticed.emit(outcome.words)
+        def loaded(prompts: tuple[str, ...]) -> None:
+            self.set_prompt(item, candidates_text(prompts), several=True)
+            self.touch(item)
+
+        self._files.do(lambda _: read_candidates(path), by_outcome(loaded, self._failed), self)
 
     def touch(self, item: Item) -> None:
         """Tell everybody that a row has changed."""

@@ -196,7 +196,7 @@ def _audit(
 
 
 def _report(console: Console, audit: Audit, payload: Payload) -> None:
-    from pura.cli.words import audit_lines
+    from pura.cli.verify import audit_lines
 
     console.print()
     for words, style in audit_lines(audit, "en"):
@@ -227,9 +227,9 @@ def _has_display() -> bool:
 
 def _show(audit: Audit, paths: Paths, keys: dict[str, SecretKey]) -> int:
     from pura_audit.application import make_application, show_audit
-    from pura_audit.platform import logs
+    from pura_audit.platform import diagnostics
 
-    logs.hear_qt()
+    diagnostics.hear_qt()
     app = make_application()
     window = show_audit(audit, paths=paths, session_keys=keys)
     window.show()
@@ -248,10 +248,10 @@ def _keep(profile: Profile, paths: Paths) -> None:
 
 def _paint(audit: Audit, paths: Paths, text: str, keys: dict[str, SecretKey]) -> list[Path]:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from pura_audit.platform import logs
+    from pura_audit.platform import diagnostics
     from pura_audit.tools.pictures import paint_audit
 
-    logs.hear_qt()
+    diagnostics.hear_qt()
     OUTPUT.mkdir(exist_ok=True)
     (OUTPUT / "demo.txt").write_text(text, encoding="utf-8", newline="")
     (OUTPUT / "profile.json").write_text(audit.profile.to_json(), encoding="utf-8")

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from pura.base.paths import Paths, resource, user_paths
 from pura.record.audit import Audit
 from pura.report import Parties, ReportRequest, build_report
-from pura.report.pages import render_pages
+from pura.report.blocks import render_pages
 from pura.scheme import SecretKey
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
@@ -249,9 +249,9 @@ class Pictures:
 
     def __init__(self, suffix: str = "", models: Path | None = None) -> None:
         from pura_audit.application import make_application
-        from pura_audit.platform import logs
+        from pura_audit.platform import diagnostics
 
-        logs.hear_qt()
+        diagnostics.hear_qt()
         self._app = make_application()
         self._suffix, self._models = suffix, models or user_paths().models
         self._marked: Audit | None = None

@@ -271,11 +271,13 @@ def search_field(hint: str, name: str = "") -> QLineEdit:
     return made
 
 
-def progress_bar(name: str) -> QProgressBar:
+def progress_bar(name: str, *, endless: bool = False) -> QProgressBar:
     """Return a bar without a number in it."""
     made = QProgressBar()
     made.setTextVisible(False)
     made.setAccessibleName(name)
+    if endless:  # it only says that something is going on
+        made.setRange(0, 0)
     return made
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QShowEvent
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFileDialog,
+    QFormLayout,
     QHBoxLayout,
     QLabel,
     QLayout,
@@ -180,9 +181,9 @@ class TriedDialog(FittedDialog):
         self.rest()
         if isinstance(outcome, Failure):
             self.words.say(outcome)
-            line = self.at_fault(outcome)
-            line.setFocus()
-            line.selectAll()
+            if (line := self.at_fault(outcome)) is not None:
+                line.setFocus()
+                line.selectAll()
 
     def rest(self) -> None:
         """Let it be asked once more."""
@@ -193,9 +194,9 @@ class TriedDialog(FittedDialog):
         """Enable the main button where it can be pressed."""
         raise NotImplementedError
 
-    def at_fault(self, failure: Failure) -> QLineEdit:
-        """Return the line that is to be mended."""
-        raise NotImplementedError
+    def at_fault(self, failure: Failure) -> QLineEdit | None:
+        """Return the line that is to be mended; None where it is not known."""
+        return None
 
     def forget(self) -> None:
         """Clear what is secret."""
@@ -419,14 +420,48 @@ def choice(
     caption: str, rows: Sequence[tuple[str, str]], current: str, act: Callable[[], object]
 ) -> tuple[LabelledField, QComboBox]:
     """Return a field with a choice of values, and the box in it."""
-    box = QComboBox()
+    box = combo(rows, current)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(6)
+    box.currentIndexChanged.connect(lambda _: act())
+    return LabelledField(caption, box), box
+
+
+def combo(rows: Iterable[tuple[object, str]], current: object = None) -> QComboBox:
+    """Return a choice of values with their words; the current one is chosen, else the first."""
+    box = QComboBox()
     for value, words in rows:
         box.addItem(words, value)
     box.setCurrentIndex(max(0, box.findData(current)))
-    box.currentIndexChanged.connect(lambda _: act())
-    return LabelledField(caption, box), box
+    return box
+
+
+def value_of(field: QWidget) -> Any:
+    """Return what is typed or chosen; the line ends of a long text belong to it."""
+    match field:
+        case QComboBox():
+            return field.currentData()
+        case QSpinBox():
+            return field.value()
+        case QPlainTextEdit():
+            return field.toPlainText()
+        case QLineEdit():
+            return field.text().strip()
+    raise TypeError(type(field).__name__)
+
+
+def named_rows(
+    rows: Iterable[tuple[str, QWidget]], *, spacing: int = GRID, aligned: bool = False
+) -> QFormLayout:
+    """Return a form of fields with their names before them, as screen readers say them too."""
+    form = QFormLayout()
+    form.setSpacing(spacing)
+    if aligned:
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    for words, field in rows:
+        name_input(field, words)
+        form.addRow(words, field)
+    return form
 
 
 def pair(first: QWidget, second: QWidget, *, shares: tuple[int, int] = (1, 1)) -> QLayout:

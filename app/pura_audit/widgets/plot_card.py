@@ -26,7 +26,7 @@ from pura.base.files import write_or_refuse
 from pura.record.audit import Audit
 from pura.words.sentences import scale
 from pura_audit.platform.i18n import error_words, filled, language, number, translate
-from pura_audit.platform.spreadsheet import csv_text
+from pura_audit.session.export import csv_text
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import Card, IconButton, focus_ring, label

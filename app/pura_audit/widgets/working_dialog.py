@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
@@ -171,6 +171,7 @@ class TableDialog(PlainDialog):
             super().keyPressEvent(event)
 
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -264,8 +265,11 @@ class WorkingDialog(FittedDialog):
             self.say(words)
 
 
-class StoreDialog(WorkingDialog):
-    """A title, a table, and one button for everything that can be done to its rows."""
+class StoreDialog(WorkingDialog, Generic[R]):
+    """A title, a table, and one button for everything that can be done to its rows.
+
+    A subclass names the key of a row, by which the choice is kept, and its cells.
+    """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -277,6 +281,15 @@ class StoreDialog(WorkingDialog):
         self.detail = label("", "muted", wrap=True)
         self.table = make_table("")
         self.buttons: dict[str, QPushButton] = {}
+        self.rows: tuple[R, ...] = ()
+
+    def key(self, row: R) -> str:
+        """Return what tells a row from all others."""
+        raise NotImplementedError
+
+    def cells(self, row: R) -> Sequence[str]:
+        """Return a row of the table."""
+        raise NotImplementedError
 
     def lay_out(self, name: str, buttons: Mapping[str, tuple[str, Callable[[], object]]]) -> None:
         """Put it together; a button whose name starts with a dash stands apart."""
@@ -298,18 +311,23 @@ class StoreDialog(WorkingDialog):
             button_row(close_button(self, enter=True)),
         )
 
-    def fill(self, headers: Sequence[str], rows: Sequence[Sequence[str]], chosen: int) -> None:
-        """Show rows, and choose one."""
-        fill_table(self.table, headers, rows)
+    def fill(self, headers: Sequence[str], rows: Sequence[R], chosen: str = "") -> None:
+        """Show rows, and choose the one of this key; without one the choice stays."""
+        if not chosen and self.selected is not None:
+            chosen = self.key(self.selected)
+        self.rows = tuple(rows)
+        fill_table(self.table, headers, [self.cells(row) for row in rows])
         self.none.setVisible(not rows)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self.refresh_buttons())
         if rows:
-            self.table.selectRow(max(0, chosen))
+            keys = [self.key(row) for row in rows]
+            self.table.selectRow(keys.index(chosen) if chosen in keys else 0)
         self.refresh_buttons()
 
     @property
-    def place(self) -> int:
-        """Number of the chosen row, or -1."""
+    def selected(self) -> R | None:
+        """The chosen row."""
         model = self.table.selectionModel()
-        rows = model.selectedRows() if model is not None else []
-        return rows[0].row() if rows else -1
+        places = model.selectedRows() if model is not None else []
+        place = places[0].row() if places else -1
+        return self.rows[place] if 0 <= place < len(self.rows) else None

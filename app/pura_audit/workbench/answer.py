@@ -16,8 +16,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.finding import said
-from pura.record.naming import NamedMark, NamedPayload
-from pura.record.spoken import evidence_ratio, limits_words, whom_words
+from pura.record.naming import NamedMark, NamedPayload, evidence_ratio, limits_words, whom_words
 from pura.words.sentences import fill
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.queue_model import Item
@@ -191,7 +190,7 @@ class Steps(QWidget):
 
 def step_states(item: Item) -> dict[str, str]:
     """Return the state of each step: ``done``, ``bad``, ``next`` or ``later``."""
-    at = item.standing
+    at = item.status
     done = {
         "save": at is not None,
         "review": at is not None and at.review == "confirmed",
@@ -214,7 +213,7 @@ def next_words(item: Item) -> str:
 
 
 def _words(item: Item) -> dict[str, str]:
-    at = item.standing
+    at = item.status
     review = at.review if at is not None else ""
     report = at.report if at is not None else ""
     return {
@@ -235,7 +234,7 @@ def _words(item: Item) -> dict[str, str]:
 
 
 def _tips(item: Item) -> dict[str, str]:
-    at = item.standing
+    at = item.status
     if at is None:
         save = translate("Steps", "Save the finding to a case")
     else:

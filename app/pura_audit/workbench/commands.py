@@ -37,6 +37,7 @@ from pura_audit.workbench.opening import (
     stress_text,
     verify_report,
 )
+from pura_audit.workbench.placement import Placement
 from pura_audit.workbench.setup import ask_bundle, make_bundle
 
 
@@ -82,7 +83,13 @@ def build_menu(
 
 
 class Workbench(Host, Protocol):
-    """The window, as its menu knows it."""
+    """The window, as its menu knows it.
+
+    Attributes:
+        placement: Folds the queue, and shows or hides the right column.
+    """
+
+    placement: Placement
 
     def open_files(self) -> None:
         """Ask for files."""
@@ -108,17 +115,11 @@ class Workbench(Host, Protocol):
     def toggle_pause(self) -> None:
         """Pause the queue or let it go on."""
 
-    def toggle_queue(self) -> None:
-        """Fold or unfold the queue."""
-
     def show_document(self, item: Item) -> None:
         """Bring a text on screen."""
 
     def toggle_pile(self) -> None:
         """Show all texts as a table, or the one on screen again."""
-
-    def toggle_evidence(self) -> None:
-        """Show or hide the right column."""
 
     def zoom(self, by: int) -> None:
         """Make the text larger or smaller; 0 is the usual size."""
@@ -238,7 +239,10 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
         ],
         translate("Menu", "View"): [
             Command(
-                "queue", translate("Menu", "Fold the list of texts"), window.toggle_queue, "F9"
+                "queue",
+                translate("Menu", "Fold the list of texts"),
+                window.placement.toggle_queue,
+                "F9",
             ),
             Command(
                 "pile", translate("Menu", "All texts as a table"), window.toggle_pile, "Ctrl+T"
@@ -246,7 +250,7 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             Command(
                 "evidence",
                 translate("Menu", "Show or hide the evidence"),
-                window.toggle_evidence,
+                window.placement.toggle_evidence,
                 "F8",
             ),
             Command(

@@ -16,7 +16,7 @@ from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.record.evidence import VariantFacts
 from pura.record.finding import said
-from pura.record.spoken import whom_words
+from pura.record.naming import whom_words
 from pura.record.surroundings import StepReport
 from pura.words.sentences import changed, noted, step_name, title
 from pura_audit.platform.i18n import decimal, filled, language, number, translate

@@ -301,7 +301,7 @@ class StatusLine(QWidget):
         if unkept:
             words = translate("Status", "{n:count} not saved: use Save to a case (Ctrl+S)")
             parts.append(filled(words, n=unkept))
-        elif any(i.standing is not None and i.standing.name == UNFILED for i in items):
+        elif any(i.status is not None and i.status.name == UNFILED for i in items):
             parts.append(translate("Status", "kept in the case “Unfiled”"))
         return " · ".join(parts) if parts else translate("Status", "Ready")
 

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QSplitter, QStack
 
 from pura_audit.platform import i18n
 from pura_audit.platform.i18n import error_words, filled, translate
-from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
@@ -82,14 +81,8 @@ class MainWindow(QMainWindow):
         self.evidence = EvidenceColumn(self.selection, theme)
         self.empty = EmptyView()
         self.status = StatusLine(session)
-        self.actions_by_name, self.menu = build_menu(self, commands(self))
-        self.recent = RecentMenu(session.settings, self.menu)
-        files = self.menu.actions()[0].menu()
-        assert isinstance(files, QMenu)  # the stub calls it an object
-        files.insertMenu(self.actions_by_name["sample"], self.recent)
         self.columns = QSplitter(Qt.Orientation.Horizontal)
         self.inner = QSplitter(Qt.Orientation.Horizontal)
-        self._lay_out()
         self.placement = Placement(
             self,
             session,
@@ -99,6 +92,12 @@ class MainWindow(QMainWindow):
             columns=self.columns,
             inner=self.inner,
         )
+        self.actions_by_name, self.menu = build_menu(self, commands(self))
+        self.recent = RecentMenu(session.settings, self.menu)
+        files = self.menu.actions()[0].menu()
+        assert isinstance(files, QMenu)  # the stub calls it an object
+        files.insertMenu(self.actions_by_name["sample"], self.recent)
+        self._lay_out()
         self._wire()
 
     def _lay_out(self) -> None:
@@ -160,7 +159,7 @@ class MainWindow(QMainWindow):
         self.empty.setup.bundle.clicked.connect(lambda: ask_bundle(self))
         self.recent.opened.connect(lambda path: self.add_files([path]))
         self.queue.drop.open_wanted.connect(self.open_files)
-        self.queue.fold.clicked.connect(self.toggle_queue)
+        self.queue.fold.clicked.connect(self.placement.toggle_queue)
         self.queue.audit_wanted.connect(self.audit_items)
         self.queue.table.clicked.connect(self.toggle_pile)
         self.pile.audit_wanted.connect(self.audit_items)
@@ -260,7 +259,7 @@ class MainWindow(QMainWindow):
         self.selection.show(audit)
         self._follow(item)
         page = self.work.stack.currentWidget()
-        self.work.ready.expect(expectation_words(item, self.session))
+        self.work.ready.expect(self.session.audits.expectation_words(item))
         expected = self.session.audits.pace.seconds([item])
         self.work.show_item(
             item,
@@ -408,10 +407,6 @@ class MainWindow(QMainWindow):
         if self.session.texts.current is not None:
             self.session.texts.remove([self.session.texts.current])
 
-    def toggle_queue(self) -> None:
-        """Fold or unfold the queue."""
-        self.placement.toggle_queue()
-
     def toggle_pile(self) -> None:
         """Show all texts as a table, or the one on screen again."""
         if self._places.currentWidget() is self.pile:
@@ -427,10 +422,6 @@ class MainWindow(QMainWindow):
         self.session.texts.show(item)
         if self._places.currentWidget() is self.pile:
             self.toggle_pile()
-
-    def toggle_evidence(self) -> None:
-        """Show or hide the right column."""
-        self.placement.toggle_evidence()
 
     def zoom(self, by: int) -> None:
         """Make the text larger or smaller; 0 is the usual size."""

@@ -19,12 +19,11 @@ from pura.caselog.cases import UNFILED
 from pura.caselog.package import SUFFIX as CASE
 from pura.keys.sealed import SUFFIX as KEY
 from pura.scheme import Profile
-from pura.usecases.bundles import SUFFIX as BUNDLE
 from pura.usecases.cases import open_saved
-from pura.usecases.register import RegisterDone
-from pura.usecases.register import import_register as add_register
+from pura.usecases.keys import SUFFIX as BUNDLE
+from pura.usecases.profiles import import_register as add_register
 from pura.verdict.policy import SCHEMA as POLICY
-from pura.verdict.power_file import TABLE_SCHEMA as POWER
+from pura.verdict.power import TABLE_SCHEMA as POWER
 from pura_audit.jobs.queue import or_say
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.widgets.form_dialog import Host, ask_file, ask_folder, opened
@@ -35,15 +34,13 @@ if TYPE_CHECKING:
     from pura.record.audit import Audit
     from pura.report import ReportRequest
     from pura.usecases.reports import Built
-    from pura_audit.cases.acts import CaseReport
     from pura_audit.cases.dialog import CasesDialog
-    from pura_audit.cases.save import SaveDialog
-    from pura_audit.keys.forms import KeyAct
-    from pura_audit.profiles.dialog import ProfilesDialog
-    from pura_audit.reports.check import ReportCheckDialog
+    from pura_audit.cases.forms import SaveDialog
+    from pura_audit.reports.check import ReportCheckDialog, StatementDialog
     from pura_audit.reports.dialog import ReportDialog
-    from pura_audit.reports.statement import StatementDialog
     from pura_audit.session.queue_model import Item
+    from pura_audit.stores.key_forms import KeyAct
+    from pura_audit.stores.profiles import ProfilesDialog
     from pura_audit.widgets.form_dialog import Host
     from pura_audit.widgets.plot_card import PlotCard
     from pura_audit.workbench.side_by_side import SideBySideDialog
@@ -54,7 +51,7 @@ def show_keys(host: Host, act: KeyAct | None = None, *, source: Path | None = No
 
     Whoever came for that alone is back where it was asked for when it is over.
     """
-    from pura_audit.keys.dialog import KeysDialog
+    from pura_audit.stores.keys import KeysDialog
 
     dialog = KeysDialog(host.session, host.frame)
     opened(dialog)
@@ -66,21 +63,21 @@ def show_keys(host: Host, act: KeyAct | None = None, *, source: Path | None = No
 
 def show_models(host: Host) -> QDialog:
     """Show the models."""
-    from pura_audit.models.dialog import ModelsDialog
+    from pura_audit.stores.models import ModelsDialog
 
     return opened(ModelsDialog(host.session, host.frame))
 
 
 def show_profiles(host: Host) -> ProfilesDialog:
     """Show the profiles."""
-    from pura_audit.profiles.dialog import ProfilesDialog
+    from pura_audit.stores.profiles import ProfilesDialog
 
     return opened(ProfilesDialog(host.session, host.frame))
 
 
 def show_settings(host: Host, field: str = "") -> QDialog:
     """Show the settings, at one of their fields."""
-    from pura_audit.settings.dialog import SettingsDialog
+    from pura_audit.settings import SettingsDialog
 
     dialog = opened(SettingsDialog(host))
     dialog.language_wanted.connect(lambda name: _speak(host, dialog, name))
@@ -156,7 +153,7 @@ def show_about(host: Host) -> QDialog:
 
 def show_log(host: Host) -> None:
     """Open the folder of the log file."""
-    from pura_audit.platform.logs import log_folder
+    from pura_audit.platform.diagnostics import log_folder
 
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(log_folder())))
 
@@ -166,24 +163,25 @@ def report_current(host: Host) -> None:
     from pura.report import ReportRequest
     from pura.usecases.cases import case_of
     from pura.usecases.reports import filled_request
-    from pura_audit.cases.acts import CaseReport
 
     item = host.session.texts.current
-    if item is None or item.audit is None or item.standing is None:
+    if item is None or item.audit is None or item.status is None:
         make_report(host)
         return
     cases, audit = host.session.cases, item.audit
     base = ReportRequest(language=language())
 
-    def asked() -> CaseReport:
+    def asked() -> tuple[Case, ReportRequest]:
         found, saved = case_of(cases.environment, audit.id)
         request = filled_request(cases.environment, found, [saved], base)
         if found.name == UNFILED:
             request = replace(request, case="")  # no name of a case that a reader would know
-        return CaseReport(found, (audit,), request)
+        return found, request
 
-    begin = or_say(host.say, partial(report_of_case, host))
-    cases.ask(lambda _: asked(), begin, host.frame)
+    def begin(found: tuple[Case, ReportRequest]) -> None:
+        report_of_case(host, found[0], (audit,), found[1])
+
+    cases.ask(lambda _: asked(), or_say(host.say, begin), host.frame)
 
 
 def report_items(host: Host, items: Sequence[Item]) -> None:
@@ -200,13 +198,12 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
     )
 
 
-def report_of_case(host: Host, wanted: CaseReport) -> None:
+def report_of_case(host: Host, case: Case, audits: Sequence[Audit], base: ReportRequest) -> None:
     """Make a report of saved audits; the log notes what became of it."""
     from pura.usecases.reports import note_built
 
-    case = wanted.case
-    audits = [(audit.input.name, audit) for audit in wanted.audits]
-    dialog = make_report(host, audits, wanted.base, every=True)
+    named = [(audit.input.name, audit) for audit in audits]
+    dialog = make_report(host, named, base, every=True)
     assert dialog is not None  # there are audits
     cases, who = host.session.cases, host.session.settings.current.auditor
 
@@ -289,14 +286,14 @@ def verify_report(host: Host, path: Path | None = None) -> ReportCheckDialog:
 
 def check_statement(host: Host, path: Path | None = None) -> StatementDialog:
     """Check a statement that a detector signed."""
-    from pura_audit.reports.statement import StatementDialog
+    from pura_audit.reports.check import StatementDialog
 
     return opened(StatementDialog(host.session, path, host.frame))
 
 
 def save_to_case(host: Host) -> SaveDialog | None:
     """Save the audit on screen, and the others that are finished, to a case."""
-    from pura_audit.cases.save import SaveDialog
+    from pura_audit.cases.forms import SaveDialog
 
     current = host.session.texts.current
     if current is None or current.audit is None:
@@ -308,7 +305,7 @@ def save_to_case(host: Host) -> SaveDialog | None:
         for item in host.session.texts.queue.items
         if item is not current
         and item.finding is not None
-        and (item.audit or (item.standing is not None and item.standing.name == UNFILED))
+        and (item.audit or (item.status is not None and item.status.name == UNFILED))
     ]
     session = host.session
     dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)
@@ -326,10 +323,10 @@ def save_to_case(host: Host) -> SaveDialog | None:
 def review_current(host: Host) -> None:
     """Let a second person look at the finding on screen."""
     from pura.usecases.cases import case_of
-    from pura_audit.cases.review import ReviewDialog
+    from pura_audit.cases.forms import ReviewDialog
 
     item = host.session.texts.current
-    if item is None or item.finding is None or item.standing is None:
+    if item is None or item.finding is None or item.status is None:
         host.say(translate("Cases", "Save the finding to a case first (Ctrl+S)."))
         return
     cases, audit = host.session.cases, item.finding.id
@@ -348,7 +345,7 @@ def show_cases(host: Host, case: str = "") -> CasesDialog:
     if case:
         dialog.refresh(case)
     dialog.compare_wanted.connect(lambda audits: compare_audits(host, audits))
-    dialog.report_wanted.connect(lambda wanted: report_of_case(host, wanted))
+    dialog.report_wanted.connect(partial(report_of_case, host))
     opened(dialog)
     return dialog
 
@@ -410,13 +407,13 @@ def import_register(host: Host) -> QDialog | None:
 def _take_in_register(host: Host, path: Path, profile: Profile) -> None:
     session = host.session
 
-    def taken(done: RegisterDone) -> None:
+    def taken(done: tuple[int, int, str]) -> None:
         words = translate(
             "Register",
             "{n:plural(One entry was|{n:count} entries were)} added to the register; "
             "it has {all:count} now.",
         )
-        host.say(filled(words, n=done.rows, all=done.entries))
+        host.say(filled(words, n=done[0], all=done[1]))
 
     session.do(
         lambda context: add_register(
@@ -456,7 +453,7 @@ def choose_of_folder(host: Host, folder: Path) -> QDialog:
 
 def show_left_out(host: Host) -> QDialog | None:
     """Show what the last folder held that was not taken, and why."""
-    from pura_audit.session.files import left_out_table
+    from pura_audit.session.texts import left_out_table
     from pura_audit.widgets.working_dialog import TableDialog
 
     summary = host.session.texts.left_out
@@ -521,7 +518,7 @@ def show_table(host: Host, card: PlotCard) -> QDialog:
 
 def stress_text(host: Host) -> QDialog | None:
     """Stress the text on screen; says why where its payload is not known."""
-    from pura_audit.stress.dialog import StressDialog, StressedText
+    from pura_audit.stress import StressDialog, StressedText
 
     item, audit = host.session.texts.current, host.selection.audit
     text = item.document.text if item is not None and item.document is not None else None

@@ -16,7 +16,7 @@ from pura_audit.cases.pane import case_name
 from pura_audit.jobs.queue import Done, Outcome
 from pura_audit.platform.i18n import translate
 from pura_audit.session.queue_model import Item
-from pura_audit.settings.dialog import SettingsDialog
+from pura_audit.settings import SettingsDialog
 from pura_audit.widgets.card import add_parts, label
 from pura_audit.widgets.form_dialog import Host, PlainDialog, dialog_column
 from pura_audit.widgets.working_dialog import fill_table, make_table

@@ -33,12 +33,12 @@ from pura.keys import Place, Secret, State
 from pura.usecases.keys import unlock_files
 from pura.words.sentences import changed, fill
 from pura_audit.jobs.queue import Done, Failure, Job, Outcome
-from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import duration, filled, language, translate
-from pura_audit.session.files import FileLook, look_into
+from pura_audit.session.audits import length
 from pura_audit.session.queue_model import Item
 from pura_audit.session.session import Session
-from pura_audit.session.stream import length
+from pura_audit.session.texts import look_into
+from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import add_parts, label
@@ -352,16 +352,16 @@ class ReadingDialog(PlainDialog):
             lambda context: look_into(self._path, options, context), self._looked, self
         )
 
-    def _looked(self, outcome: Outcome[FileLook]) -> None:
+    def _looked(self, outcome: Outcome[tuple[Extraction | Failure, tuple[Preview, ...]]]) -> None:
         self._looking = None
         match outcome:
-            case Done(look):
-                self._offer(look.previews)
-                if isinstance(look.extraction, Failure):
-                    self._refuse(look.extraction)
+            case Done((extraction, previews)):
+                self._offer(previews)
+                if isinstance(extraction, Failure):
+                    self._refuse(extraction)
                 else:
-                    self._documents = look.extraction.documents
-                    self._list(look.extraction)
+                    self._documents = extraction.documents
+                    self._list(extraction)
                     self._how(self._documents[0])
             case Failure():
                 self._refuse(outcome)

@@ -42,7 +42,7 @@ from pura_audit.session.queue_model import (
     measure_words,
     review_words,
     saved_words,
-    standing_words,
+    status_words,
     verdict_words,
 )
 from pura_audit.session.session import Session
@@ -149,7 +149,7 @@ class QueueDelegate(QStyledItemDelegate):
             painter, top, item.name, fonts.face(fonts.BODY, medium=True), "text", middle=True
         )
         small = fonts.face(fonts.LABEL)
-        measure = standing_words(item) or measure_words(item)
+        measure = status_words(item) or measure_words(item)
         words = verdict_words(item)
         metrics = QFontMetrics(small)
         room = metrics.horizontalAdvance(measure) + 8 if measure else 0

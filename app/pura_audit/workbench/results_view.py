@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 from pura_audit.jobs.queue import or_say
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.export import export_rows
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.results import (
     BY_OUTCOME,
@@ -40,13 +41,12 @@ from pura_audit.session.results import (
     KINDS,
     ROW_ROLE,
     Heading,
-    PileModel,
-    PileRow,
+    ResultRow,
+    ResultsModel,
     headers,
     kind_words,
     opened_result,
 )
-from pura_audit.session.results_export import export_pile
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
 from pura_audit.widgets.card import (
@@ -82,7 +82,7 @@ class PileMenu(QMenu):
 
     def __init__(
         self,
-        model: PileModel,
+        model: ResultsModel,
         settings: SettingsFile,
         *,
         current: Callable[[], Filter],
@@ -191,7 +191,7 @@ class _Bars(QStyledItemDelegate):
         """Draw the number as ever, and the bar at the left of it."""
         super().paint(painter, option, index)
         row = index.data(ROW_ROLE)
-        found = row.found if isinstance(row, PileRow) else None
+        found = row.found if isinstance(row, ResultRow) else None
         if found is None or found.verdict == "not-examinable":
             return
         box: QRect = option.rect
@@ -232,7 +232,7 @@ class PileView(QWidget):
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.model = PileModel(session.texts.queue, self)
+        self.model = ResultsModel(session.texts.queue, self)
         self.heading = label("", "reading")
         names = translate("Pile", "Search names, payloads and reasons")
         self.search = search_field(translate("Pile", "Search"), names)
@@ -316,10 +316,10 @@ class PileView(QWidget):
 
     # What is chosen
 
-    def chosen(self) -> list[PileRow]:
+    def chosen(self) -> list[ResultRow]:
         """Return the chosen rows, or all that are shown where at most one is chosen."""
         picked = self.table.selectionModel().selectedRows()
-        rows = [row for index in picked if isinstance(row := index.data(ROW_ROLE), PileRow)]
+        rows = [row for index in picked if isinstance(row := index.data(ROW_ROLE), ResultRow)]
         return rows if len(rows) > 1 else list(self.model.rows)
 
     def show_item(self, item: Item | None) -> None:
@@ -385,9 +385,9 @@ class PileView(QWidget):
 
     def _activated(self, index: QModelIndex) -> None:
         row = index.data(ROW_ROLE) if index.isValid() else None
-        if isinstance(row, PileRow) and row.item is not None:
+        if isinstance(row, ResultRow) and row.item is not None:
             self.item_wanted.emit(row.item)
-        elif isinstance(row, PileRow):
+        elif isinstance(row, ResultRow):
             self.noticed.emit(
                 translate("Pile", "This row comes from a result; its text is not in the list.")
             )
@@ -427,7 +427,7 @@ class PileView(QWidget):
         """Write the chosen rows; the ending of the name decides how."""
         rows, at = self.chosen(), self._session.cases.environment
         self._session.cases.ask(
-            lambda context: export_pile(at, rows, path, context),
+            lambda context: export_rows(at, rows, path, context),
             or_say(self.noticed.emit, self._exported),
             self,
         )

@@ -11,18 +11,16 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QGridLayout, QLine
 
 from pura.keys import Place, Secret, State, passphrase_bytes
 from pura.model.store import builtin_model
-from pura.usecases.bundles import SUFFIX, Bundle, create_bundle, open_bundle, take_bundle
-from pura.usecases.keys import unlock_files
+from pura.usecases.keys import SUFFIX, Bundle, create_bundle, open_bundle, take_bundle, unlock_files
 from pura.usecases.models import add_model, install_model
 from pura.usecases.profiles import create_profile, import_profile
-from pura_audit.cases.ask import AskDialog
+from pura_audit.cases.forms import AskDialog
 from pura_audit.jobs.queue import Failure, Job, JobContext, Outcome, Progress, Work, or_say
-from pura_audit.keys.forms import KeyAct
-from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
-from pura_audit.keys.words import state_words
 from pura_audit.platform.i18n import duration, filled, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
+from pura_audit.stores.key_forms import KeyAct, PassphraseDialog, folder_passphrase
+from pura_audit.stores.keys import state_words
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import add_parts, label, progress_bar, push_button, restyle, row_of
 from pura_audit.widgets.form_dialog import (

@@ -14,8 +14,8 @@ from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QSplitter, QWidget
 
 from pura.documents import Document
-from pura.record.alignment import Alignment, Kind, Pair, align, marked_in_one
 from pura.record.audit import Audit
+from pura.record.comparison import Alignment, Kind, Pair, align, marked_in_one
 from pura_audit.jobs.queue import Done, Failure, Job, Outcome
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.queue_model import Item, ItemState

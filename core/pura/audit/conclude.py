@@ -52,8 +52,7 @@ from pura.scheme import Payload, Profile, encode, unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
-from pura.verdict.power import Asked
-from pura.verdict.power_claim import Claim, claim
+from pura.verdict.power import Asked, Claim, claim
 from pura.words.sentences import sentence
 
 _FEW_CANDIDATES: Final = 8

@@ -31,7 +31,7 @@ from pura.decode.bets import log_increments
 from pura.decode.significance import combine
 from pura.documents.characters import hidden_characters
 from pura.extract.foreign import draws_of
-from pura.keys.foreign import open_secret
+from pura.keys.sealed import open_secret
 from pura.model.load import BareModel, LanguageModel
 from pura.record.audit import Audit
 from pura.record.evidence import (

@@ -23,8 +23,7 @@ from pura.register.store import Register
 from pura.scheme import SecretKey
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy, default_policy
-from pura.verdict.power import PowerTable
-from pura.verdict.power_claim import Claim
+from pura.verdict.power import Claim, PowerTable
 from pura.version import __version__
 from pura.words.sentences import Sentence, sentence
 

@@ -44,7 +44,7 @@ from pura.documents.restore import UPPER, case_of, restore
 from pura.scheme import Profile, SecretKey, contexts_before
 from pura.verdict.expect import language_of, not_among
 from pura.verdict.policy import Policy
-from pura.verdict.power_claim import likelihood_of
+from pura.verdict.power import likelihood_of
 from pura.words.sentences import Sentence, sentence
 
 if TYPE_CHECKING:
@@ -396,17 +396,7 @@ def mismatches(
         One error a mismatch; empty when an audit can begin.
     """
     found: list[PuraError] = []
-    if profile.vocab_size != vocab_size:
-        found.append(
-            ProfileError(
-                "fitness.vocabulary",
-                vocab_size=profile.vocab_size,
-                model=model,
-                there=vocab_size,
-                code="tokenizer-mismatch",
-            )
-        )
-    elif profile.tokenizer is not None and profile.tokenizer != tokenizer:
+    if profile.vocab_size != vocab_size or profile.tokenizer not in (None, tokenizer):
         found.append(ProfileError("fitness.tokenizer", model=model, code="tokenizer-mismatch"))
     if profile.key is not None and keys and profile.key not in keys:
         found.append(ProfileError("fitness.key", key=profile.key, code="key-mismatch"))

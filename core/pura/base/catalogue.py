@@ -9,7 +9,7 @@ may hold blanks of its own; ``{name:word(group)}`` stands for the word of the gr
 the value is.
 
 >>> catalogue("errors").fill("input.part", "en", {})
-'The file has no such part.'
+'It is not clear which part of the file is meant.'
 """
 
 from __future__ import annotations
@@ -24,9 +24,47 @@ from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
 from pura.base import numerals
-from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource
+
+_MERGED: Final[Mapping[str, tuple[str, ...]]] = {
+    "fitness.tokenizer": ("fitness.vocabulary",),
+    "input.empty": ("input.no-text",),
+    "input.outside": ("packed.entities",),
+    "input.read": ("input.read-end",),
+    "input.surrogates": ("input.surrogate",),
+    "json.no-field": ("batch.no-column",),
+    "batch.damaged": ("batch.csv",),
+    "limit.characters": ("limit.pdf",),
+    "limit.deep": ("limit.document-deep", "limit.json", "limit.mail-depth"),
+    "limit.file": ("limit.answer", "limit.part", "limit.rtf"),
+    "limit.mail-header": ("limit.mail-headers",),
+    "limit.parts": (
+        "limit.mail-parameters",
+        "limit.mail-parts",
+        "limit.packed",
+        "limit.pages",
+    ),
+    "limit.texts": ("limit.mailbox", "limit.table"),
+    "limit.time": ("limit.computing",),
+    "packed.locked": ("batch.zip-locked",),
+}
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "kind.packed": ("7z", "bzip2", "gzip", "rar", "xz", "zip"),
+    "kind.picture": ("gif", "jpeg", "png"),
+}
+PRESENT: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    **{old: (key, {}) for key, olds in _MERGED.items() for old in olds},
+    **{
+        f"kind.{name}": (key, {"name": name if key == "kind.packed" else name.upper()})
+        for key, names in _KINDS.items()
+        for name in names
+    },
+    "input.special": ("input.read", {"why": {"key": "reason.special", "values": {}}}),
+    "model.ids": ("audit.ids-list", {}),
+}
+"""The key of today, and the values that the former one did not have."""
+
 
 SCHEMA: Final = "pura-words/2"
 NOT_REGULAR: Final = -1
@@ -345,8 +383,8 @@ def unpacked(value: Any) -> Value:
         key, more = PRESENT.get(value["key"], (value["key"], {}))
         if key not in catalogue("errors"):
             raise ValueError("no such phrase")
-        values = {str(k): unpacked(v) for k, v in value["values"].items()}
-        return Phrase(key=key, values={**values, **more})
+        values = {str(k): unpacked(v) for k, v in {**value["values"], **more}.items()}
+        return Phrase(key=key, values=values)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("not a value")
     return cast("Value", value)

@@ -1,39 +1,56 @@
 """The one strict decoder: parsed JSON to frozen dataclasses, and what is wrong with it, where.
 
-A dataclass declares what there must be; cattrs walks it (decision 056). Nothing is guessed: a name
-too many or too few, a text for a number, a truth value for one are refused with the place where
-they stand, as a phrase that the room's own error takes up. What a value may be beyond its type is
-checked by the class itself.
+A dataclass declares what there must be, and what a value may be beyond its type stands in the same
+place, as ``Annotated[int, whole(1, 8)]`` (decision 063). Nothing is guessed: a name too many or too
+few, a text for a number, a truth value for one are refused with the place where they stand, as a
+phrase that the caller's own error takes up. The JSON Schemas are made of the same declarations.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
+import re
 import types
 import typing
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import cache
+from typing import Annotated, Any, Final, TypeVar
 
 from pura.base.catalogue import Phrase, phrase
-
-if TYPE_CHECKING:
-    from cattrs import Converter
+from pura.base.errors import PuraError, unusable
+from pura.base.json_text import TwiceError
 
 T = TypeVar("T")
-Hook = Callable[[Any, Any], Any]
-"""Takes a value of JSON and the type that is declared, returns what stands for it."""
+Read = Callable[[Any], Any]
+"""Takes a value of JSON, returns what stands for it, or raises :class:`DecodeError`."""
+
+Rule = tuple[Callable[[Any], object], Phrase]
+"""What a value has to be, and what is said where it is not."""
+
+IS_TEXT: Final[Rule] = (lambda value: isinstance(value, str), phrase("what.not-text"))
+UNBROKEN: Final[Rule] = (
+    lambda text: not any("\ud800" <= sign <= "\udfff" for sign in text),
+    phrase("what.broken"),
+)
+"""Half of a surrogate pair, which JSON can spell, is no character and cannot be written."""
 
 JSON_NAME: Final = "json"
 """Metadata of a field whose name in JSON is another one."""
-READ: Final = "read"
-"""Metadata of a field that is read by a hook of its own."""
-_NEEDED: Final = {str: "what.not-text", int: "what.not-whole", bool: "what.not-bool"}
-_NAMES: Final = {str: "string", int: "integer", float: "number", bool: "boolean"}
-_LENGTHS: Final = ("minItems", "maxItems")
 _LATER: Final = "later"
 _OMITTED: Final = "omitted"
+_NEEDED: Final = {str: "what.not-text", int: "what.not-whole", bool: "what.not-bool"}
+_NAMES: Final = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    types.NoneType: "null",
+}
+_LENGTHS: Final = ("minItems", "maxItems")
 
 
 class DecodeError(ValueError):
@@ -51,7 +68,136 @@ class DecodeError(ValueError):
 
     def below(self, name: str) -> str:
         """Return the place, in something that has a name."""
-        return f"{name}.{self.where}" if self.where else name
+        return f"{name}.{self.where}".strip(".").replace(".[", "[")
+
+
+@contextmanager
+def refused_as(error: type[PuraError], whole: str, below: str = "") -> Iterator[None]:
+    """Have what is wrong with a file of ours said by an error: that it is no JSON, or where.
+
+    Args:
+        error: The error.
+        whole: What the file holds, as :func:`~pura.base.errors.unusable` takes it.
+        below: The name of what is read.
+    """
+    try:
+        yield
+    except TwiceError as wrong:
+        raise unusable(error, whole, phrase("what.twice"), str(wrong)) from None
+    except DecodeError as wrong:
+        raise unusable(error, whole, wrong.what, wrong.below(below)) from None
+    except (ValueError, RecursionError):
+        raise unusable(error, whole, phrase("what.no-json")) from None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Form:
+    """What is declared of a value beyond its type, in ``Annotated[type, form]``.
+
+    Attributes:
+        read: Reads the value.
+        schema: The same in the words of JSON Schema.
+    """
+
+    read: Read
+    schema: Mapping[str, Any]
+
+
+def form_of(schema: Mapping[str, Any], *rules: Rule) -> Form:
+    """Return the form of a value that is taken as it stands.
+
+    Args:
+        schema: What it is in the words of JSON Schema.
+        *rules: Each holds, in this order, or is refused with its phrase.
+    """
+
+    def read(value: Any) -> Any:
+        for holds, what in rules:
+            if not holds(value):
+                raise DecodeError(what)
+        return value
+
+    return Form(read=read, schema=schema)
+
+
+def whole(low: int, high: int) -> Form:
+    """Return the form of a whole number between two, inclusive."""
+    return form_of(
+        {"type": "integer", "minimum": low, "maximum": high},
+        (lambda value: type(value) is int, phrase("what.not-whole")),
+        (lambda value: low <= value <= high, phrase("what.between", low=low, high=high)),
+    )
+
+
+def number(low: float, high: float, ends: str = "[]") -> Form:
+    """Return the form of a number between two.
+
+    Args:
+        low: The least.
+        high: The greatest.
+        ends: Whether they are numbers of it themselves: ``[]``, ``(]`` or ``()``.
+    """
+    key = {"[]": "what.between", "(]": "what.above-to", "()": "what.above-below"}[ends]
+    least = "minimum" if ends[0] == "[" else "exclusiveMinimum"
+    most = "maximum" if ends[1] == "]" else "exclusiveMaximum"
+
+    def read(value: Any) -> float:
+        found = _number(value)
+        above = found >= low if ends[0] == "[" else found > low
+        below = found <= high if ends[1] == "]" else found < high
+        if not (above and below):
+            raise DecodeError(phrase(key, low=f"{low:g}", high=f"{high:g}"))
+        return found
+
+    return Form(read=read, schema={"type": "number", least: low, most: high})
+
+
+def one_of(*names: str) -> Form:
+    """Return the form of a text that is one of several."""
+    what = phrase("what.one-of", known=", ".join(names))
+    return form_of({"enum": list(names)}, (lambda v: isinstance(v, str) and v in names, what))
+
+
+def text(what: Phrase, least: int, most: int, *rules: Rule) -> Form:
+    """Return the form of a text of a bounded length; ``what`` says that it is none such."""
+    return form_of(
+        {"type": "string", "minLength": least, "maxLength": most},
+        (lambda value: isinstance(value, str) and least <= len(value) <= most, what),
+        *rules,
+    )
+
+
+def matching(pattern: str, what: Phrase) -> Form:
+    """Return the form of a text that a pattern fits from end to end; ``what`` says it does not."""
+    fits = re.compile(pattern).fullmatch
+    return form_of(
+        {"type": "string", "pattern": f"^{pattern}$"},
+        (lambda value: isinstance(value, str) and fits(value), what),
+    )
+
+
+def list_of(form: Form, most: int, example: str, *, unique: bool = False) -> Form:
+    """Return the form of a list.
+
+    Args:
+        form: Of each of its texts.
+        most: Its greatest length.
+        example: What its texts are like, for who is told that they are not.
+        unique: No text stands twice.
+    """
+
+    def read(value: Any) -> tuple[Any, ...]:
+        try:
+            found = tuple(map(form.read, value)) if isinstance(value, list | tuple) else None
+        except DecodeError:
+            found = None
+        if found is None or len(found) > most or (unique and len(set(found)) < len(found)):
+            raise DecodeError(phrase("what.list-of", most=most, form=example))
+        return found
+
+    several = {"uniqueItems": True} if unique else {}
+    schema = {"type": "array", "maxItems": most, **several, "items": form.schema}
+    return Form(read=read, schema=schema)
 
 
 def later(default: Any, *, omitted: bool = True) -> Any:
@@ -69,195 +215,239 @@ def json_name(field: dataclasses.Field[Any]) -> str:
     return str(field.metadata.get(JSON_NAME, field.name))
 
 
-def may_lack(field: dataclasses.Field[Any]) -> bool:
-    """Say whether files of earlier versions lack a field."""
-    return bool(field.metadata.get(_LATER))
-
-
 def left_out(field: dataclasses.Field[Any], value: object) -> bool:
     """Say whether a field is not written, because it is what it would be without."""
     return bool(field.metadata.get(_OMITTED)) and (value is field.default or value == ())
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Own:
-    """A type that is no dataclass and no type of JSON.
-
-    Attributes:
-        read: How it is read.
-        schema: What it is in the words of JSON Schema.
-    """
-
-    read: Hook
-    schema: Mapping[str, Any]
-
-
-class Decoder:
-    """Reads the dataclasses of a room.
+def decode(cls: type[T], data: object, *, sparse: bool = False) -> T:
+    """Return a dataclass.
 
     Args:
-        own: Types that are read in a way of their own.
-        sparse: Whoever writes a file may leave out every field that has a default.
+        cls: Its type.
+        data: Parsed JSON.
+        sparse: Whoever writes it may leave out every field that has a default.
+
+    Raises:
+        DecodeError: The first thing that is not as declared.
+        Exception: What a class refuses otherwise, as it is.
     """
-
-    def __init__(self, own: Mapping[Any, Own] | None = None, *, sparse: bool = False) -> None:
-        self._own = own or {}
-        self._sparse = sparse
-
-    def needs(self, field: dataclasses.Field[Any]) -> bool:
-        """Say whether a field must be there."""
-        return not (may_lack(field) or (self._sparse and field.default is not dataclasses.MISSING))
-
-    def schema(self, kind: Any) -> dict[str, Any]:
-        """Return the JSON Schema of a type, made from the declaration that is decoded by."""
-        for own, how in self._own.items():
-            if _same_as(own)(kind):
-                return dict(how.schema)
-        kinds = typing.get_args(kind)
-        if dataclasses.is_dataclass(kind):
-            return self._schema_of_object(kind)
-        if _is_union(kind):
-            found = [self.schema(one) for one in kinds]
-            plain = [one["type"] for one in found if one.keys() == {"type"}]
-            return {"type": plain} if len(plain) == len(found) else {"anyOf": found}
-        if _is_tuple(kind):
-            several = {"type": "array", "items": self.schema(kinds[0])}
-            return several if kinds[-1] is ... else several | dict.fromkeys(_LENGTHS, len(kinds))
-        if _is_mapping(kind):
-            each = self.schema(kinds[1])
-            return {"type": "object"} | ({"additionalProperties": each} if each else {})
-        if kind is type(None):
-            return {"type": "null"}
-        return {"type": _NAMES[kind]} if kind in _NAMES else {}
-
-    def _schema_of_object(self, cls: Any) -> dict[str, Any]:
-        hints = typing.get_type_hints(cls)
-        own = dataclasses.fields(cls)
-        return {
-            "type": "object",
-            "description": (cls.__doc__ or "").split("\n", 1)[0],
-            "properties": {json_name(f): self.schema(hints[f.name]) for f in own},
-            "required": sorted(json_name(f) for f in own if self.needs(f)),
-            "additionalProperties": False,
-        }
-
-    def decode(self, cls: type[T], data: object) -> T:
-        """Return a dataclass.
-
-        Raises:
-            DecodeError: The first thing that is not as declared.
-            Exception: What a class or a hook refuses otherwise, as it is.
-        """
-        from cattrs import BaseValidationError
-
-        try:
-            return self._converter.structure(data, cls)
-        except BaseValidationError as error:
-            raise _first(error) from None
-
-    @cached_property
-    def _converter(self) -> Converter:
-        from cattrs import Converter
-
-        made = Converter()
-        made.register_structure_hook_factory(
-            dataclasses.is_dataclass, lambda kind: _object(kind, made, self.needs)
-        )
-        made.register_structure_hook_factory(_is_tuple, lambda kind: _list(kind, made))
-        made.register_structure_hook_func(_is_union, lambda v, kind: _either(v, kind, made))
-        for plain in (str, int, bool):
-            made.register_structure_hook(plain, _plain)
-        made.register_structure_hook(float, _number)
-        made.register_structure_hook_func(lambda kind: kind in (object, Any), _as_it_is)
-        made.register_structure_hook_factory(_is_mapping, lambda kind: _mapping(kind, made))
-        for own, how in self._own.items():
-            made.register_structure_hook_func(_same_as(own), how.read)
-        return made
+    kind: Any = cls
+    return typing.cast("T", _reader(kind, sparse)(data))
 
 
-def _same_as(own: Any) -> Callable[[Any], bool]:
-    return lambda kind: kind == own or typing.get_origin(kind) is own
+def check(made: Any) -> None:
+    """Hold a frozen dataclass that the program makes to its declaration, as if it were read.
+
+    Fields of other dataclasses are left to those. A number is taken as it is read: 1 as 1.0.
+
+    Raises:
+        DecodeError: The first field that is not as declared.
+    """
+    kind: Any = type(made)
+    for name, read in _checked(kind):
+        object.__setattr__(made, name, _inside(f".{name}", read, getattr(made, name)))
 
 
-def _object(cls: Any, converter: Converter, needs: Callable[[Any], bool]) -> Hook:
-    from cattrs.gen import make_dict_structure_fn, override
+def schema_of(kind: Any, *, sparse: bool = False) -> dict[str, Any]:
+    """Return the JSON Schema of a type, made from the declaration that it is decoded by.
 
-    own = dataclasses.fields(cls)
-    names = {json_name(f) for f in own}
-    needed = {json_name(f) for f in own if needs(f)}
-    renamed: Any = {
-        f.name: override(rename=json_name(f), struct_hook=f.metadata.get(READ)) for f in own
+    Typed dictionaries, in which rows are written, have one too; a text in ``Annotated`` is what is
+    said of the value.
+    """
+    if (form := _form(kind)) is not None:
+        return dict(form.schema)
+    origin, kinds = typing.get_origin(kind), typing.get_args(kind)
+    inner = [schema_of(one, sparse=sparse) for one in kinds if not isinstance(one, str)]
+    if origin is Annotated:
+        return {**inner[0], "description": kinds[1]}
+    if origin is typing.NotRequired:
+        return inner[0]
+    if origin is typing.Literal:
+        return {"enum": [*kinds]} if len(kinds) > 1 else {"const": kinds[0]}
+    if _is_union(kind):
+        plain = [one["type"] for one in inner if one.keys() == {"type"}]
+        return {"type": plain} if len(plain) == len(inner) else {"anyOf": inner}
+    if origin in (tuple, list):
+        several = {"type": "array", "items": inner[0]}
+        fixed = origin is tuple and kinds[-1] is not ...
+        return several | (dict.fromkeys(_LENGTHS, len(kinds)) if fixed else {})
+    if _is_mapping(kind):
+        return {"type": "object"} | ({"additionalProperties": inner[1]} if inner[1] else {})
+    if dataclasses.is_dataclass(kind) or typing.is_typeddict(kind):
+        return _schema_of_object(kind, sparse)
+    if _is_enum(kind):
+        return {"enum": [*kind]}
+    return {"type": _NAMES[kind]} if kind in _NAMES else {}
+
+
+def _schema_of_object(kind: Any, sparse: bool) -> dict[str, Any]:
+    hints = _hints(kind)
+    if dataclasses.is_dataclass(kind):
+        own = dataclasses.fields(kind)
+        named = {json_name(f): (hints[f.name], _needed(f, sparse)) for f in own}
+    else:  # the type itself does not know what it needs, where annotations are strings
+        lacking = typing.NotRequired
+        named = {n: (hint, typing.get_origin(hint) is not lacking) for n, hint in hints.items()}
+    return {
+        "type": "object",
+        "description": (kind.__doc__ or "").split("\n", 1)[0],
+        "properties": {name: schema_of(hint, sparse=sparse) for name, (hint, _) in named.items()},
+        "required": sorted(name for name, (_, needed) in named.items() if needed),
+        "additionalProperties": False,
     }
-    structure = make_dict_structure_fn(cls, converter, **renamed)
 
-    def read(value: Any, kind: Any) -> Any:
+
+def described(cls: Any) -> dict[str, Any]:
+    """Return the JSON Schema of settings: each with its default, and what the docstring says."""
+    about = dict(
+        re.findall(r"^ {4}(\w+): (.*(?:\n {6,}.*)*)", inspect.getdoc(cls) or "", re.MULTILINE)
+    )
+    body = schema_of(cls, sparse=True)
+    for field in dataclasses.fields(cls):
+        words = " ".join(about[field.name].replace("``", "").split())
+        told: dict[str, Any] = {"description": words}
+        if (usual := field.default) is not dataclasses.MISSING:
+            told["default"] = list(usual) if isinstance(usual, tuple) else usual
+        body["properties"][field.name] = told | body["properties"][field.name]
+    return body
+
+
+@cache
+def _checked(cls: Any) -> list[tuple[str, Read]]:
+    return [
+        (name, _reader(hint, False))
+        for name, hint in _hints(cls).items()
+        if all(
+            _form(one) is not None or one in _NAMES
+            for one in (typing.get_args(hint) if _is_union(hint) else (hint,))
+        )
+    ]
+
+
+def _hints(cls: Any) -> dict[str, Any]:
+    return typing.get_type_hints(cls, include_extras=True)
+
+
+def _needed(field: dataclasses.Field[Any], sparse: bool) -> bool:
+    """Say whether a field must be there."""
+    may_lack = sparse and field.default is not dataclasses.MISSING
+    return not (may_lack or field.metadata.get(_LATER))
+
+
+def _form(kind: Any) -> Form | None:
+    said = kind.__metadata__[0] if typing.get_origin(kind) is Annotated else None
+    return said if isinstance(said, Form) else None
+
+
+@cache
+def _reader(kind: Any, sparse: bool) -> Read:
+    """Return what reads a type."""
+    if (form := _form(kind)) is not None:
+        return form.read
+    if dataclasses.is_dataclass(kind):
+        return _object(kind, sparse)
+    kinds = typing.get_args(kind)
+    if _is_tuple(kind):
+        return _list(_reader(kinds[0], sparse), 0 if kinds[-1] is ... else len(kinds))
+    if _is_mapping(kind):
+        return _mapping(_reader(kinds[1], sparse))
+    if _is_union(kind):
+        return _either({one: _reader(one, sparse) for one in kinds})
+    if typing.get_origin(kind) is typing.Literal:
+        return one_of(*kinds).read
+    if _is_enum(kind):
+        return lambda value: kind(one_of(*kind).read(value))
+    if kind is float:
+        return _number
+    return _plain(kind) if kind in _NEEDED else lambda value: value
+
+
+def _inside(place: str, read: Read, value: Any) -> Any:
+    """Read what stands at a place."""
+    try:
+        return read(value)
+    except DecodeError as error:
+        raise DecodeError(error.what, error.below(place).removeprefix(".")) from None
+
+
+def _object(cls: Any, sparse: bool) -> Read:
+    hints, own = _hints(cls), dataclasses.fields(cls)
+    named = {json_name(f): (f.name, _reader(hints[f.name], sparse)) for f in own}
+    needed = {json_name(f) for f in own if _needed(f, sparse)}
+
+    def read(value: Any) -> Any:
         if not isinstance(value, dict):
             raise DecodeError(phrase("what.not-object"))
         if missing := sorted(needed - value.keys()):
             raise DecodeError(phrase("what.missing"), missing[0])
-        if unknown := sorted(str(name) for name in value.keys() - names):
+        if unknown := sorted(str(name) for name in value.keys() - named.keys()):
             raise DecodeError(phrase("what.unknown"), unknown[0])
-        return structure(value, kind)
+        parts = {}
+        for name, part in value.items():
+            attribute, read_part = named[name]
+            parts[attribute] = _inside(f".{name}", read_part, part)
+        return cls(**parts)
 
     return read
 
 
-def _list(kind: Any, converter: Converter) -> Hook:
-    from cattrs.cols import homogenous_tuple_structure_factory
-
-    kinds = typing.get_args(kind)
-    several = kinds[-1] is ...
-    inner = homogenous_tuple_structure_factory(tuple[kinds[0], ...], converter)  # type: ignore[valid-type]
-
-    def read(value: Any, _: Any) -> Any:
+def _list(read_one: Read, length: int) -> Read:
+    def read(value: Any) -> Any:
         if not isinstance(value, list):
             raise DecodeError(phrase("what.not-list"))
-        if not several and len(value) != len(kinds):
+        if length and len(value) != length:
             raise DecodeError(phrase("what.shape"))
-        return inner(value, kind)
+        return tuple(_inside(f"[{at}]", read_one, one) for at, one in enumerate(value))
 
     return read
 
 
-def _mapping(kind: Any, converter: Converter) -> Hook:
-    from cattrs.gen import make_mapping_structure_fn
-
-    inner = make_mapping_structure_fn(kind, converter, dict)
-
-    def read(value: Any, _: Any) -> Any:
+def _mapping(read_one: Read) -> Read:
+    def read(value: Any) -> Any:
         if not isinstance(value, dict):
             raise DecodeError(phrase("what.not-object"))
-        return inner(value, kind)
+        return {name: _inside(f".{name}", read_one, one) for name, one in value.items()}
 
     return read
 
 
-def _either(value: Any, kind: Any, converter: Converter) -> Any:
+def _either(readers: Mapping[Any, Read]) -> Read:
     """Read what may be of several types; which of them, the value's own type in JSON says."""
-    kinds = [one for one in typing.get_args(kind) if one is not type(None)]
-    if value is None and len(kinds) < len(typing.get_args(kind)):
-        return None
-    exact = [one for one in kinds if one is type(value)]
-    listed = [one for one in kinds if isinstance(value, list) and _is_tuple(one)]
-    return converter.structure(value, (exact or listed or kinds)[0])
+    lists = [read for kind, read in readers.items() if _is_tuple(kind)]
+    other = next(read for kind, read in readers.items() if kind is not types.NoneType)
+
+    def read(value: Any) -> Any:
+        if type(value) in readers:
+            return value if value is None else readers[type(value)](value)
+        return (lists[0] if lists and isinstance(value, list) else other)(value)
+
+    return read
 
 
-def _first(error: BaseException) -> BaseException:
-    """Return the first thing that is wrong, with its place."""
-    from cattrs import AttributeValidationNote, BaseValidationError, IterableValidationNote
+def _plain(kind: type) -> Read:
+    def read(value: Any) -> Any:
+        if type(value) is not kind:
+            raise DecodeError(phrase(_NEEDED[kind]))
+        return value
 
-    place = ""
-    while isinstance(error, BaseValidationError):
-        error = error.exceptions[0]
-        for note in getattr(error, "__notes__", ()):
-            if isinstance(note, AttributeValidationNote):
-                place += f".{note.name}"
-            elif isinstance(note, IterableValidationNote):
-                place += f"[{note.index}]"
-    if not isinstance(error, DecodeError):
-        return error
-    below = f".{error.where}" if error.where else ""
-    return DecodeError(error.what, f"{place}{below}".removeprefix("."))
+    return read
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DecodeError(phrase("what.not-number"))
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond every float
+        number = math.inf
+    if not math.isfinite(number):
+        raise DecodeError(phrase("what.not-finite"))
+    return number
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, StrEnum)
 
 
 def _is_tuple(kind: Any) -> bool:
@@ -270,25 +460,3 @@ def _is_union(kind: Any) -> bool:
 
 def _is_mapping(kind: Any) -> bool:
     return typing.get_origin(kind) in (dict, Mapping)
-
-
-def _plain(value: Any, kind: Any) -> Any:
-    if type(value) is not kind:
-        raise DecodeError(phrase(_NEEDED[kind]))
-    return value
-
-
-def _as_it_is(value: Any, _: Any) -> Any:
-    return value
-
-
-def _number(value: Any, _: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise DecodeError(phrase("what.not-number"))
-    try:
-        number = float(value)
-    except OverflowError:  # a whole number beyond every float
-        number = math.inf
-    if not math.isfinite(number):
-        raise DecodeError(phrase("what.not-finite"))
-    return number

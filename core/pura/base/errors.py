@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Self, TypeVar
 
-from pura.base.catalogue import Phrase, Value, catalogue, packed, phrase, unpacked
-from pura.base.former_texts import PRESENT
+from pura.base.catalogue import PRESENT, Phrase, Value, catalogue, packed, phrase, unpacked
 
 _FILE: Final = "in_file"
 _Error = TypeVar("_Error", bound="PuraError")
@@ -95,8 +94,9 @@ class PuraError(Exception):
             ValueError, TypeError, KeyError: Anything that this program does not write.
         """
         key, more = PRESENT.get(data["key"], (str(data["key"]), {}))
-        values = {str(name): unpacked(value) for name, value in data["values"].items()}
-        error = cls(key, code=str(data["code"]), **{**values, **more})
+        held = {**data["values"], **more}
+        values = {str(name): unpacked(value) for name, value in held.items()}
+        error = cls(key, code=str(data["code"]), **values)
         error.words("en")  # every key is known and every blank has its value, or it is refused
         return error
 

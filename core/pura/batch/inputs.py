@@ -38,10 +38,8 @@ from pura.documents import (
     read_document,
 )
 from pura.documents.folders import Skipped, WalkOptions, walk
-from pura.documents.formats import FORMATS
-from pura.documents.readers.csv_cells import dialect_of
-from pura.documents.readers.json_rows import FIELDS
-from pura.documents.values import MAX_CHARACTERS, MAX_FILE_BYTES, over
+from pura.documents.formats import MAX_CHARACTERS, MAX_FILE_BYTES, over
+from pura.documents.readers.rows import FIELDS, dialect_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -436,7 +434,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     """
     try:
         if "://" not in path and not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - any name
-            raise InputError("input.special", code="input-unreadable")
+            raise InputError("input.read", why=phrase("reason.special"), code="input-unreadable")
         file: IO[bytes] = remote(path, "rb").open() if "://" in path else open(path, "rb")  # noqa: PTH123, SIM115
     except (OSError, ValueError) as error:
         raise _unreadable(error) from None
@@ -625,8 +623,7 @@ def _table(path: str, number: int, inputs: Inputs) -> Iterator[Chunk]:
                 if own:
                     yield _slice(path, number, slices - 1, own)
         if not items:
-            label = next((f.label for f in FORMATS.values() if ending in f.endings), ending)
-            raise InputError("input.no-text", label=label, code="input-empty")
+            raise InputError("input.empty", code="input-empty")
     except Exception as error:  # a stranger's file may do anything; the others are read
         caught = as_refusal(error)
         source = TextSource(input=number, item=items + 1, piece=1, path=_full(path))

@@ -283,7 +283,7 @@ def _mark(chunk: Chunk) -> str:
 
 
 READERS: Final = min(4, os.cpu_count() or 1)
-"""Threads that read documents; each waits for a child that parses (docs/documents.md)."""
+"""Threads that read documents; each waits for a child that parses (documents.md)."""
 
 
 @dataclass(kw_only=True)

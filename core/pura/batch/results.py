@@ -19,7 +19,7 @@ from pathlib import Path, PurePath
 from typing import IO, Any, Final, get_args, get_origin
 
 from pura.base.catalogue import phrase
-from pura.base.decoder import DecodeError, Decoder, later
+from pura.base.decoder import DecodeError, decode, later, schema_of
 from pura.base.errors import InputError, PuraError, RecordError, unusable
 from pura.base.files import read_bounded
 from pura.batch.inputs import arrow, opened, remote
@@ -57,7 +57,6 @@ _STATE: Final[dict[str, Any]] = {
     "error": str | None,  # code of what went wrong
     "message": str | None,  # the same in words, English
 }
-_DECODER: Final = Decoder()
 
 
 @cache
@@ -114,7 +113,7 @@ def read_row(data: object) -> Row:
         RecordError: It is none of ours.
     """
     try:
-        _DECODER.decode(_shape(), data)
+        decode(_shape(), data)
     except DecodeError:
         raise RecordError("batch.row", code="batch-row") from None
     row = row_of({}, dict(data))  # type: ignore[call-overload]  # an object of JSON
@@ -181,7 +180,7 @@ def json_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A row of a batch of audits",
-        **_DECODER.schema(_shape()),
+        **schema_of(_shape()),
         # A file has all columns; those of earlier versions are read without some.
         "required": [*columns()],
     }

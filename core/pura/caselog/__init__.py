@@ -1,4 +1,4 @@
-"""The case log: what was done, by whom, and when; only ever added to (docs/caselog.md)."""
+"""The case log: what was done, by whom, and when; only ever added to (caselog.md)."""
 
 from pura.caselog.cases import Case, CaseItem, Note, Review, find_case, list_cases, read_case
 from pura.caselog.keeping import (

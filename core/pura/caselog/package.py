@@ -398,10 +398,9 @@ def _check_entries(
 def _check_end(head: Mapping[str, Any], entries: list[LogEntry]) -> None:
     """Require the entry of the export itself, and that the head which the file states is that."""
     end = entries[-1]
-    if end.action != "case-exported":
+    stated = (head["log"], head["seq"], head["hash"])
+    if end.action != "case-exported" or stated != (end.log, end.seq, end.hash):
         raise CaseLogError("case.cut", seq=end.seq, code="case-log-altered")
-    if (head["log"], head["seq"], head["hash"]) != (end.log, end.seq, end.hash):
-        raise CaseLogError("case.head", seq=end.seq, code="case-log-altered")
 
 
 def _check_kept(entries: list[LogEntry], kept: list[_Kept]) -> None:

@@ -15,7 +15,7 @@ from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_repo
 from pura.caselog.log import CaseLog, LogEntry, Person
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
-from pura.report.sign import Identity
+from pura.report.signing import Identity
 
 REPORTS: Final[Mapping[str, str]] = MappingProxyType(
     {"report-drafted": "drafted", "report-issued": "issued", "report-amended": "issued"}

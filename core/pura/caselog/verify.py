@@ -38,8 +38,7 @@ from pura.caselog.log import (
 )
 from pura.record.finding import Finding
 from pura.report.check import BAD, GOOD, NOTICE
-from pura.report.sign.identity import Identity
-from pura.report.sign.sign import SignatureWord, check_detached, sign_detached
+from pura.report.signing import Identity, SignatureWord, check_detached, sign_detached
 from pura.verdict.outcome import VERDICTS
 
 

@@ -11,8 +11,16 @@ import typer
 
 from pura.base.errors import PuraError
 from pura.base.process import Signals, close_to_others
-from pura.cli.common import set_folder_passphrase
-from pura.cli.terminal import complain, details, err, exit_code, notes, say, use_language
+from pura.cli.terminal import (
+    complain,
+    details,
+    err,
+    exit_code,
+    notes,
+    say,
+    set_folder_passphrase,
+    use_language,
+)
 from pura.cli.tree import PROGRAM, App
 from pura.version import __version__
 
@@ -26,9 +34,9 @@ _COMMANDS: Final = (
     ),
     ("model", "models:app", "The local models that read texts."),
     ("profile", "profiles:app", "What generator and verifier share besides the key."),
-    ("bundle", "bundles:app", "What a team shares, in one file under one passphrase."),
+    ("bundle", "keys:bundles", "What a team shares, in one file under one passphrase."),
     ("power", "power:app", "How often marked texts of your own kind are found."),
-    ("register", "register:app", "The register of issued payloads."),
+    ("register", "profiles:register", "The register of issued payloads."),
     ("report", "report:app", "Reports: make, sign and check them."),
     ("caselog", "caselog:app", "The case log: cases, and what was saved in them."),
     (
@@ -53,8 +61,8 @@ _COMMANDS: Final = (
     ),
     (
         "selftest",
-        "selftest:selftest",
-        "Recompute every test vector; then try to get out of the cage for others' files.",
+        "doctor:selftest",
+        "Recompute every test vector; then try to get out of the sandbox for files from others.",
     ),
     (
         "doctor",
@@ -63,7 +71,7 @@ _COMMANDS: Final = (
     ),
     (
         "completion",
-        "completion:completion",
+        "doctor:completion",
         "Print what makes a shell complete commands, options and stored names.",
     ),
 )

@@ -5,25 +5,29 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pura.cli.common import EngineOption, FdrOption, JobsOption, refuse_rate
-from pura.cli.shared import AuditOptions, with_audit_options
-from pura.cli.terminal import Language, RowsInto, err, language, out, say, write_row
+from pura.cli.options import (
+    AuditOptions,
+    EngineOption,
+    FdrOption,
+    JobsOption,
+    ReplaceFile,
+    refuse_rate,
+    with_audit_options,
+)
+from pura.cli.terminal import Language, RowsInto, err, language, out, refuse_unknown, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
-    from pura.batch.journal import BatchStatus
     from pura.usecases.batch import BatchDone
 
-MARKED: Final = 3
-INDICATED: Final = 4
-_SAID_EVERY_S: Final = 60.0
+_OUTCOME_CODES: Final = {"mark": 3, "indication": 4}
 
 app = App()
 
@@ -98,18 +102,18 @@ def run(
     some could not be, 2 usage.
     """
     from pura.batch.inputs import Columns, Inputs
+    from pura.cli.progress import batch_bar
     from pura.documents import ReadOptions
     from pura.usecases.batch import ENGINES, run_batch
 
     options.refuse()
-    if engine not in ENGINES:
-        raise typer.BadParameter(say("choose", known=", ".join(ENGINES)), param_hint="--engine")
+    refuse_unknown("--engine", engine, ENGINES)
     part_of = _shard(shard)
     if not files and not files_from:
         raise typer.BadParameter(say("batch.no-inputs"), param_hint="FILE…")
     at = options.environment()
     try:
-        with _lists(files_from or []) as lists, _shown() as tell:
+        with _lists(files_from or []) as lists, batch_bar() as tell:
             inputs = Inputs(
                 names=tuple(files or ()),
                 lists=lists,
@@ -150,7 +154,7 @@ def merge(
     ],
     form: OutputFormat = None,
     fdr: FdrOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: ReplaceFile = False,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
     _language: Language = "",
@@ -201,73 +205,27 @@ def _lists(names: list[str]) -> Iterator[tuple[Path, ...]]:
         yield tuple(found)
 
 
-@contextmanager
-def _shown() -> Iterator[Callable[[BatchStatus], None]]:
-    """Lend what says how far a batch is: a bar on a terminal, a line now and then in a pipe."""
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        console=err.rich,
-        disable=not err.is_terminal,
-        transient=True,
-    )
-    said = 0.0
-    with bar:
-        task = bar.add_task("", total=None)
-
-        def tell(status: BatchStatus) -> None:
-            nonlocal said
-            words = _words_of(status)
-            total = max(status.total, 1)
-            bar.update(task, description=words, completed=min(status.weight, total), total=total)
-            if not err.is_terminal and status.seconds >= said + _SAID_EVERY_S:
-                said = status.seconds
-                err.print(words)
-
-        yield tell
-
-
-def _words_of(status: BatchStatus) -> str:
-    rate = status.found / status.seconds if status.seconds else 0.0
-    share = min(1.0, status.weight / status.total) if status.total else 0.0
-    left = status.seconds * (1 - share) / share if share else 0.0
-    return say(
-        "batch.progress",
-        rows=status.rows,
-        rate=f"{rate:.3g}",
-        hours=int(left // 3600),
-        minutes=f"{int(left % 3600 // 60):02}",
-    )
-
-
 def _end(done: BatchDone, *, by_outcome: bool, as_json: bool) -> None:
     """Say what became of a batch, and leave with its exit code."""
     if as_json:
-        write_row(
-            {
-                "output": done.output,
-                "rows": done.rows,
-                "outcomes": dict(sorted(done.outcomes.items())),
-                "errors": dict(sorted(done.errors.items())),
-                "chosen": done.chosen,
-                "examined_now": done.found,
-                "read_alone": done.alone,
-                "seconds": round(done.seconds, 1),
-                "skipped": dict(sorted(done.skipped.items())),
-                "missing": done.missing,
-            },
-            "batch",
+        from pura.cli.rows import ROWS, row_of
+
+        row = row_of(
+            done,
+            ROWS["batch"][1],
+            outcomes=dict(sorted(done.outcomes.items())),
+            errors=dict(sorted(done.errors.items())),
+            examined_now=done.found,
+            read_alone=done.alone,
+            seconds=round(done.seconds, 1),
+            skipped=dict(sorted(done.skipped.items())),
         )
+        write_row(row, "batch")
     else:
         _say(done)
     code = 1 if done.errors or done.missing else 0
-    if by_outcome and done.outcomes["mark"]:
-        code = MARKED
-    elif by_outcome and done.outcomes["indication"]:
-        code = INDICATED
-    raise typer.Exit(code)
+    found = (code for outcome, code in _OUTCOME_CODES.items() if done.outcomes[outcome])
+    raise typer.Exit(next(found, code) if by_outcome else code)
 
 
 def _say(done: BatchDone) -> None:

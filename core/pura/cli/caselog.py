@@ -1,27 +1,312 @@
-"""``pura caselog``: cases, what was saved in them, and whether the log is whole."""
+"""``pura caselog``: cases, what is done to them, and whether the log is whole.
+
+What is done to a case is one entry in the log.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pura.base.catalogue import catalogue
-from pura.cli import caselog_acts
-from pura.cli.caselog_acts import Auditor, CaseName
-from pura.cli.common import environment, passphrase
-from pura.cli.terminal import Language, RowsInto, language, out, say, write_row
+from pura.base.errors import CaseLogError
+from pura.cli.options import (
+    Auditor,
+    Certificate,
+    CertificatePassphrase,
+    ReplaceFile,
+    Yes,
+    environment,
+)
+from pura.cli.terminal import (
+    STYLES,
+    Language,
+    RowsInto,
+    columns,
+    confirm,
+    interactive,
+    language,
+    out,
+    passphrase,
+    passphrase_for,
+    refuse_unknown,
+    say,
+    write_row,
+)
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
-    from pura.caselog import Case, CaseItem, CaseLog
+    from pura.caselog import Case, CaseItem, CaseLog, Person
 
 app = App()
-caselog_acts.register(app)
-_STATES: Final = ("", "open", "closed", "held", "unreviewed")
-_STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red"}
+CaseName = Annotated[str, typer.Argument(metavar="CASE", help="Its name, or its identifier.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; the log keeps it.")]
+
+
+@contextmanager
+def _acting_on(case: str, auditor: str | None) -> Iterator[tuple[CaseLog, Case, Person]]:
+    """Open the log to act on a case: lend the log, the case and who acts."""
+    from pura.usecases.cases import acting, case_named, open_log
+
+    with open_log(environment()) as log:
+        yield log, case_named(log, case), acting(log, auditor)
+
+
+@app.command("new")
+def new(
+    name: Annotated[str, typer.Argument(help="Its name.")],
+    auditor: Auditor = None,
+    notes: Annotated[str, typer.Option(help="A first note.")] = "",
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; several times.")] = None,
+) -> None:
+    """Open a case."""
+    from pura.caselog import open_case
+    from pura.usecases.cases import acting, open_log
+
+    with open_log(environment(), create=True) as log:
+        case = open_case(log, name, acting(log, auditor), notes=notes, tags=tags or ())
+    out.print(say("case.opened-id", name=case.name or "", id=case.id[:8]))
+
+
+@app.command("rename")
+def rename(
+    case: CaseName,
+    name: Annotated[str, typer.Argument(help="Its new name.")],
+    auditor: Auditor = None,
+) -> None:
+    """Give a case another name."""
+    from pura.caselog import rename_case
+
+    with _acting_on(case, auditor) as (log, found, actor):
+        rename_case(log, found.id, name, actor)
+
+
+@app.command("note")
+def note(
+    case: CaseName,
+    text: Annotated[str, typer.Argument(help="What to note.")],
+    auditor: Auditor = None,
+) -> None:
+    """Add a note to a case."""
+    from pura.caselog import write_note
+
+    with _acting_on(case, auditor) as (log, found, actor):
+        write_note(log, found.id, text, actor)
+
+
+@app.command("tag")
+def tag(
+    case: CaseName,
+    tags: Annotated[
+        list[str] | None, typer.Argument(help="All its tags; none clears them.")
+    ] = None,
+    auditor: Auditor = None,
+) -> None:
+    """Set the tags of a case."""
+    from pura.caselog import set_tags
+
+    with _acting_on(case, auditor) as (log, found, actor):
+        set_tags(log, found.id, tags or (), actor)
+
+
+@app.command("review")
+def review(
+    case: CaseName,
+    item: Annotated[str, typer.Argument(metavar="AUDIT", help="Beginning of its identifier.")],
+    recomputed: Annotated[str, typer.Option(help="What was recomputed, and with what result.")],
+    agree: Annotated[
+        bool, typer.Option("--agree/--disagree", help="Confirm or dispute the finding.")
+    ],
+    words: Annotated[str, typer.Option(help="What else there is to say.")] = "",
+    auditor: Auditor = None,
+) -> None:
+    """Confirm or dispute a finding as a second person (four eyes)."""
+    from pura.usecases.cases import items_of, review_finding
+
+    at = environment()
+    _, [found] = items_of(at, case, [item])
+    review_finding(
+        at, item=found, reviewer=auditor, agree=agree, recomputed=recomputed, words=words
+    )
+    out.print(say("case.confirmed" if agree else "case.disputed"))
+
+
+@app.command("hold")
+def hold(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
+    """Forbid erasing anything of a case."""
+    from pura.caselog import set_hold
+
+    with _acting_on(case, auditor) as (log, found, actor):
+        set_hold(log, found.id, actor, held=True, reason=reason)
+
+
+@app.command("release")
+def release(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
+    """Lift the hold of a case."""
+    from pura.caselog import set_hold
+
+    with _acting_on(case, auditor) as (log, found, actor):
+        set_hold(log, found.id, actor, held=False, reason=reason)
+
+
+@app.command("close")
+def close(case: CaseName, auditor: Auditor = None) -> None:
+    """Close a case: it takes nothing more."""
+    from pura.caselog import set_closed
+
+    with _acting_on(case, auditor) as (log, found, actor):
+        set_closed(log, found.id, actor, closed=True)
+
+
+@app.command("reopen")
+def reopen(case: CaseName, auditor: Auditor = None) -> None:
+    """Open a closed case again."""
+    from pura.caselog import set_closed
+
+    with _acting_on(case, auditor) as (log, found, actor):
+        set_closed(log, found.id, actor, closed=False)
+
+
+@app.command("erase")
+def erase_(
+    case: CaseName,
+    reason: Reason,
+    item: Annotated[
+        str | None, typer.Option("--audit", metavar="AUDIT", help="Only of this audit.")
+    ] = None,
+    text_only: Annotated[
+        bool, typer.Option("--text-only", help="Only the text; the findings stay.")
+    ] = False,
+    yes: Yes = False,
+    auditor: Auditor = None,
+) -> None:
+    """Erase what is kept of a case; the chain stays and says what was erased."""
+    from pura.caselog import erase
+    from pura.usecases.cases import acting, case_named, open_log
+
+    with open_log(environment()) as log:
+        found = case_named(log, case)
+        audit = None if item is None else found.item(item).id
+        what = "case.erase-texts" if text_only else "case.erase-all"
+        if audit:
+            what = f"{what}-audit"
+        _sure(say(what, name=found.name or found.id, audit=(audit or "")[:8]), yes=yes)
+        gone = erase(
+            log, found.id, acting(log, auditor), reason=reason, item=audit, text_only=text_only
+        )
+    out.print(say("case.erased", count=gone))
+
+
+@app.command("forget")
+def forget(
+    name: Annotated[str, typer.Argument(help="The name as the log has it.")],
+    reason: Reason,
+    yes: Yes = False,
+    auditor: Auditor = None,
+) -> None:
+    """Erase the name of a person; what they did stays under an identifier."""
+    from pura.caselog import erase_person
+    from pura.usecases.cases import acting, open_log
+
+    with open_log(environment()) as log:
+        _sure(say("case.forget", name=name), yes=yes)
+        if not erase_person(log, name, acting(log, auditor), reason=reason):
+            raise CaseLogError("caselog.person", name=name[:80], code="case-log-unknown")
+
+
+@app.command("record")
+def record(
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="EVENT",
+            help="Of a case: item-received, item-copied, item-transferred, item-returned,"
+            " item-destroyed, information-disclosed. Of the house: policy-changed, key-added,"
+            " key-retired, key-leaked, validation-imported.",
+        ),
+    ],
+    details: Annotated[str, typer.Option(help="What happened; the log keeps it.")],
+    case: Annotated[str | None, typer.Option(metavar="CASE", help="Its case.")] = None,
+    item: Annotated[
+        str | None, typer.Option("--audit", metavar="AUDIT", help="The audit that it is about.")
+    ] = None,
+    handed: Annotated[str, typer.Option(help="Who released the item, or approved.")] = "",
+    taken: Annotated[str, typer.Option(help="Who received it.")] = "",
+    digest: Annotated[str, typer.Option(help="Hash of the item or of the file.")] = "",
+    key: Annotated[str, typer.Option(metavar="FINGERPRINT", help="Of the key.")] = "",
+    auditor: Auditor = None,
+) -> None:
+    """Put on record what happened to an item, a key or the rules (chain of custody)."""
+    from pura.caselog import record_event
+    from pura.usecases.cases import acting, case_named, open_log
+
+    with open_log(environment(), create=case is None) as log:
+        found = None if case is None else case_named(log, case)
+        audit = "" if found is None or item is None else found.item(item).id
+        entry = record_event(
+            log,
+            acting(log, auditor),
+            action,
+            details,
+            case=found.id if found else "",
+            item=audit,
+            key=key.lower(),
+            digest=digest,
+            handed=handed,
+            taken=taken,
+        )
+    out.print(say("entry", number=entry.seq))
+    if entry.action == "key-leaked":
+        reports = entry.facts["reports"]
+        listed = ", ".join(str(one["seq"]) for one in reports)
+        leaked = "case.leaked" if reports else "case.leaked-none"
+        out.print(say(leaked, count=len(reports), listed=listed))
+
+
+@app.command("sign-head")
+def sign_head_(
+    certificate: Certificate,
+    passphrase_file: CertificatePassphrase = None,
+    auditor: Auditor = None,
+) -> None:
+    """Sign the head of the log, so that a cut-off end can be seen later."""
+    from pura.usecases.cases import sign_head_of_log
+
+    secret = passphrase_for(certificate, passphrase_file)
+    head = sign_head_of_log(
+        environment(), certificate=certificate, passphrase=secret, auditor=auditor
+    )
+    out.print(say("case.head", head=str(head)))
+
+
+@app.command("deposit")
+def deposit(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="Out of reach of who could alter the log."),
+    ] = None,
+    mail: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Make a draft of a mail to this address.")
+    ] = "",
+    always: Annotated[
+        bool, typer.Option("--always", help="From now on each time the log is written to.")
+    ] = False,
+    never: Annotated[bool, typer.Option("--never", help="Not any more.")] = False,
+) -> None:
+    """Lay the head of the log down in a folder, so that a cut-off end is found."""
+    from pura.usecases.cases import deposit_head, end_deposits
+
+    if (folder is None) != never:
+        raise CaseLogError("command.deposit", code="usage")
+    if folder is None:
+        end_deposits(environment())
+        return
+    out.print(str(deposit_head(environment(), folder=folder, mail=mail, always=always)))
 
 
 @app.command("list")
@@ -36,14 +321,10 @@ def list_(
     _rows: RowsInto = None,
 ) -> None:
     """List the cases, the newest change first."""
-    from rich.table import Table
-    from rich.text import Text
-
     from pura.caselog import list_cases
     from pura.usecases.cases import open_log
 
-    if state not in _STATES:
-        raise typer.BadParameter(say("choose", known=", ".join(_STATES[1:])), param_hint="--state")
+    refuse_unknown("--state", state or None, ("open", "closed", "held", "unreviewed"))
     days = {"since": _day(since, "--since"), "until": _day(until, "--until")}
     with open_log(environment(), read_only=True) as log:
         cases = list_cases(log, search=search, tag=tag, verdict=verdict, state=state, **days)
@@ -51,21 +332,20 @@ def list_(
         for case in cases:
             write_row(case_row(case), "case")
         return
-    table = Table(box=None, pad_edge=False)
-    for head in ("case", "audits", "outcomes", "changed", "state", "tags", "identifier"):
-        table.add_column(say(f"head.{head}"), overflow="fold")
-    for case in cases:
-        outcomes = ", ".join(sorted({say(f"verdict.{item.verdict}") for item in case.items}))
-        table.add_row(
-            Text(case.name or _gone(case)),
+    heads = ("case", "audits", "outcomes", "changed", "state", "tags", "identifier")
+    rows = (
+        (
+            case.name or _gone(case),
             str(len(case.items)),
-            outcomes,
+            ", ".join(sorted({say(f"verdict.{item.verdict}") for item in case.items})),
             case.changed[:16].replace("T", " "),
             _state(case),
-            Text(", ".join(case.tags)),
+            ", ".join(case.tags),
             case.id[:8],
         )
-    out.print(table if cases else say("case.none"))
+        for case in cases
+    )
+    out.print(columns(heads, rows) if cases else say("case.none"))
 
 
 @app.command("show")
@@ -86,8 +366,7 @@ def show(
     language: Language = "",
 ) -> None:
     """Show a case with its history, or one audit of it in full, without model or key."""
-    from pura.cli.words import audit_lines
-    from pura.keys import Secret
+    from pura.cli.verify import audit_lines
     from pura.usecases.cases import case_named, items_of, open_audits, open_log
 
     at = environment()
@@ -101,9 +380,7 @@ def show(
                 _print_case(log, found)
         return
     _, items = items_of(at, case, [item])
-    secret = None
-    if unlock:
-        secret = Secret(passphrase(passphrase_file, say("ask.text")))
+    secret = passphrase(passphrase_file, say("ask.text")) if unlock else None
     [audit] = open_audits(at, items=items, auditor=auditor, passphrase=secret)
     if as_json:
         write_row(audit.to_dict())
@@ -152,22 +429,14 @@ def verify(
         record=record,
         auditor=auditor,
     )
-    width = max(len(say(f"check.{state}")) for state in _STYLES)
+    width = max(len(say(f"check.{state}")) for state in ("good", "notice", "bad"))
     for check in checks:
         if as_json:
-            write_row(
-                {
-                    "check": check.name,
-                    "state": check.state,
-                    "code": check.key,
-                    **check.values,
-                    "text": check.text(language),
-                },
-                "log-check",
-            )
+            row = {"check": check.name, "state": check.state, "code": check.key, **check.values}
+            write_row(row | {"text": check.text(language)}, "log-check")
         else:
             mark = say(f"check.{check.state}")
-            out.print(f" {mark:>{width}}", style=_STYLES[check.state], end="  ")
+            out.print(f" {mark:>{width}}", style=STYLES[check.state], end="  ")
             out.print(f"{check.title(language)}: {check.text(language)}")
     raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
 
@@ -178,7 +447,7 @@ def export(
     to: Annotated[Path, typer.Argument(metavar="OUT", help="File to write (.puracase).")],
     auditor: Auditor = None,
     purpose: Annotated[str, typer.Option(help="What for; the log keeps it.")] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: ReplaceFile = False,
 ) -> None:
     """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
     from pura.usecases.cases import export_to_file
@@ -200,61 +469,41 @@ def import_(
     case = import_from_file(environment(), path=file, auditor=auditor)
     out.print(say("case.imported", name=case.name or case.id, count=len(case.items)))
     if case.missing:
-        out.print(case.incomplete(language()), style=_STYLES["bad"])
+        out.print(case.incomplete(language()), style=STYLES["bad"])
 
 
 def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
     from pura.caselog.cases import rows_of
-
-    return {
-        "id": case.id,
-        "name": case.name,
-        "opened": case.opened,
-        "changed": case.changed,
-        "auditor": case.auditor,
-        "tags": list(case.tags),
-        "held": case.held,
-        "closed": case.closed,
-        "imported": case.imported,
-        "failures": case.failures,
-        "missing": rows_of(case.missing),
-        "notes": [vars(note) for note in case.notes],
-        "audits": [_item_row(item) for item in case.items],
-    }
-
-
-def _item_row(item: CaseItem) -> dict[str, Any]:
+    from pura.cli.rows import CASE_FINDING, ROWS, row_of
     from pura.record.finding import COLUMNS
 
-    found = item.finding
-    said = ("name", "sha256", "log10_e", "payload", "marks")
-    return {
-        "id": item.id,
-        "verdict": item.verdict,
-        **{name: None if found is None else COLUMNS[name].of(found) for name in said},
-        "text": item.mode,
-        "run": item.run,
-        "examiner": item.examiner,
-        "examined": item.examined,
-        "auditor": item.auditor,
-        "saved": item.entry.time,
-        "kept": item.record is not None,
-        "missing": item.missing,
-        "review": None if item.review is None else vars(item.review),
-    }
+    def finding(item: CaseItem) -> dict[str, Any]:
+        found = item.finding
+        said = ("name", "sha256", "log10_e", "payload", "marks")
+        return row_of(
+            item,
+            CASE_FINDING,
+            **{name: None if found is None else COLUMNS[name].of(found) for name in said},
+            text=item.mode,
+            saved=item.entry.time,
+            kept=item.record is not None,
+            review=None if item.review is None else vars(item.review),
+        )
+
+    audits = [finding(item) for item in case.items]
+    notes = [vars(note) for note in case.notes]
+    missing = rows_of(case.missing)
+    return row_of(case, ROWS["case"][1], notes=notes, missing=missing, audits=audits)
 
 
 def _print_case(log: CaseLog, case: Case) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from pura.caselog import action_words
 
     gone = _gone(case)
     out.print(f"{case.name or gone}  ·  {case.id}", style="bold")
     if case.missing:
-        out.print(case.incomplete(language()), style=_STYLES["bad"])
+        out.print(case.incomplete(language()), style=STYLES["bad"])
     out.print(
         say(
             "case.line-tags" if case.tags else "case.line",
@@ -262,36 +511,14 @@ def _print_case(log: CaseLog, case: Case) -> None:
             who=case.auditor or gone,
             state=_state(case),
             tags=", ".join(case.tags),
-        ),
+        )
     )
     for note in case.notes:
-        out.print(
-            say(
-                "case.note",
-                when=note.time[:16],
-                who=note.who or gone,
-                text=gone if note.text is None else note.text,
-            ),
-        )
-    table = Table(box=None, pad_edge=False)
-    for head in ("audit", "file", "outcome", "evidence", "run", "text", "by", "second"):
-        table.add_column(say(f"head.{head}"), overflow="fold")
-    for item in case.items:
-        second = say("case.not-yet")
-        if item.review is not None:
-            second = say(f"review.{item.review.state}", who=item.review.who or gone)
-        table.add_row(
-            item.id[:8],
-            Text(item.name or gone),
-            item.headline(language()),
-            "" if item.finding is None else f"{item.finding.log10_e:.1f}",
-            str(item.run),
-            say(f"mode.{_mode(item)}"),
-            Text(item.examiner or gone),
-            Text(second),
-        )
+        text = gone if note.text is None else note.text
+        out.print(say("case.note", when=note.time[:16], who=note.who or gone, text=text))
+    heads = ("audit", "file", "outcome", "evidence", "run", "text", "by", "second")
     if case.items:
-        out.print(table)
+        out.print(columns(heads, (_item_words(item, gone) for item in case.items)))
     out.print(say("case.history"), style="bold")
     for entry in log.entries(case=case.id):
         name = log.person_name(entry.actor) or (gone if entry.actor else say("program"))
@@ -301,16 +528,29 @@ def _print_case(log: CaseLog, case: Case) -> None:
         out.print(f"{entry.seq:>6}  {entry.time[:19]}  {did}{more}{result}  {name}")
 
 
+def _item_words(item: CaseItem, gone: str) -> Iterator[str]:
+    """Say what is known of an audit, in the order of the columns; ``gone`` stands for a name."""
+    yield item.id[:8]
+    yield item.name or gone
+    yield item.headline(language())
+    yield "" if item.finding is None else f"{item.finding.log10_e:.1f}"
+    yield str(item.run)
+    mode = item.mode  # of the text, or what became of the whole record
+    if item.record is None:
+        mode = "missing" if item.missing else "erased"
+    yield say(f"mode.{mode}")
+    yield item.examiner or gone
+    review = item.review
+    yield (
+        say("case.not-yet")
+        if review is None
+        else say(f"review.{review.state}", who=review.who or gone)
+    )
+
+
 def _gone(case: Case) -> str:
     """Say of a name that is not there what is known: in a whole case it was erased."""
     return say("absent" if case.missing else "erased")
-
-
-def _mode(item: CaseItem) -> str:
-    """Return what became of the text, or of the whole record."""
-    if item.record is None:
-        return "missing" if item.missing else "erased"
-    return item.mode
 
 
 def _result(code: str) -> str:
@@ -337,3 +577,9 @@ def _day(text: str, option: str) -> str:
         except ValueError:
             raise typer.BadParameter(say("choose.day"), param_hint=option) from None
     return text
+
+
+def _sure(question: str, *, yes: bool) -> None:
+    if not yes and not interactive():
+        raise CaseLogError("command.sure", question=question, code="usage")
+    confirm(question, yes=yes)

@@ -1,14 +1,16 @@
-"""``pura doctor``: what a support person asks first."""
+"""``pura doctor``, ``pura selftest``, ``pura completion``: what looks after an installation."""
 
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from pura.cli.common import environment
-from pura.cli.terminal import Language, RowsInto, language, out, say, write_row
+from pura.cli.options import environment
+from pura.cli.terminal import Language, RowsInto, err, language, out, refuse_unknown, say, write_row
+from pura.cli.tree import COMPLETING, PROGRAM
 
 _STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
 
@@ -32,7 +34,7 @@ def doctor(
     width = max(len(say(f"doctor.{grade}")) for grade in _STYLES)
     for found in examine(environment(), hashes=hashes):
         grades[found.grade] += 1
-        words, hint = found.remark.words("en" if as_json else language())
+        words, hint = found.words("en" if as_json else language())
         if as_json:
             row = {"check": found.name, "grade": found.grade, "text": words, "hint": hint}
             write_row(row, "doctor")
@@ -44,3 +46,63 @@ def doctor(
     if not as_json:
         out.print(say("doctor.sum", faults=grades["fault"], warnings=grades["warning"]))
     raise typer.Exit(1 if grades["fault"] else 0)
+
+
+def selftest(
+    vectors: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of vector files; left out: those that ship."),
+    ] = None,
+) -> None:
+    """Recompute every test vector; then try to get out of the cage for others' files.
+
+    Exit code 1 when a vector differs, none is there, or a way out is open. With --vectors, the
+    vectors only.
+    """
+    from pura.base.paths import resource
+    from pura.usecases.doctor import check_folder
+
+    results = check_folder(vectors if vectors is not None else resource("vectors"))
+    for name, problem in results.items():
+        if problem is not None:
+            err.print(say("selftest.bad", name=name, problem=problem.words(language())[0]))
+        else:
+            out.print(say("selftest.good", name=name))
+    if not results:
+        err.print(say("selftest.none"))
+    shut = vectors is not None or _cage_is_shut()
+    raise typer.Exit(0 if shut and results and not any(results.values()) else 1)
+
+
+def _cage_is_shut() -> bool:
+    from pura.usecases.doctor import check_cage
+
+    cage = check_cage()
+    if cage is None:
+        out.print(say("selftest.cage-weak"))
+        return True
+    if cage.problem is not None:
+        problem, hint = cage.problem.words(language())
+        err.print(
+            say("selftest.bad", name=say("selftest.cage"), problem=f"{problem} {hint}".strip())
+        )
+        return False
+    known = cage.landlock
+    files = say("selftest.landlock", version=known) if known else say("selftest.no-landlock")
+    names = say("selftest.namespaces" if cage.namespaces else "selftest.no-namespaces")
+    out.print(say("selftest.cage-shut", tried=cage.tried, landlock=files, namespaces=names))
+    return True
+
+
+def completion(
+    shell: Annotated[str, typer.Argument(help="bash, zsh, fish or powershell.")],
+) -> None:
+    """Print what makes a shell complete commands, options and stored names.
+
+    bash: source <(pura completion bash), also in ~/.bashrc. zsh: the same in ~/.zshrc, after
+    compinit. fish: pura completion fish > ~/.config/fish/completions/pura.fish.
+    """
+    refuse_unknown("SHELL", shell, ("bash", "zsh", "fish", "powershell"))
+    from typer._completion_shared import get_completion_script
+
+    out.print(get_completion_script(prog_name=PROGRAM, complete_var=COMPLETING, shell=shell))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,18 +10,18 @@ import typer
 
 from pura.base.errors import PayloadError, naming
 from pura.base.files import refuse_taken, write_or_refuse
-from pura.cli.common import (
+from pura.cli.options import (
     DeviceOption,
     DtypeOption,
     KeyFile,
     KeyName,
     ModelOption,
     ProfileOption,
-    environment,
     find_key,
     load_profile,
+    session,
 )
-from pura.cli.terminal import err, say
+from pura.cli.terminal import err, say, write_text
 
 if TYPE_CHECKING:
     from pura.scheme import Payload, Profile
@@ -69,16 +68,15 @@ def generate(
     """Write a marked text: the payload hides in the sampling, not the probabilities."""
     for path in filter(None, (ids, output)):
         refuse_taken(path)  # before the work, not after it
-    at = environment(device, dtype)
-    shared = load_profile(at, profile)
-    bits = payload_of(shared, payload, field)
-    one = find_key(at, key, key_file, "command.one-key")
-    start = _prompt(prompt, prompt_file)
-    _warn_of_few(tokens, shared)
+    with session(device, dtype) as at:
+        shared = load_profile(at, profile)
+        bits = payload_of(shared, payload, field)
+        one = find_key(at, key, key_file)
+        start = _prompt(prompt, prompt_file)
+        _warn_of_few(tokens, shared)
 
-    from pura.usecases.keys import marking_key
+        from pura.usecases.keys import marking_key
 
-    try:
         one = marking_key(at, one, shared, epoch or "")
         with at.opened_keys([one]) as [(secret, _)]:
             language_model = at.model(model, profile=shared)
@@ -95,8 +93,6 @@ def generate(
                 seed=seed,
                 ignore_eos=True,
             )
-    finally:
-        at.session_keys.wipe()
     if ids is not None:
         note = {"ids": made.ids.tolist(), "payload": bits.text, "profile": shared.fingerprint}
         write_or_refuse(ids, (json.dumps(note) + "\n").encode())
@@ -104,8 +100,7 @@ def generate(
         write_or_refuse(output, made.text.encode())
         err.print(say("generated", count=int(made.ids.size)))
     else:
-        sys.stdout.write(made.text)
-        sys.stdout.write("\n" if sys.stdout.isatty() else "")
+        write_text(made.text)
 
 
 def _warn_of_few(tokens: int, profile: Profile) -> None:

@@ -1,7 +1,4 @@
-"""``pura key``: secret keys in the keyring, or in encrypted files.
-
-Commands that list keys say in which state each is.
-"""
+"""``pura key`` and ``pura bundle``: secret keys, and what a team shares under one passphrase."""
 
 from __future__ import annotations
 
@@ -14,22 +11,51 @@ import typer
 
 from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.base.files import refuse_taken
-from pura.cli.common import STDIN, environment, passphrase, warn, with_passphrase
-from pura.cli.terminal import RowsInto, confirm, err, interactive, language, out, say, write_row
+from pura.cli.options import FileToWrite, JsonLines, Yes, environment
+from pura.cli.terminal import (
+    STDIN,
+    RowsInto,
+    columns,
+    confirm,
+    err,
+    interactive,
+    language,
+    out,
+    passphrase,
+    passphrase_for,
+    say,
+    warn,
+    with_passphrase,
+    write_row,
+)
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
     from pura.keys import KeyEntry, Place, Secret, State
-    from pura.usecases.keys import KeyDone
+    from pura.usecases.keys import Bundle, KeyDone
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+app = App()
+bundles = App()
+
+Name = Annotated[str, typer.Argument(help="The key's name.")]
+Note = Annotated[str, typer.Option(help="A note for people.")]
+InFile = Annotated[
+    bool, typer.Option("--in-file", help="Keep it in an encrypted file, not in the keyring.")
+]
+PassphraseFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--passphrase-file",
+        metavar="FILE",
+        help="Passphrase of the file in its first line, “-” for stdin; else asked for.",
+    ),
+]
 
 
-def list_(as_json: AsJson = False, _rows: RowsInto = None) -> None:
+@app.command("list")
+def list_(as_json: JsonLines = False, _rows: RowsInto = None) -> None:
     """List the known keys: name, fingerprint, date. Secrets are never shown."""
-    from rich.table import Table
-
     store = environment().keys
     entries = store.list()
     warn(store.exposures())
@@ -44,26 +70,20 @@ def list_(as_json: AsJson = False, _rows: RowsInto = None) -> None:
         for entry in entries:
             out.print(f"{entry.fingerprint}  {entry.created}  {entry.name}")
         return
-    table = Table(
-        *(say(f"head.{h}") for h in ("name", "fingerprint", "created", "kind", "kept", "note"))
+    heads = ("name", "fingerprint", "created", "kind", "kept", "note")
+    rows = (
+        (e.name, e.fingerprint, e.created[:10], kind(e), say(f"kept.{e.place}"), e.note)
+        for e in entries
     )
-    for entry in entries:
-        table.add_row(
-            entry.name,
-            entry.fingerprint,
-            entry.created[:10],
-            kind(entry),
-            say(f"kept.{entry.place}"),
-            entry.note,
-        )
-    out.print(table)
+    out.print(columns(heads, rows, boxed=True))
 
 
+@app.command("state")
 def state(
     check: Annotated[
         bool, typer.Option("--check", help="Read every key too; a prompt may come up.")
     ] = False,
-    as_json: AsJson = False,
+    as_json: JsonLines = False,
     _rows: RowsInto = None,
 ) -> None:
     """Say which key store is in use and in what state it is.
@@ -75,15 +95,15 @@ def state(
     store = environment().keys
     # Reading comes first: it opens the folder of files, and then the state is the one after it.
     found = [(entry, *store.check(entry.name)) for entry in store.list()] if check else []
-    standing = store.standing()
+    state, files = store.state(), store.files.state()
     spoken = "en" if as_json else language()
-    said, way_out = words(standing.state, standing.title, spoken, files=not store.has_keyring)
+    said, way_out = words(state, store.title, spoken, files=not store.has_keyring)
     if as_json:
         write_row(
             {
-                "store": standing.title,
-                "state": standing.state.value,
-                "files": standing.files.value,
+                "store": store.title,
+                "state": state.value,
+                "files": files.value,
                 "message": said,
                 "hint": way_out,
             },
@@ -94,11 +114,11 @@ def state(
         if way_out:
             out.print(way_out)
         if store.has_keyring and store.files.exists:
-            also, _ = words(standing.files, store.files.title, language(), files=True)
+            also, _ = words(files, store.files.title, language(), files=True)
             out.print(also)
     for entry, entry_state, error in found:
         _tell(entry, entry_state, error, as_json=as_json)
-    states = [entry_state for _, entry_state, _ in found] or [standing.state]
+    states = [entry_state for _, entry_state, _ in found] or [state]
     good = all(one is State.READY for one in states)
     raise typer.Exit(0 if good else 1)
 
@@ -131,26 +151,6 @@ def _tell(entry: KeyEntry, found: State, error: KeyStoreError | None, *, as_json
         message, hint = error.words(language())
         out.print(f"{entry.name}  {entry.fingerprint}  {message}")
         err.print(hint)
-
-
-app = App()
-app.command("list")(list_)
-app.command("state")(state)
-
-Name = Annotated[str, typer.Argument(help="The key's name.")]
-Note = Annotated[str, typer.Option(help="A note for people.")]
-InFile = Annotated[
-    bool, typer.Option("--in-file", help="Keep it in an encrypted file, not in the keyring.")
-]
-PassphraseFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--passphrase-file",
-        metavar="FILE",
-        help="Passphrase of the file in its first line, “-” for stdin; else asked for.",
-    ),
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 @app.command("new")
@@ -206,7 +206,6 @@ def export(
     yes: Yes = False,
 ) -> None:
     """Write an encrypted copy of a key, under a passphrase."""
-    from pura.keys import Secret
     from pura.usecases.keys import export_key
 
     at = environment()
@@ -215,11 +214,9 @@ def export(
     if path is not None:
         refuse_taken(path, KeyStoreError)  # before the questions, not after them
     if not yes:
-        err.print(
-            say("key.warn", name=entry.name, fingerprint=entry.fingerprint),
-        )
+        err.print(say("key.warn", name=entry.name, fingerprint=entry.fingerprint))
         confirm(say("key.write"))
-    words = Secret(passphrase(passphrase_file, say("ask.file"), new=True))
+    words = passphrase(passphrase_file, say("ask.file"), new=True)
     done = export_key(at, name=name, passphrase=words, path=path)
     if path is None:
         sys.stdout.write(done.data.decode("ascii"))
@@ -322,3 +319,63 @@ def _source(file: Path | None, passphrase_file: Path | None) -> Path | Secret:
         typed = getpass.getpass(say("ask.key"))
         return Secret(bytearray(typed.encode("utf-8", "replace")))
     return Secret(bytearray(sys.stdin.buffer.read(MAX_FILE + 1)))
+
+
+BundlePassphrase = Annotated[
+    Path | None, typer.Option(help="Its first line is the passphrase; - is stdin.")
+]
+
+
+@bundles.command("create")
+def create(
+    key: Annotated[str, typer.Option("--key", help="Name of the key.")],
+    profile: Annotated[str, typer.Option("--profile", help="Name of the profile.")],
+    output: FileToWrite,
+    register: Annotated[
+        bool, typer.Option(help="With the register of issued payloads, where there is one.")
+    ] = True,
+    passphrase_file: BundlePassphrase = None,
+) -> None:
+    """Put profile, key, policy, power tables and register into one encrypted file."""
+    from pura.usecases.keys import create_bundle
+
+    secret = passphrase(passphrase_file, say("bundle.new-passphrase"), new=True)
+    made = create_bundle(
+        environment(),
+        key=key,
+        profile=profile,
+        passphrase=secret,
+        path=output,
+        register=register,
+    )
+    _show(made)
+    err.print(say("bundle.written", file=output.name))
+
+
+@bundles.command("import")
+def import_bundle(
+    file: Annotated[Path, typer.Argument(help="A bundle.")],
+    replace_policy: Annotated[
+        bool, typer.Option("--replace-policy", help="Another policy that is here is replaced.")
+    ] = False,
+    yes: Yes = False,
+    passphrase_file: BundlePassphrase = None,
+) -> None:
+    """Show what a bundle holds, and take it in."""
+    from pura.usecases.keys import open_bundle, take_bundle
+
+    secret = passphrase_for(file, passphrase_file, prompt=say("bundle.passphrase"))
+    _show(open_bundle(file, secret))
+    confirm(say("bundle.confirm"), yes=yes)
+    take_bundle(environment(), path=file, passphrase=secret, replace_policy=replace_policy)
+    err.print(say("bundle.taken"))
+
+
+def _show(bundle: Bundle) -> None:
+    """Print what is in it; the fingerprints are what two people compare."""
+    none = say("bundle.none")
+    out.print(say("bundle.key", name=bundle.key, fingerprint=bundle.key_fingerprint))
+    out.print(say("bundle.profile", name=bundle.profile, fingerprint=bundle.profile_fingerprint))
+    out.print(say("bundle.policy", name=bundle.policy or none))
+    out.print(say("bundle.power", names=", ".join(f[:16] for f in bundle.power) or none))
+    out.print(say("bundle.register", n=bundle.register_rows))

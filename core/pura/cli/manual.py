@@ -19,9 +19,8 @@ from typer.core import TyperGroup
 
 from pura.base.files import write_atomic
 from pura.cli.__main__ import app
-from pura.cli.page import Page, page_of, typer_words
 from pura.cli.terminal import use_language
-from pura.cli.tree import PROGRAM, Group, Later
+from pura.cli.tree import PROGRAM, Group, Later, Page, page_of, typer_words
 from pura.version import __version__
 
 _SECTION: Final = 1
@@ -109,10 +108,10 @@ def _example(heading: str, page: Page) -> Iterator[str]:
 
 
 def _rows(rows: Any) -> Iterator[str]:
-    for row in rows:
+    for name, about in rows:
         yield ".TP"
-        yield f".B {_plain(row.name)}"
-        yield _plain(row.about)
+        yield f".B {_plain(name)}"
+        yield _plain(about)
 
 
 def _plain(text: str) -> str:

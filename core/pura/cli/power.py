@@ -1,4 +1,4 @@
-"""``pura power``: how often marked texts of your own kind are found (docs/power.md)."""
+"""``pura power``: how often marked texts of your own kind are found (power.md)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ import typer
 from pura.base import numerals
 from pura.base.errors import PolicyError
 from pura.base.files import refuse_taken
-from pura.cli.common import (
+from pura.cli.options import (
+    Certificate,
+    CertificatePassphrase,
     DeviceOption,
+    DrawSeed,
     DtypeOption,
+    FileToWrite,
     ProfileOption,
+    Yes,
     environment,
     load_profile,
     number,
-    passphrase_for,
 )
-from pura.cli.terminal import RowsInto, confirm, language, out, say, write_row
+from pura.cli.terminal import RowsInto, confirm, language, out, passphrase_for, say, write_row
 from pura.cli.tree import App
 from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 
 if TYPE_CHECKING:
-    from pura.usecases.power import PowerFound
+    from pura.usecases.measurements import PowerFound
     from pura.verdict.power import PowerTable
 
 app = App()
@@ -74,7 +78,7 @@ def measure(
         list[str] | None,
         typer.Option("--edit", metavar="EDIT", help="Measure edited texts too: substitute:0.1"),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 1,
+    seed: DrawSeed = 1,
     folder: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep half-done work here; it stays.")
     ] = None,
@@ -90,7 +94,7 @@ def measure(
 ) -> None:
     """Measure a table; called again after a stop, it goes on where it was."""
     from pura.cli.progress import bars
-    from pura.usecases.power import (
+    from pura.usecases.measurements import (
         estimate_power,
         export_power,
         measure_power,
@@ -132,8 +136,8 @@ def measure(
 @app.command("list")
 def list_() -> None:
     """List the stored tables."""
-    from pura.usecases.power import list_power
-    from pura.verdict.power_file import SHORT
+    from pura.usecases.measurements import list_power
+    from pura.verdict.power import SHORT
 
     for found in list_power(environment()):
         table = found.sealed.table
@@ -150,7 +154,7 @@ def show(
     _rows: RowsInto = None,
 ) -> None:
     """Show what a table says, what it was measured on, and whether its seal is whole."""
-    from pura.usecases.power import show_power
+    from pura.usecases.measurements import show_power
 
     found = show_power(environment(), name, trust=tuple(trust or ()))
     if as_json:
@@ -165,7 +169,7 @@ def add(
     trust: Trust = None,
 ) -> None:
     """Take in a table; one that was altered is refused."""
-    from pura.usecases.power import add_power
+    from pura.usecases.measurements import add_power
 
     _print(add_power(environment(), file, trust=tuple(trust or ())))
 
@@ -173,10 +177,10 @@ def add(
 @app.command("export")
 def export(
     name: Name,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+    output: FileToWrite,
 ) -> None:
     """Write a stored table to a file."""
-    from pura.usecases.power import export_power
+    from pura.usecases.measurements import export_power
 
     export_power(environment(), name, output)
 
@@ -184,19 +188,13 @@ def export(
 @app.command("sign")
 def sign(
     name: Name,
-    certificate: Annotated[
-        Path, typer.Option(metavar="FILE.p12", help="Certificate and key, PKCS#12.")
-    ],
-    passphrase_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
-    ] = None,
+    certificate: Certificate,
+    passphrase_file: CertificatePassphrase = None,
 ) -> None:
     """Sign a stored table with the organisation's certificate."""
-    from pura.keys import Secret
-    from pura.usecases.power import sign_power
+    from pura.usecases.measurements import sign_power
 
-    asked = say("ask.of", name=certificate.name)
-    secret = Secret(passphrase_for(certificate, file=passphrase_file, prompt=asked))
+    secret = passphrase_for(certificate, passphrase_file)
     _print(sign_power(environment(), name=name, certificate=certificate, passphrase=secret))
 
 
@@ -206,24 +204,20 @@ def use_(
     off: Annotated[bool, typer.Option("--off", help="No longer rely on it.")] = False,
 ) -> None:
     """Let the policy rely on a table; the version of the policy counts up."""
-    from pura.usecases.power import rely_on_power
+    from pura.usecases.measurements import rely_on_power
 
     policy = rely_on_power(environment(), name=name, on=not off)
     out.print(say("power.policy", rule=policy.rule, count=len(policy.power_tables)))
 
 
 @app.command("remove")
-def remove(
-    name: Name,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> None:
+def remove(name: Name, yes: Yes = False) -> None:
     """Delete a stored table."""
-    from pura.usecases.power import remove_power
+    from pura.usecases.measurements import remove_power
 
     at = environment()
     table = at.power.find(name).stem
-    if not yes:
-        confirm(say("power.delete", name=table))
+    confirm(say("power.delete", name=table), yes=yes)
     remove_power(at, table)
 
 
@@ -262,7 +256,7 @@ def _print(found: PowerFound) -> None:
 
 
 def _lines(table: PowerTable) -> list[str]:
-    from pura.usecases.power import SHARES, power_lines
+    from pura.usecases.measurements import SHARES, power_lines
     from pura.verdict.policy import load_policy
 
     lines = []
@@ -275,10 +269,12 @@ def _lines(table: PowerTable) -> list[str]:
             what = say("power.line-whole")
         reached = [
             say("power.from", share=numerals.percent(share, language()), count=needed)
-            for share, needed in zip(SHARES, line.needed, strict=True)
-            if needed is not None
+            for share in SHARES
+            if (needed := line.needed(share)) is not None
         ]
         if not reached:
-            reached = [say("power.most", share=numerals.percent(line.most, language()))]
-        lines.append(say("power.line", what=what, reached=", ".join(reached), count=line.texts))
+            reached = [say("power.most", share=numerals.percent(max(line.limits), language()))]
+        lines.append(
+            say("power.line", what=what, reached=", ".join(reached), count=max(line.texts))
+        )
     return lines

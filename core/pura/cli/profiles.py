@@ -1,25 +1,48 @@
-"""``pura profile``: what generator and verifier share besides the key."""
+"""``pura profile``: what generator and verifier share; ``pura register``: issued payloads."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pura.cli.common import KeyFile, KeyName, environment, find_key
-from pura.cli.terminal import confirm, err, out, say
+from pura.cli.options import (
+    FileToWrite,
+    KeyFile,
+    KeyName,
+    ProfileOption,
+    Yes,
+    environment,
+    find_key,
+    load_profile,
+    session,
+)
+from pura.cli.terminal import RowsInto, confirm, err, out, refuse_unknown, say, write_row
 from pura.cli.tree import App
 
-app = App()
+if TYPE_CHECKING:
+    from pura.scheme import Profile
 
-LIMIT = typer.Option(
-    "--limit",
-    help="FIELD=FROM..TO or FIELD=VALUE: what can have been issued at most; repeat it. A date may "
-    "be “today”, the day of the audit.",
-)
+app = App()
+register = App()
+
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        help="FIELD=FROM..TO or FIELD=VALUE: what can have been issued at most; repeat it. A date"
+        " may be “today”, the day of the audit.",
+    ),
+]
+TokenizerModel = Annotated[str | None, typer.Option(help="Model whose tokenizer it is for.")]
+StoreName = Annotated[str | None, typer.Option(help="Store it under this name too.")]
+InsteadOfStdout = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
+]
+StoredName = Annotated[str, typer.Argument(help="A stored name.")]
 
 
 @app.command("new")
@@ -27,7 +50,7 @@ def new(
     bits: Annotated[int, typer.Option("--bits", help="Payload bits.")] = 36,
     code: Annotated[str, typer.Option(help="tbcc (stronger) or spc (the paper's).")] = "tbcc",
     blocks: Annotated[int | None, typer.Option(help="Parity blocks, with spc only.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model whose tokenizer it is for.")] = None,
+    model: TokenizerModel = None,
     vocab_size: Annotated[int | None, typer.Option(help="Instead of --model.")] = None,
     temperature: Annotated[float, typer.Option(help="The generator's temperature.")] = 1.0,
     top_k: Annotated[int, typer.Option(help="0 = off.")] = 0,
@@ -48,11 +71,9 @@ def new(
     fields: Annotated[
         Path | None, typer.Option(help="JSON file with the payload's fields.")
     ] = None,
-    limit: Annotated[list[str] | None, LIMIT] = None,
-    name: Annotated[str | None, typer.Option(help="Store it under this name too.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
-    ] = None,
+    limit: Limits = None,
+    name: StoreName = None,
+    output: InsteadOfStdout = None,
 ) -> None:
     """Make a profile; printed as JSON unless it is written to a file."""
     from pura.scheme.profile import KEY_EPOCHS, MAX_PAYLOAD_BITS
@@ -62,14 +83,10 @@ def new(
     if not 1 <= bits <= MAX_PAYLOAD_BITS:
         words = say("choose.bits", most=MAX_PAYLOAD_BITS)
         raise typer.BadParameter(words, param_hint="--bits")
-    for option, value, known in (
-        ("--code", code, ("tbcc", "spc")),
-        ("--history", history, ("used", "all")),
-        ("--prefix", prefix, ("none", "bos")),
-        ("--key-epochs", key_epochs, KEY_EPOCHS),
-    ):
-        if value is not None and value not in known:
-            raise typer.BadParameter(say("choose", known=", ".join(known)), param_hint=option)
+    refuse_unknown("--code", code, ("tbcc", "spc"))
+    refuse_unknown("--history", history, ("used", "all"))
+    refuse_unknown("--prefix", prefix, ("none", "bos"))
+    refuse_unknown("--key-epochs", key_epochs, KEY_EPOCHS)
     profile = create_profile(
         environment(),
         name=name,
@@ -90,14 +107,18 @@ def new(
         layout=fields,
         limits=_limits(limit or ()),
     ).profile
-    if name is None and output is None:
+    _show_made(profile, printed=name is None and output is None)
+    for code, setting in advise(profile).items():
+        if setting == "payload_bits":
+            words = say(f"advice.{code}")
+            err.print(say("profile.advice", setting="--bits", words=words))
+
+
+def _show_made(profile: Profile, *, printed: bool) -> None:
+    if printed:
         sys.stdout.write(profile.to_json())
     else:
         err.print(say("profile.written", fingerprint=profile.fingerprint))
-    for advice in advise(profile):
-        if advice.setting == "payload_bits":
-            words = say(f"advice.{advice.code}")
-            err.print(say("profile.advice", setting="--bits", words=words))
 
 
 @app.command("foreign")
@@ -108,15 +129,13 @@ def foreign(
     ],
     key: KeyName = None,
     key_file: KeyFile = None,
-    model: Annotated[str | None, typer.Option(help="Model whose tokenizer it is for.")] = None,
+    model: TokenizerModel = None,
     width: Annotated[
         int | None,
         typer.Option(help="KGW: rows of the generating model's output, if not the tokenizer's."),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Store it under this name too.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
-    ] = None,
+    name: StoreName = None,
+    output: InsteadOfStdout = None,
 ) -> None:
     """Make a profile of a mark by others: of vLLM, SynthID-Text, or green lists of transformers.
 
@@ -124,23 +143,17 @@ def foreign(
     """
     from pura.usecases.profiles import create_foreign
 
-    at = environment()
-    try:
+    with session() as at:
         profile = create_foreign(
             at,
             settings=settings,
-            key=find_key(at, key, key_file, "command.one-key"),
+            key=find_key(at, key, key_file),
             name=name,
             output=output,
             model=model,
             width=width,
         ).profile
-    finally:
-        at.session_keys.wipe()
-    if name is None and output is None:
-        sys.stdout.write(profile.to_json())
-    else:
-        err.print(say("profile.written", fingerprint=profile.fingerprint))
+    _show_made(profile, printed=name is None and output is None)
 
 
 @app.command("list")
@@ -177,20 +190,20 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
         ),
     )
     needed = length_needed(checked)
-    if needed.tokens is None:
+    if needed is None:
         words = say("profile.unmeasured")
     else:
-        words = say("profile.length", usable=needed.usable or 0, tokens=needed.tokens)
+        words = say("profile.length", usable=needed[0], tokens=needed[1])
     err.print(words)
-    for advice in advise(checked):
-        words = say(f"advice.{advice.code}")
-        err.print(say("profile.advice", setting=advice.setting, words=words))
+    for code, setting in advise(checked).items():
+        words = say(f"advice.{code}")
+        err.print(say("profile.advice", setting=setting, words=words))
 
 
 @app.command("limit")
 def limit_(
-    name: Annotated[str, typer.Argument(help="A stored name.")],
-    limit: Annotated[list[str] | None, LIMIT] = None,
+    name: StoredName,
+    limit: Limits = None,
 ) -> None:
     """State what a profile's fields can hold at most; without --limit its limits are taken back.
 
@@ -233,8 +246,8 @@ def import_(
 
 @app.command("export")
 def export(
-    name: Annotated[str, typer.Argument(help="A stored name.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+    name: StoredName,
+    output: FileToWrite,
 ) -> None:
     """Write a stored profile to a file."""
     from pura.usecases.profiles import export_profile
@@ -244,14 +257,80 @@ def export(
 
 @app.command("remove")
 def remove(
-    name: Annotated[str, typer.Argument(help="A stored name.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    name: StoredName,
+    yes: Yes = False,
 ) -> None:
     """Delete a stored profile; texts that were marked with it cannot be audited without it."""
     from pura.usecases.profiles import remove_profile
 
     at = environment()
     at.profiles.get(name)
-    if not yes:
-        confirm(say("profile.delete", name=name))
+    confirm(say("profile.delete", name=name), yes=yes)
     remove_profile(at, name=name)
+
+
+PayloadGiven = Annotated[str, typer.Argument(help="The payload as 0 and 1, or 0x… in hex.")]
+
+
+@register.command("import")
+def import_rows(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV (payload or fields, who, when, model); or a log of issued payloads, or a"
+            " folder of them."
+        ),
+    ],
+    profile: ProfileOption,
+) -> None:
+    """Add every row of a table or of a server's logs, or none: bad rows are named."""
+    from pura.usecases.profiles import import_register
+
+    at = environment()
+    added, _, version = import_register(at, path=file, profile=load_profile(at, profile))
+    out.print(say("register.added", rows=added, version=version))
+
+
+@register.command("export")
+def export_rows(file: Annotated[Path, typer.Argument(help="CSV file to write.")]) -> None:
+    """Write the register as a table."""
+    from pura.usecases.profiles import export_register
+
+    out.print(say("register.written", rows=export_register(environment(), path=file)))
+
+
+@register.command("add")
+def add_row(
+    payload: PayloadGiven,
+    profile: ProfileOption,
+    who: Annotated[str, typer.Option(help="To whom; a pseudonym is enough, and better.")],
+    when: Annotated[str, typer.Option(help="Date of issue.")] = "",
+    model: Annotated[str, typer.Option(help="Model it was issued for.")] = "",
+) -> None:
+    """Add one issued payload."""
+    from pura.register.rows import Issue
+    from pura.scheme import parse_payload
+    from pura.usecases.profiles import add_issue
+
+    at = environment()
+    bits = parse_payload(payload, load_profile(at, profile).payload_bits)
+    entry = add_issue(at, issue=Issue(payload=bits, who=who, when=when, model=model))
+    out.print(say("entry", number=entry.number))
+
+
+@register.command("find")
+def find_row(payload: PayloadGiven, profile: ProfileOption, _rows: RowsInto = None) -> None:
+    """Look a payload up; exit code 1 when it was never issued."""
+    from pura.scheme import parse_payload
+    from pura.usecases.profiles import find_payload
+
+    at = environment()
+    bits = parse_payload(payload, load_profile(at, profile).payload_bits)
+    entry = find_payload(at, payload=bits)
+    if entry is None:
+        err.print(say("register.none"))
+        raise typer.Exit(1)
+    issue = entry.issue
+    row = {"entry": entry.number, "payload": issue.payload.text, "who": issue.who}
+    row |= {"when": issue.when, "model": issue.model}
+    write_row(row, "issue")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -12,71 +12,56 @@ from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import InputError, RecordError, SigningError, naming, unusable
 from pura.base.files import read_bounded, refuse_taken
 from pura.base.json_text import read_json
-from pura.cli.caselog_acts import Auditor
-from pura.cli.common import (
+from pura.cli.options import (
+    Auditor,
+    Certificate,
+    CertificatePassphrase,
     DeviceOption,
     DtypeOption,
+    JsonPrinted,
     PolicyOption,
     ProfileOption,
+    ReplaceFiles,
     environment,
     load_profile,
-    passphrase_for,
-    read_passphrase,
 )
-from pura.cli.terminal import Language, RowsInto, language, out, say, write_row
+from pura.cli.terminal import (
+    STANDING_CODES,
+    Language,
+    RowsInto,
+    language,
+    out,
+    passphrase,
+    passphrase_for,
+    print_checks,
+    say,
+    write_row,
+)
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
     from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
     from pura.report import ReportRequest
-    from pura.report.check import ReportCheck
     from pura.usecases.reports import Built, WrittenReport
 
 
-def annex(
-    *,
-    profile: ProfileOption,
-    pdf: Annotated[Path, typer.Option(metavar="OUT", help="PDF to write.")],
-    policy: PolicyOption = None,
-    tongue: Annotated[str | None, typer.Option("--language", help="en or de.")] = None,
-    paper: Annotated[str, typer.Option(help="a4 or us-letter.")] = "a4",
-    detector: Annotated[
-        str, typer.Option(metavar="URL", help="Where others may ask the detector.")
-    ] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
-) -> None:
-    """Write an annex for regulators: what can be shown under Article 50(2) of the EU AI Act.
-
-    Filled from profile, policy and power tables; every number names its source. No legal advice.
-    """
-    from pura.usecases.reports import write_annex
-
-    at = environment()
-    written = write_annex(
-        at,
-        profile=load_profile(at, profile),
-        pdf=pdf,
-        policy=policy,
-        language=tongue or language(),
-        paper=paper,
-        replace=force,
-        detector=detector,
-    )
-    out.print(say("file.written", path=str(written.path), count=written.size))
-
+app = App()
 
 MAX_RECORD_BYTES: Final = 512 << 20
 MAX_REQUEST_BYTES: Final = 4 << 20
+PdfToWrite = Annotated[Path, typer.Option(metavar="OUT", help="PDF to write.")]
+ReportFile = Annotated[Path, typer.Argument(metavar="FILE", help="The PDF of a report.")]
 
 
+@app.command("build")
 def build(
     records: Annotated[
         list[Path] | None,
         typer.Argument(metavar="RECORD…", help="Records: “pura verify … --json --full”."),
     ] = None,
     *,
-    pdf: Annotated[Path, typer.Option(metavar="OUT", help="PDF to write.")],
+    pdf: PdfToWrite,
     request: Annotated[
         Path | None,
         typer.Option(
@@ -103,7 +88,7 @@ def build(
     final: Annotated[
         bool, typer.Option("--final", help="Reviewed and authorised: no draft any more.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: ReplaceFiles = False,
     case: Annotated[
         str | None, typer.Option(metavar="CASE", help="Of audits that are saved in this case.")
     ] = None,
@@ -117,14 +102,8 @@ def build(
     ] = "",
 ) -> None:
     """Make one PDF report of one or several records, with the record inside."""
-    from pura.keys import Secret
     from pura.usecases.cases import items_of, open_audits
-    from pura.usecases.reports import (
-        build_report,
-        filled_request,
-        note_built,
-        write_report,
-    )
+    from pura.usecases.reports import build_report, filled_request, note_built, write_report
 
     audits = [audit for path in records or [] for audit in read_records(path)]
     at = environment()
@@ -133,17 +112,15 @@ def build(
         saved = items_of(at, case, item or [])
         audits += open_audits(at, items=saved[1], auditor=auditor)
     wanted = read_request(request)
-    given = {"language": language, "paper": paper, "text": text}
+    given = {"language": language, "paper": paper, "text": text, "final": final or None}
     changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
     wanted = replace(wanted, **changes)
-    if final:
-        wanted = replace(wanted, final=True)
     if saved is not None:
         wanted = filled_request(at, *saved, wanted)
     built = build_report(at, audits, request=wanted, logo=logo)
     secret = None
     if annex_passphrase_file is not None and built.report.annex is not None:
-        secret = Secret(read_passphrase(annex_passphrase_file))
+        secret = passphrase(annex_passphrase_file, "")
     written = write_report(
         built,
         pdf=pdf,
@@ -204,7 +181,8 @@ def read_request(path: Path | None) -> ReportRequest:
     Raises:
         InputError: Not such JSON, or with a field that does not exist.
     """
-    from pura.report import ItemNotes, Parties, ReportRequest
+    from pura.base.decoder import DecodeError, decode
+    from pura.report import ReportRequest
 
     if path is None:
         return ReportRequest()
@@ -214,60 +192,24 @@ def read_request(path: Path | None) -> ReportRequest:
         raise _refusal(phrase("what.no-json")) from None
     if not isinstance(data, dict):
         raise _refusal(phrase("what.object"))
-    data = dict(data)
-    parts = {
-        "parties": _part(Parties, data.pop("parties", {})),
-        "item": _part(ItemNotes, data.pop("item", {})),
-    }
-    if "redactions" in data:
-        data["redactions"] = _ranges(data["redactions"])
-    if isinstance(data.get("further"), list):
-        data["further"] = tuple(_ranges(one) for one in data["further"])
     if "logo" in data:
         raise InputError("request.logo", code="report-request")
-    whole: ReportRequest = _part(ReportRequest, data)
-    return replace(whole, parties=parts["parties"], item=parts["item"])
+    try:
+        return decode(ReportRequest, data, sparse=True)
+    except DecodeError as error:
+        raise _refusal(error.what, error.where) from None
 
 
 def _refusal(what: Phrase, name: str = "") -> InputError:
     return unusable(InputError, "request", what, name, code="report-request")
 
 
-def _part(kind: Any, data: object) -> Any:
-    usual = kind()
-    if not isinstance(data, dict):
-        raise _refusal(phrase("what.object"))
-    names = {f.name for f in fields(kind)}
-    for name, value in data.items():
-        if name not in names:
-            raise _refusal(phrase("what.unknown"), str(name)[:40])
-        if type(value) is not type(getattr(usual, name)):
-            raise _refusal(phrase("what.type"), name)
-    return kind(**data)
-
-
-def _ranges(value: object) -> tuple[tuple[int, int], ...]:
-    if isinstance(value, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(x) is int for x in pair)
-        for pair in value
-    ):
-        return tuple((pair[0], pair[1]) for pair in value)
-    raise _refusal(phrase("what.unfit"), "redactions")
-
-
-_EXIT: Final = {"amiss": 1, "unsigned": 3, "signed": 4, "trusted": 0}
-_STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
-
-
+@app.command("sign")
 def sign(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The PDF of a report.")],
+    file: ReportFile,
     to: Annotated[Path, typer.Argument(metavar="OUT", help="Signed PDF to write.")],
-    certificate: Annotated[
-        Path, typer.Option(metavar="FILE.p12", help="Certificate and key, PKCS#12.")
-    ],
-    passphrase_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
-    ] = None,
+    certificate: Certificate,
+    passphrase_file: CertificatePassphrase = None,
     reason: Annotated[str, typer.Option(help="Why it is signed.")] = "",
     place: Annotated[str, typer.Option(help="Where it is signed.")] = "",
     seal: Annotated[bool, typer.Option("--seal", help="Also a visible seal.")] = False,
@@ -282,15 +224,13 @@ def sign(
     auditor: Auditor = None,
 ) -> None:
     """Sign the PDF of a report with the organisation's certificate (PAdES)."""
-    from pura.keys import Secret
-    from pura.report.sign import SignOptions
+    from pura.report.signing import SignOptions
     from pura.usecases.reports import sign_report
 
     refuse_taken(to, SigningError)  # before the question, not after it
-    asked = say("ask.of", name=certificate.name)
-    secret = Secret(passphrase_for(file, certificate, file=passphrase_file, prompt=asked))
+    secret = passphrase_for(certificate, passphrase_file, file)
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
-    signed = sign_report(
+    facts = sign_report(
         environment(),
         path=file,
         to=to,
@@ -300,19 +240,13 @@ def sign(
         note=note,
         auditor=auditor,
     )
-    facts = signed.certificate
-    out.print(
-        say(
-            "signed",
-            subject=facts.subject,
-            key=facts.key,
-            until=f"{facts.not_after:%Y-%m-%d}",
-        ),
-    )
+    until = f"{facts.not_after:%Y-%m-%d}"
+    out.print(say("signed", subject=facts.subject, key=facts.key, until=until))
 
 
+@app.command("verify")
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The PDF of a report.")],
+    file: ReportFile,
     trust: Annotated[
         list[Path] | None,
         typer.Option(metavar="CERT", help="Certificate you trust (PEM or DER)."),
@@ -322,7 +256,7 @@ def verify(
     ] = False,
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonPrinted = False,
     _rows: RowsInto = None,
     language: Language = "",
 ) -> None:
@@ -338,33 +272,48 @@ def verify(
     at = environment(device, dtype)
     found = check_report(at, path=file, trust=tuple(trust or ()), rerun=rerun)
     if as_json:
-        write_row(_plain(file, found, language), "report-check")
+        row = {
+            "file": file.name,
+            "sha256": found.facts.sha256,
+            "signed": found.signed,
+            "standing": found.standing,
+            "headline": found.headline(language),
+            "checks": [check.plain(language) for check in found.checks],
+        }
+        write_row(row, "report-check")
     else:
-        _print(found, language)
-    raise typer.Exit(_EXIT[found.standing])
+        print_checks(found, language)
+    raise typer.Exit(STANDING_CODES[found.standing])
 
 
-def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:
-    return {
-        "file": file.name,
-        "sha256": found.facts.sha256,
-        "signed": found.signed,
-        "standing": found.standing,
-        "headline": found.headline(language),
-        "checks": [check.plain(language) for check in found.checks],
-    }
+@app.command("annex")
+def annex(
+    *,
+    profile: ProfileOption,
+    pdf: PdfToWrite,
+    policy: PolicyOption = None,
+    tongue: Annotated[str | None, typer.Option("--language", help="en or de.")] = None,
+    paper: Annotated[str, typer.Option(help="a4 or us-letter.")] = "a4",
+    detector: Annotated[
+        str, typer.Option(metavar="URL", help="Where others may ask the detector.")
+    ] = "",
+    force: ReplaceFiles = False,
+) -> None:
+    """Write an annex for regulators: what can be shown under Article 50(2) of the EU AI Act.
 
+    Filled from profile, policy and power tables; every number names its source. No legal advice.
+    """
+    from pura.usecases.reports import write_annex
 
-def _print(found: ReportCheck, language: str) -> None:
-    out.print(found.headline(language), style="bold" if found.sound else "bold red")
-    for check in found.checks:
-        out.print(f"{check.title(language)}: ", style="bold", end="")
-        out.print(check.result(language), style=_STYLES[check.state])
-        out.print(f"  {check.text(language)}")
-
-
-app = App()
-app.command("build")(build)
-app.command("sign")(sign)
-app.command("verify")(verify)
-app.command("annex")(annex)
+    at = environment()
+    written = write_annex(
+        at,
+        profile=load_profile(at, profile),
+        pdf=pdf,
+        policy=policy,
+        language=tongue or language(),
+        paper=paper,
+        replace=force,
+        detector=detector,
+    )
+    out.print(say("file.written", path=str(written.path), count=written.size))

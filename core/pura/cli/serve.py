@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from pura.base.errors import ServeError
-from pura.cli.common import (
+from pura.cli.options import (
+    CertificatePassphrase,
     DeviceOption,
     DtypeOption,
     EngineOption,
     JobsOption,
+    JsonLines,
+    JsonPrinted,
     KeyFile,
     KeyName,
     ModelOption,
@@ -21,10 +24,22 @@ from pura.cli.common import (
     environment,
     find_keys,
     load_profile,
-    passphrase_for,
+    session,
     stored_profiles,
 )
-from pura.cli.terminal import Language, RowsInto, notes, out, say, write_row
+from pura.cli.rows import ROWS, row_of
+from pura.cli.terminal import (
+    STANDING_CODES,
+    Language,
+    RowsInto,
+    notes,
+    out,
+    passphrase_for,
+    print_checks,
+    refuse_unknown,
+    say,
+    write_row,
+)
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -32,9 +47,6 @@ if TYPE_CHECKING:
     from pura.serve.settings import TokenFile
     from pura.usecases.environment import Environment
 
-
-_EXIT: Final = {"amiss": 1, "signed": 4, "trusted": 0}
-_STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
 
 statements = App("Statements that a detector signed.")
 
@@ -51,7 +63,7 @@ def verify(
         list[Path] | None,
         typer.Option(metavar="KEY", help="Public key or certificate that you trust (PEM, DER)."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonPrinted = False,
     _rows: RowsInto = None,
     language: Language = "",
 ) -> None:
@@ -61,49 +73,33 @@ def verify(
     should be; 1 something was; 2 usage; 4 signed, but the signer was not examined, since --trust
     names nobody.
     """
-    from pura.usecases.statements import check_statement
+    from pura.usecases.reports import check_statement
 
     found = check_statement(path=file, trust=tuple(trust or ()), text=text)
     said = found.statement
     if as_json:
-        write_row(
-            {
-                "file": file.name,
-                "standing": found.standing,
-                "headline": found.headline(language),
-                "statement": None if said is None else said.plain(),
-                "checks": [one.plain(language) for one in found.checks],
-            },
-            "statement-check",
-        )
-        raise typer.Exit(_EXIT[found.standing])
-    out.print(found.headline(language), style="bold red" if found.standing == "amiss" else "bold")
-    if said is not None:
-        for title, value in said.lines(language):
-            out.print(f"{title}: ", style="bold", end="")
-            out.print(value)
-    for check in found.checks:
-        out.print(f"{check.title(language)}: ", style="bold", end="")
-        out.print(check.result(language), style=_STYLES[check.state])
-        out.print(f"  {check.text(language)}")
-    raise typer.Exit(_EXIT[found.standing])
+        row = {
+            "file": file.name,
+            "standing": found.standing,
+            "headline": found.headline(language),
+            "statement": None if said is None else said.plain(),
+            "checks": [one.plain(language) for one in found.checks],
+        }
+        write_row(row, "statement-check")
+    else:
+        print_checks(found, language, () if said is None else said.lines(language))
+    raise typer.Exit(STANDING_CODES[found.standing])
 
 
 @statements.command("key")
 def key() -> None:
     """Print the public key that the detector signs with, to be published; it is made if need be."""
-    from pura.usecases.statements import detector_key
+    from pura.usecases.reports import detector_key
 
     out.print(detector_key(environment()).public_pem().strip())
 
 
-_NEEDED: Final = (
-    "fastapi",
-    "uvicorn",
-    "prometheus_client",
-    "python_multipart",
-    "jinja2",
-)
+_NEEDED: Final = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "jinja2")
 
 app = App()
 token = App("Tokens that the detector is asked with.")
@@ -178,9 +174,7 @@ def run(
             help="Sign statements with this certificate; else with the detector's own key.",
         ),
     ] = None,
-    statement_passphrase: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
-    ] = None,
+    statement_passphrase: CertificatePassphrase = None,
     manifests: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where manifests (C2PA) are, by payload; JSON."),
@@ -195,15 +189,18 @@ def run(
     """A detector that others may ask, over HTTP, until this program is ended."""
     if context.invoked_subcommand is not None:
         return
-    refuse_missing()
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise ServeError(
+            "extra.missing", name=", ".join(missing), extra="pura-audit[serve]", code="usage"
+        )
     if not profile:
         raise typer.BadParameter(say("serve.profile"), param_hint="--profile")
     from dataclasses import replace
 
     from pura.usecases.batch import ENGINES
 
-    if engine not in ENGINES:
-        raise typer.BadParameter(say("choose", known=", ".join(ENGINES)), param_hint="--engine")
+    refuse_unknown("--engine", engine, ENGINES)
     from pura.serve.app import Listen, create_app, logged, server
     from pura.serve.reader import Reader
     from pura.serve.service import Log
@@ -230,10 +227,9 @@ def run(
         protection=replace(Protection(), per_day_public=per_day, per_day_block=per_day_block),
     )
     limits = settings.limits
-    at = environment(device, dtype)
-    signs = _statement_key(at, statement_certificate, statement_passphrase)
-    known = None if manifests is None else Manifests.read(manifests)
-    try:
+    with session(device, dtype) as at:
+        signs = _statement_key(at, statement_certificate, statement_passphrase)
+        known = None if manifests is None else Manifests.read(manifests)
         used = load_profile(at, profile, foreign=True)
         setup = Setup(
             profile=used,
@@ -256,8 +252,6 @@ def run(
             made = create_app(at, reader, settings, log=log, key=signs, manifests=known)
             notes.print(say("serve.listens", address=listen))
             server(made, where, limits).run()
-    finally:
-        at.session_keys.wipe()
 
 
 @token.command("new")
@@ -277,9 +271,7 @@ def new(
     from pura.record.answers import Role
     from pura.serve.settings import PER_DAY
 
-    if role not in {one.value for one in Role}:
-        known = ", ".join(one.value for one in Role)
-        raise typer.BadParameter(say("choose", known=known), param_hint="--role")
+    refuse_unknown("--role", role, (one.value for one in Role))
     if expires:
         try:
             expires = date.fromisoformat(expires).isoformat()
@@ -294,34 +286,18 @@ def new(
 
 @token.command("list")
 def list_(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLines = False,
     _rows: RowsInto = None,
 ) -> None:
     """List tokens; the tokens themselves are not kept."""
     for one in _tokens().list():
-        row = {
-            "id": one.id,
-            "name": one.name,
-            "role": one.role,
-            "per_day": one.per_day,
-            "made": one.made,
-            "expires": one.expires,
-            "revoked": one.revoked,
-        }
         if as_json:
-            write_row(row, "token")
+            write_row(row_of(one, ROWS["token"][1]), "token")
             continue
         state = "revoked" if one.revoked else "expires" if one.expires else "good"
-        out.print(
-            say(
-                f"serve.token-{state}",
-                id=one.id,
-                name=one.name,
-                role=one.role,
-                count=one.per_day,
-                day=(one.revoked or one.expires)[:10],
-            )
-        )
+        facts = {"id": one.id, "name": one.name, "role": one.role}
+        day = (one.revoked or one.expires)[:10]
+        out.print(say(f"serve.token-{state}", **facts, count=one.per_day, day=day))
 
 
 @token.command("revoke")
@@ -335,27 +311,11 @@ def _statement_key(
     at: Environment, certificate: Path | None, passphrase: Path | None
 ) -> StatementKey:
     """Return what signs statements."""
-    from pura.keys import Secret
-    from pura.usecases.statements import certificate_key, detector_key
+    from pura.usecases.reports import certificate_key, detector_key
 
     if certificate is None:
         return detector_key(at)
-    asked = say("ask.of", name=certificate.name)
-    secret = Secret(passphrase_for(certificate, file=passphrase, prompt=asked))
-    return certificate_key(certificate, secret)
-
-
-def refuse_missing() -> None:
-    """Refuse to go on where the extra is not installed.
-
-    Raises:
-        ServeError: A part is missing.
-    """
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
-        raise ServeError(
-            "extra.missing", name=", ".join(missing), extra="pura-audit[serve]", code="usage"
-        )
+    return certificate_key(certificate, passphrase_for(certificate, passphrase))
 
 
 def _tokens() -> TokenFile:

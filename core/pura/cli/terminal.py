@@ -1,26 +1,31 @@
-"""The terminal: its two outputs, how an error stands there, and whether a person reads it."""
+"""The terminal: its two outputs, how an error stands there, and what a person is asked."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 import typer
 
 from pura.base.catalogue import Value, catalogue
-from pura.base.errors import InputError, PuraError
+from pura.base.errors import InputError, KeyFormatError, PuraError
 from pura.base.files import refuse_taken
 from pura.base.numerals import LANGUAGES, visible, visible_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
+
+    from pura.keys import Secret
+    from pura.report.check import ReportCheck
+    from pura.report.statement import StatementCheck
 
 
 class Terminal:
@@ -48,9 +53,17 @@ class Terminal:
     @cached_property
     def rich(self) -> Console:
         """The console of Rich on this output: for tables, bars and colours."""
-        from pura.cli.console import SafeConsole
+        from rich.console import Console
+        from rich.segment import Segment
 
-        return SafeConsole(stderr=self._stderr)
+        class SafeConsole(Console):
+            """Makes every control character visible that is not the console's own."""
+
+            def render(self, *given: Any, **named: Any) -> Iterator[Segment]:
+                for one in super().render(*given, **named):
+                    yield one if one.control else Segment(visible_lines(one.text), one.style)
+
+        return SafeConsole(stderr=self._stderr, highlight=False, soft_wrap=True, markup=False)
 
     def print(self, *objects: RenderableType, style: str = "", end: str = "\n") -> None:
         """Print words, or what Rich lays out.
@@ -241,6 +254,59 @@ def exit_code(error: PuraError) -> int:
     return 2 if error.code in _TYPED else 1
 
 
+def refuse_unknown(option: str, value: str | None, known: Iterable[str]) -> None:
+    """Refuse a value of an option that is none of the known ones; None is left out."""
+    choices = list(known)
+    if value is not None and value not in choices:
+        raise typer.BadParameter(say("choose", known=", ".join(choices)), param_hint=option)
+
+
+def columns(heads: Iterable[str], rows: Iterable[Iterable[str]], *, boxed: bool = False) -> Table:
+    """Lay words out in columns, with a box or so that long ones go on in the next line.
+
+    Args:
+        heads: Keys of the headings, without ``head.``.
+        rows: The words.
+        boxed: With a box.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table() if boxed else Table(box=None, pad_edge=False)
+    for head in heads:
+        table.add_column(say(f"head.{head}"), overflow="ellipsis" if boxed else "fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
+"""How the result of a check is coloured."""
+STANDING_CODES: Final = {"amiss": 1, "unsigned": 3, "signed": 4, "trusted": 0}
+"""Exit codes of what signed files come to."""
+
+
+def print_checks(
+    found: ReportCheck | StatementCheck, language: str, facts: Iterable[tuple[str, str]] = ()
+) -> None:
+    """Print what became of the checks of a signed file: the headline, facts, each check."""
+    amiss = found.standing == "amiss"
+    out.print(found.headline(language), style="bold red" if amiss else "bold")
+    for title, value in facts:
+        out.print(f"{title}: ", style="bold", end="")
+        out.print(value)
+    for check in found.checks:
+        out.print(f"{check.title(language)}: ", style="bold", end="")
+        out.print(check.result(language), style=STYLES[check.state])
+        out.print(f"  {check.text(language)}")
+
+
+def write_text(text: str) -> None:
+    """Write a text to standard output as it is; on a screen the prompt stands on its own line."""
+    sys.stdout.write(text)
+    sys.stdout.write("\n" if sys.stdout.isatty() else "")
+
+
 def complain(error: PuraError, name: str | None = None) -> None:
     """Print an error on standard error: what happened, then the way out."""
     prefix = f"{visible(name)}: " if name else ""
@@ -251,13 +317,17 @@ def complain(error: PuraError, name: str | None = None) -> None:
     details.print(say("code", code=error.code))
 
 
-def confirm(question: str) -> None:
+def confirm(question: str, *, yes: bool = False) -> None:
     """Ask a question on standard error until it is answered with yes or no; empty is no.
+
+    Args:
+        question: What is asked.
+        yes: It was answered already (``--yes``).
 
     Raises:
         typer.Abort: The answer is no, or nobody answers.
     """
-    while True:
+    while not yes:
         answer = typer.prompt(f"{question} {say('ask.sure')}", "", show_default=False, err=True)
         if answer.strip().lower() in say("ask.is-yes").split():
             return
@@ -269,3 +339,173 @@ def confirm(question: str) -> None:
 def interactive() -> bool:
     """Whether a person sits at the other end of standard input."""
     return sys.stdin.isatty()
+
+
+STDIN: Final = Path("-")
+
+
+_MAX: Final = 4096
+
+
+_TRIES: Final = 3
+
+
+Result = TypeVar("Result")
+
+
+_folder_file: list[Path] = []
+
+
+def set_folder_passphrase(file: Path | None) -> None:
+    """Remember the file with the passphrase of the folder of key files (``--passphrase-file``)."""
+    _folder_file[:] = [] if file is None else [file]
+
+
+def ask_folder(path: Path, *, new: bool) -> bytearray | None:
+    """Give the passphrase of the folder of key files; None when nobody can be asked."""
+    if _folder_file:
+        return read_passphrase(_folder_file[0])
+    if not interactive():
+        return None
+    if new:
+        err.print(say("ask.kept", folder=str(path)))
+        return ask_new(say("ask.folder-new"))
+    return _ask(say("ask.folder"))
+
+
+def passphrase(file: Path | None, prompt: str, *, new: bool = False) -> Secret:
+    """Give a passphrase from a file, or ask for it.
+
+    Args:
+        file: Holds it in its first line; ``-`` is standard input. None: ask.
+        prompt: What is asked for.
+        new: It is a new one, so ask twice.
+
+    Raises:
+        KeyFormatError: Nobody can be asked, the file cannot be read, or the two are not the same.
+    """
+    from pura.keys import Secret
+
+    if file is not None:
+        return Secret(read_passphrase(file))
+    if not interactive():
+        raise KeyFormatError("command.ask", prompt=prompt, code="passphrase-missing")
+    return Secret(ask_new(prompt) if new else _ask(prompt))
+
+
+def passphrase_for(certificate: Path, file: Path | None, *others: Path, prompt: str = "") -> Secret:
+    """Give the passphrase of a certificate, once it is known that the files are there.
+
+    Args:
+        certificate: What it opens, or another file.
+        file: As for :func:`passphrase`.
+        others: Further files that it is wanted for.
+        prompt: As for :func:`passphrase`; empty asks by the file's name.
+
+    Raises:
+        InputError: One of them cannot be opened.
+        KeyFormatError: As for :func:`passphrase`.
+    """
+    for path in (*others, certificate):
+        try:
+            path.open("rb").close()
+        except OSError as error:
+            why = error.errno or 0
+            raise InputError("file.read", name=path.name, why=why, code="file-unreadable") from None
+    return passphrase(file, prompt or say("ask.of", name=certificate.name))
+
+
+def with_passphrase(
+    use: Callable[[Secret | None], Result], file: Path | None, prompt: str
+) -> Result:
+    """Do what may need the passphrase of a key file; ask for it only if it does.
+
+    Args:
+        use: Is tried without a passphrase first.
+        file: As for :func:`passphrase`.
+        prompt: As for :func:`passphrase`.
+    """
+    try:
+        return use(None)
+    except KeyFormatError as error:
+        if error.code != "key-file-passphrase":
+            raise
+    return use(passphrase(file, prompt))
+
+
+def read_passphrase(file: Path) -> bytearray:
+    """Read the first line of a file, or of standard input for ``-``.
+
+    Raises:
+        KeyFormatError: It cannot be read, is empty, or is not UTF-8.
+    """
+    from pura.keys import passphrase_bytes
+
+    try:
+        if file == STDIN:
+            line = sys.stdin.readline(_MAX)
+        else:
+            warn_exposed(file)
+            with os.fdopen(_opened(file), encoding="utf-8-sig") as stream:
+                line = stream.readline(_MAX)
+    except OSError as error:
+        raise KeyFormatError(
+            "file.read", name=str(file), why=error.errno or 0, code="passphrase-missing"
+        ) from None
+    except UnicodeDecodeError:
+        raise KeyFormatError("passphrase.text", code="passphrase-missing") from None
+    words = line.rstrip("\r\n")
+    if not words:
+        raise KeyFormatError("passphrase.text", code="passphrase-missing")
+    return passphrase_bytes(words)
+
+
+def _opened(file: Path) -> int:
+    """Open a file, or a pipe as a shell lends one; a pipe that nobody writes to is empty."""
+    handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    if hasattr(os, "set_blocking"):
+        os.set_blocking(handle, True)
+    return handle
+
+
+def warn_exposed(path: Path) -> None:
+    """Warn of a secret's file that others can read or that is a link, with the way out."""
+    from pura.keys import exposures
+
+    warn(exposures(path))
+
+
+def warn(problems: Iterable[PuraError]) -> None:
+    """Tell problems that stop nothing, each with its way out."""
+    for problem in problems:
+        for words in problem.words(language()):
+            err.print(words)
+
+
+def ask_new(prompt: str) -> bytearray:
+    """Ask twice for a new passphrase.
+
+    Raises:
+        KeyFormatError: Three times too short, or not the same.
+    """
+    import getpass
+
+    from pura.keys import MIN_PASSPHRASE, passphrase_bytes
+
+    for _ in range(_TRIES):
+        first = getpass.getpass(say("ask.new", prompt=prompt, least=MIN_PASSPHRASE))
+        if len(first) < MIN_PASSPHRASE:
+            err.print(say("ask.short", count=len(first)))
+        elif getpass.getpass(say("ask.again")) == first:
+            return passphrase_bytes(first)
+        else:
+            err.print(say("ask.differ"))
+    raise KeyFormatError("command.no-passphrase", code="passphrase-missing")
+
+
+def _ask(prompt: str) -> bytearray:
+    import getpass
+
+    from pura.keys import passphrase_bytes
+
+    return passphrase_bytes(getpass.getpass(say("ask.hidden", prompt=prompt)))

@@ -1,15 +1,14 @@
-"""The tree of commands: its help and its usage errors are in the language of the run.
-
-English help stands in the code, as Typer wants it, and is the key of its translation in the volume
-``help``. What Typer says itself is English in its code; the volume ``typer`` holds those sentences
-as Typer writes them, with blanks, so that one that was said is recognised and said in German.
-"""
+"""The tree of commands, and what each says of itself: a page of help or of the manual."""
 
 from __future__ import annotations
 
+import inspect
 import os
+import shutil
 import sys
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import zip_longest
 from typing import Any, Final, cast
@@ -21,8 +20,270 @@ from typer.models import CommandFunctionType
 
 from pura.base.catalogue import catalogue
 from pura.base.numerals import LANGUAGES
-from pura.cli.page import as_text, page_of, paragraphs, typer_words, usage_of
 from pura.cli.terminal import err, language, rows_into, say, use_language
+
+_MEANS: Final = "profile key key_file epochs model device dtype also register policy"
+_READING: Final = "decoder restore stop_early weigh encoding part"
+_FOLDERS: Final = "recursive include exclude hidden links"
+HEADINGS: Final = {
+    "verify": {
+        "page.means": _MEANS,
+        "page.reading": f"prompt_file prompts_file {_READING} format_name field ids",
+        "page.folders": _FOLDERS,
+        "page.output": "explain as_json full _rows fdr language",
+        "page.report": "pdf json_file request force",
+        "page.case": "save auditor keep_text text_passphrase_file",
+    },
+    "batch run": {
+        "page.means": _MEANS,
+        "page.reading": f"text_column id_column {_READING}",
+        "page.folders": f"files_from nul {_FOLDERS}",
+        "page.output": "output form records fdr force by_outcome as_json _language",
+        "page.work": "jobs engine shard journal",
+    },
+    "serve": {
+        "page.means": "profile key key_file model device dtype policy",
+        "page.work": "jobs engine",
+        "page.listening": "listen certificate certificate_key without_tls proxy host",
+        "page.answers": "anyone per_day per_day_block release name contact languages manifests",
+        "page.statements": "statement_certificate statement_passphrase",
+    },
+}
+"""Under which heading, a word of the volume ``typer``, the parameters of a command stand."""
+EXAMPLES: Final = {
+    "batch merge": "all.parquet part-1.parquet part-2.parquet --fdr 0.05",
+    "batch run": "letters/ --profile house --key newsroom -o letters.jsonl --jobs 4",
+    "batch summary": "letters.jsonl",
+    "bundle create": "--key newsroom --profile house --output newsroom.purateam",
+    "bundle import": "newsroom.purateam",
+    "caselog close": "2026-017",
+    "caselog deposit": "/media/notary",
+    "caselog erase": "2026-017 --reason 'End of the retention period'",
+    "caselog export": "2026-017 2026-017.puracase",
+    "caselog forget": "'Ada Lovelace' --reason 'She asked for it'",
+    "caselog hold": "2026-017 --reason 'Proceedings are pending'",
+    "caselog import": "2026-017.puracase",
+    "caselog list": "--state open --since 2026-11-01",
+    "caselog new": "2026-017",
+    "caselog note": "2026-017 'The original came by registered mail.'",
+    "caselog record": "item-transferred --case 2026-017 --details 'Handed to the second examiner'",
+    "caselog release": "2026-017 --reason 'Proceedings have ended'",
+    "caselog rename": "2026-017 'City paper'",
+    "caselog reopen": "2026-017",
+    "caselog review": "2026-017 0f3c9a --recomputed 'Read again, the same' --agree",
+    "caselog show": "2026-017",
+    "caselog sign-head": "--certificate desk.p12",
+    "caselog tag": "2026-017 press urgent",
+    "caselog verify": "",
+    "completion": "bash",
+    "doctor": "",
+    "generate": "--profile house --key newsroom --prompt-file prompt.txt --payload 0x1a2b3c4d5",
+    "key delete": "newsroom",
+    "key derive": "newsroom --epoch 2026-11",
+    "key export": "newsroom --output newsroom.key",
+    "key import": "newsroom --file newsroom.key",
+    "key list": "",
+    "key new": "newsroom --note 'For what the newsroom writes'",
+    "key note": "newsroom 'In use since 1 November'",
+    "key rename": "newsroom newsroom-2026",
+    "key state": "",
+    "lab attack": "delete letter.txt --strength 0.1",
+    "lab attacks": "",
+    "lab compare": "--folder compared",
+    "lab decompose": "letter.txt edited.txt --profile house --key newsroom --payload 0x1a2b3c4d5",
+    "lab experiments": "",
+    "lab run": "capacity --output results",
+    "lab score": "letter.txt",
+    "model add": "models/mistral-7b --name mistral",
+    "model fitness": "smollm2-135m --profile house --key newsroom",
+    "model install": "",
+    "model list": "",
+    "model remove": "mistral",
+    "model show": "mistral",
+    "model verify": "mistral",
+    "power add": "house.power.json",
+    "power export": "house --output house.power.json",
+    "power list": "",
+    "power measure": "house --profile house --texts 64",
+    "power remove": "house",
+    "power show": "house",
+    "power sign": "house --certificate desk.p12",
+    "power use": "house",
+    "profile export": "house --output house.json",
+    "profile foreign": "vllm.json --key newsroom --name vllm",
+    "profile import": "house.json",
+    "profile limit": "house --limit customer=..4999 --limit date=2026-01-01..today",
+    "profile list": "",
+    "profile new": "--bits 36 --name house",
+    "profile remove": "house",
+    "profile show": "house",
+    "register add": "0x1a2b3c4d5 --profile house --who 'City paper'",
+    "register export": "issued.csv",
+    "register find": "0x1a2b3c4d5 --profile house",
+    "register import": "issued.csv --profile house",
+    "report annex": "--profile house --pdf annex.pdf",
+    "report build": "record.json --pdf report.pdf",
+    "report sign": "report.pdf signed.pdf --certificate desk.p12",
+    "report verify": "signed.pdf",
+    "selftest": "",
+    "serve": "--profile house --key newsroom --listen 127.0.0.1:8080",
+    "serve statement key": "",
+    "serve statement verify": "answer.json --text letter.txt --trust detector.pem",
+    "serve token list": "",
+    "serve token new": "'City paper' --role trusted",
+    "serve token revoke": "'City paper'",
+    "verify": "letter.docx --profile house --key newsroom",
+}
+"""What stands after the words of each command in its example."""
+
+
+_WIDEST: Final = 100
+_LONGEST_NAME: Final = 26  # a longer one stands on a line of its own
+_INDENT: Final = 2
+
+
+PageRow = tuple[str, str]
+"""An argument, option or inner command: how it is written and what it is for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What a command says of itself.
+
+    Attributes:
+        path: How it is called, as in ``pura key new``.
+        usage: What comes after that.
+        about: Its paragraphs, each on one line.
+        tables: Arguments, options under their headings, commands inside: titles and rows.
+        example: How it is called, for instance; empty for a group.
+    """
+
+    path: str
+    usage: str
+    about: tuple[str, ...]
+    tables: tuple[tuple[str, tuple[PageRow, ...]], ...]
+    example: str
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a help text, each on one line: the keys of the volume ``help``."""
+    return [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
+
+
+def typer_words(key: str, **values: str) -> str:
+    """Return a text of the volume ``typer`` in the language of this run."""
+    return catalogue("typer").fill(key, language(), values)
+
+
+def page_of(command: TyperCommand | TyperGroup, context: Any) -> Page:
+    """Gather what a command says of itself."""
+    path = context.command_path
+    words = path.partition(" ")[2]
+    headings = HEADINGS.get(words, {})
+    titles = ("page.arguments", *headings, "page.options", "page.commands")
+    tables: dict[str, list[PageRow]] = {title: [] for title in titles}
+    for param in command.get_params(context):
+        title = "page.arguments" if isinstance(param, TyperArgument) else "page.options"
+        title = next((t for t, names in headings.items() if param.name in names.split()), title)
+        if not getattr(param, "hidden", False):
+            tables[title].append(_row(param, context))
+    if isinstance(command, TyperGroup):
+        tables["page.commands"] = [
+            (c.name or "", paragraphs(c.help or "")[0]) for c in command.commands.values()
+        ]
+    example = EXAMPLES.get(words)
+    return Page(
+        path=path,
+        usage=usage_of(command, context),
+        about=tuple(paragraphs(command.help or "")),
+        tables=tuple((typer_words(title), tuple(rows)) for title, rows in tables.items() if rows),
+        example="" if example is None else f"{path} {example}".rstrip(),
+    )
+
+
+def usage_of(command: TyperCommand | TyperGroup, context: Any) -> str:
+    """Return what comes after the command's name."""
+    arguments = [p for p in command.get_params(context) if isinstance(p, TyperArgument)]
+    pieces = [command.options_metavar or ""]
+    pieces += [_argument(p) if p.required else f"[{_argument(p)}]" for p in arguments]
+    if isinstance(command, TyperGroup):
+        pieces.append(command.subcommand_metavar)
+    return " ".join(pieces)
+
+
+def as_text(page: Page) -> str:
+    """Lay a page out for a terminal."""
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    used = f"{typer_words('page.usage')} {page.path} {page.usage}"
+    blocks = [_wrapped(used, width, later=4)]
+    blocks += [_wrapped(part, width, first=_INDENT, later=_INDENT) for part in page.about]
+    for title, rows in page.tables:
+        lines = (_in_columns(row, width) for row in rows)
+        blocks.append("\n".join((f"{title}:", *lines)))
+    if page.example:
+        blocks.append(f"{typer_words('page.example')}:\n{' ' * _INDENT}{page.example}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _in_columns(row: PageRow, width: int) -> str:
+    column, (name, about) = _INDENT + _LONGEST_NAME + 2, row
+    words, written = _wrapped(about, width, first=column, later=column), " " * _INDENT + name
+    if len(name) > _LONGEST_NAME:
+        return f"{written}\n{words}"
+    return written.ljust(column) + words.lstrip()
+
+
+def _wrapped(text: str, width: int, *, first: int = 0, later: int = 0) -> str:
+    return textwrap.fill(
+        text,
+        max(width, later + 20),
+        initial_indent=" " * first,
+        subsequent_indent=" " * later,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _row(param: Any, context: Any) -> PageRow:
+    positional = isinstance(param, TyperArgument)
+    name = _argument(param) if positional else _option(param, context)
+    return name, " ".join(filter(None, (param.help, *_notes(param, context))))
+
+
+def _argument(param: Any) -> str:
+    name = param.metavar or param.name.upper()
+    return f"{name}…" if param.nargs != 1 and not name.endswith("…") else name
+
+
+def _option(param: Any, context: Any) -> str:
+    names = ", ".join(sorted(param.opts, key=len))
+    if param.secondary_opts:
+        names += f", {', '.join(param.secondary_opts)}"
+    if param.is_flag or param.count:
+        return names
+    return f"{names} {param.metavar or param.display_type(context)}"
+
+
+def _notes(param: Any, context: Any) -> Iterator[str]:
+    """Say what else is to be known: the variable, what holds when it is left out, the range."""
+    if param.envvar and param.show_envvar:
+        yield typer_words("page.variable", value=str(param.envvar))
+    before, context.resilient_parsing = context.resilient_parsing, True
+    try:
+        default = param.get_default(context, call=False)
+    finally:
+        context.resilient_parsing = before
+    plain = getattr(param, "is_flag", False) and not param.secondary_opts
+    if param.show_default and default not in (None, "") and not plain:
+        if param.param_type_name == "option" and param.secondary_opts:
+            default = (param.opts if default else param.secondary_opts)[0]
+        yield typer_words("page.default", value=str(default))
+    if param.min is not None or param.max is not None:
+        ends = ("" if end is None else str(end) for end in (param.min, param.max))
+        yield f"[{'–'.join(ends)}]"
+    if param.required:
+        yield typer_words("page.required")
+
 
 PROGRAM: Final = "pura"
 COMPLETING: Final = "_PURA_COMPLETE"  # as Typer makes it of the program's name

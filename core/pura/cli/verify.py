@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from pura.base.catalogue import catalogue
 from pura.base.errors import InputError, PuraError
-from pura.base.numerals import visible
-from pura.cli.caselog_acts import Auditor
-from pura.cli.common import passphrase
-from pura.cli.shared import AuditOptions, named_files, read_ids, with_audit_options
+from pura.base.numerals import visible, weight
+from pura.cli.options import AuditOptions, Auditor, named_files, read_ids, with_audit_options
 from pura.cli.terminal import (
     Language,
     RowsInto,
@@ -26,19 +25,118 @@ from pura.cli.terminal import (
     language,
     notes,
     out,
+    passphrase,
+    refuse_unknown,
     say,
     write_row,
 )
-from pura.words.sentences import step_name
+from pura.words.sentences import fill, noted, step_name
 
 if TYPE_CHECKING:
     from pura.audit.options import AuditText
-    from pura.documents import Document, Extraction
+    from pura.documents import Document, Extraction, ReadOptions
     from pura.record.audit import Audit
+    from pura.record.naming import NamedMark
     from pura.scheme import Profile
     from pura.usecases.audits import Audited, Item, Prepared
     from pura.usecases.cases import SaveTo, SavingRun
     from pura.usecases.environment import Environment
+
+
+_CANDIDATES: Final = 5  # of each mark that are printed
+Line = tuple[str, str]
+"""Words and their style, as :meth:`pura.cli.terminal.Terminal.print` takes them."""
+
+
+def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterator[Line]:
+    """Say the findings: the outcome first, then what supports it, then what weakens it.
+
+    Args:
+        audit: The record.
+        language: ``en`` or ``de``.
+        explain: All that a record says in words; else the outcome in one sentence, the payload
+            with its fields, and what weakens it.
+    """
+    from pura.record.finding import said
+
+    found = audit.finding
+    name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
+    yield f"{name}: {fill(found.headline, language)}", "bold"
+    if explain:
+        shown, scale = (*found.compared, *found.wording), found.scale_lines(language)
+    else:
+        shown, scale = (*found.answer, *found.caveat, *found.beside), []
+    for words in said(shown, language):
+        yield words, ""
+    if scale:
+        yield f"{_word('scale', language)}:", ""
+        for row in scale:
+            yield f"  {row}", ""
+    yield from _marks(audit, language, explain=explain)
+    if found.cautions:
+        yield _word("cautions", language), "bold"
+        for words in said(found.cautions, language):
+            yield f"- {words}", ""
+    for words in said(found.conditions, language):
+        yield words, ""
+    if explain:
+        yield from _facts(audit, language)
+    yield "", ""
+
+
+def _marks(audit: Audit, language: str, *, explain: bool) -> Iterator[Line]:
+    """Say of each mark where it stands, and its payload where that is identified."""
+    found = audit.finding
+    for mark, lines in zip(found.marks, found.mark_lines(language), strict=True):
+        for number, line in enumerate(lines):
+            yield line, "" if number else "bold"
+        if explain:
+            yield from _details(audit, mark, language)
+
+
+def _details(audit: Audit, mark: NamedMark, language: str) -> Iterator[Line]:
+    if len(mark.candidates) > 1 and audit.decoder == "exact":
+        yield f"{_word('candidates', language)}:", ""
+        for candidate in mark.candidates[:_CANDIDATES]:
+            yield f"  {candidate.bits}  {weight(candidate.posterior, language)}", ""
+    if len(audit.finding.marks) < 2:
+        from pura.record.naming import limits_words
+
+        for passage in mark.passages:
+            place = audit.finding.place(passage, language)
+            yield f"{_word('passages', language)}: {place}", ""
+            if words := limits_words(passage, language):
+                yield f"  {words}", "dim"
+
+
+def _facts(audit: Audit, language: str) -> Iterator[Line]:
+    evidence = audit.evidence
+    key = f"{_word('key', language)} {audit.key.label or ''} {audit.key.fingerprint}"
+    device = f"{_word('device', language)} {audit.device.name} ({audit.device.dtype})"
+    reason = noted(audit.device.reason, language)
+    tokens = f"{audit.input.tokens} {_word('tokens', language)}"
+    lines = (
+        f"{_word('evidence', language)}: {evidence.log10_e:.1f}",
+        f"{tokens}, {evidence.usable} {_word('usable', language)}",
+        key.replace("  ", " "),
+        *_tried(audit, language),
+        f"{_word('model', language)} {audit.model.name} {audit.model.fingerprint}",
+        f"{device}. {reason}",
+        f"SHA-256 {audit.input.sha256}",
+    )
+    for line in lines:
+        yield line, "dim"
+
+
+def _tried(audit: Audit, language: str) -> list[str]:
+    if len(audit.keys) < 2:
+        return []
+    names = (f"{key.label or ''} {key.fingerprint}".strip() for key in audit.keys)
+    return [f"{_word('tried', language)}: {', '.join(names)}"]
+
+
+def _word(key: str, language: str) -> str:
+    return catalogue("command").fill(f"audit.{key}", language, {})
 
 
 @with_audit_options
@@ -122,22 +220,24 @@ def verify(
     _refuse_idle(
         "--keep-text seal", keep_text == "seal", {"--text-passphrase-file": text_passphrase_file}
     )
-    reading = ReadOptions(encoding=options.encoding, format=format_name, field=field)
     if reported:
         from pura.cli.report import read_request
         from pura.usecases.reports import refuse_replacing
 
         refuse_replacing([pdf, json_file], replace=force)  # before the work, not after it
         read_request(request)
-    run = _Run(
-        as_json=as_json, full=full, explain=explain, keep=reported, choose=options.fdr is not None
-    )
-    run.reading = reading
-    run.parts = tuple(options.part or ())
     at = options.environment()
     files = named_files(files, options.walk(recursive=recursive))
     if not files:
         raise InputError("command.no-files")
+    run = _Run(
+        as_json=as_json,
+        full=full,
+        explain=explain,
+        keeping=reported,
+        reading=ReadOptions(encoding=options.encoding, format=format_name, field=field),
+        parts=tuple(options.part or ()),
+    )
     with ExitStack() as opened:
         opened.callback(at.session_keys.wipe)
         to = None
@@ -147,8 +247,8 @@ def verify(
             opened.callback(to.passphrase.wipe)
         try:
             setup = options.setup(at)
-            known = _prompts(prompt_file, prompts_file)
-            saved = read_ids(ids, files) if ids is not None else None
+            run.prompts = _prompts(prompt_file, prompts_file)
+            run.ids = read_ids(ids, files) if ids is not None else None
             ready = opened.enter_context(prepared(at, setup))
         except PuraError as error:
             # Without key, profile and model no input can be audited; that is no fault of theirs.
@@ -158,8 +258,12 @@ def verify(
                 complain(error)
             raise typer.Exit(exit_code(error)) from None
         if to is not None:
-            run.saver = opened.enter_context(_saving(at, to))
-        run.audit(ready, setup.profile, files, prompts=known, ids=saved)
+            from pura.usecases.cases import saving_run
+
+            run.saver = opened.enter_context(saving_run(at, to))
+            if run.saver.opened:
+                err.print(say("case.opened", name=run.saver.case.name or ""))
+        run.audit(ready, setup.profile, files)
     if options.fdr is not None:
         run.choose(options.fdr)
     if run.audits:
@@ -182,18 +286,15 @@ def _save_to(
     Whoever works here is asked for a name once, and for the passphrase of texts that are sealed.
     """
     from pura.caselog import SEAL, TEXT_MODES
-    from pura.keys import Secret
     from pura.usecases.cases import SaveTo, name_worker, worker_of
 
-    if keep_text not in TEXT_MODES:
-        known = ", ".join(TEXT_MODES)
-        raise typer.BadParameter(say("choose", known=known), param_hint="--keep-text")
+    refuse_unknown("--keep-text", keep_text, TEXT_MODES)
     if auditor is None and interactive() and not worker_of(at).name:
         auditor = typer.prompt(say("ask.worker"), err=True)
     name_worker(at, auditor or "")
     words = None
     if keep_text == SEAL:
-        words = Secret(passphrase(passphrase_file, say("ask.texts"), new=True))
+        words = passphrase(passphrase_file, say("ask.texts"), new=True)
     return SaveTo(case=case, auditor=auditor, text=keep_text, passphrase=words)
 
 
@@ -211,17 +312,6 @@ def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
         raise error.in_file(path.name) from None
 
 
-@contextmanager
-def _saving(at: Environment, to: SaveTo) -> Iterator[SavingRun]:
-    """Open the case."""
-    from pura.usecases.cases import saving_run
-
-    with saving_run(at, to) as run:
-        if run.opened:
-            err.print(say("case.opened", name=run.case.name or ""))
-        yield run
-
-
 def _write_report(
     at: Environment,
     run: _Run,
@@ -233,12 +323,7 @@ def _write_report(
     force: bool,
 ) -> None:
     from pura.cli.report import read_request, show_files
-    from pura.usecases.reports import (
-        build_report,
-        filled_for_audits,
-        note_built,
-        write_report,
-    )
+    from pura.usecases.reports import build_report, filled_for_audits, note_built, write_report
 
     wanted = read_request(request)
     if request is None:
@@ -252,47 +337,46 @@ def _write_report(
         note_built(at, run.saver.case, built, auditor=run.saver.actor.name)
 
 
+@dataclass(kw_only=True)
 class _Run:
-    """One call of the command: what it needs, and what it has said.
+    """One call of the command: what it was asked for, and what it has said.
 
-    Args:
+    Attributes:
         as_json: One JSON object a finding.
         full: The whole record in it.
         explain: Say all that the record says in words.
-        keep: Keep the records, for a report.
-        choose: Keep the evidence, to choose from the batch.
+        keeping: Keep the records, for a report.
+        reading: How files are read.
+        parts: Which parts of a file; none are the usual ones.
+        prompts: The known prompt, or the candidates.
+        ids: The token ids, where they are known.
+        saver: Saves to a case; None where none was named.
+        audits: The records that are kept.
+        strengths: The evidence of each text, to choose from the batch.
+        failed: Some input could not be audited.
     """
 
-    def __init__(
-        self, *, as_json: bool, full: bool, explain: bool, keep: bool, choose: bool
-    ) -> None:
-        from pura.documents import ReadOptions
+    as_json: bool
+    full: bool
+    explain: bool
+    keeping: bool
+    reading: ReadOptions
+    parts: tuple[str, ...]
+    prompts: tuple[str, ...] = ()
+    ids: tuple[int, ...] | None = None
+    saver: SavingRun | None = None
+    audits: list[Audit] = field(default_factory=list)
+    strengths: list[tuple[str, float]] = field(default_factory=list)
+    failed: bool = False
 
-        self._json, self._full, self._explain = as_json, full, explain
-        self._keeping, self._choosing = keep, choose
-        self._strengths: list[tuple[str, float]] = []
-        self.audits: list[Audit] = []
-        self.failed = False
-        self.reading = ReadOptions()
-        self.parts: tuple[str, ...] = ()
-        self.saver: SavingRun | None = None
-
-    def audit(
-        self,
-        ready: Prepared,
-        profile: Profile,
-        names: Sequence[str],
-        *,
-        prompts: tuple[str, ...],
-        ids: tuple[int, ...] | None,
-    ) -> None:
+    def audit(self, ready: Prepared, profile: Profile, names: Sequence[str]) -> None:
         """Audit every part of the files that is asked for; each is one finding or one error."""
         from pura.audit.options import Notice
         from pura.cli.progress import Resting
 
         alone = 0
-        items = self._items(ready, profile, names, prompts, ids)
         with Resting(say("texts", count=len(names))) as bar:
+            items = self._items(ready, profile, names)
             for (name, part), found in ready.stream(items, progress=bar):
                 bar.rest()
                 if isinstance(found, PuraError):
@@ -304,34 +388,34 @@ class _Run:
             notes.print(say("read-alone", count=alone))
 
     def _items(
-        self,
-        ready: Prepared,
-        profile: Profile,
-        names: Sequence[str],
-        prompts: tuple[str, ...],
-        ids: tuple[int, ...] | None,
+        self, ready: Prepared, profile: Profile, names: Sequence[str]
     ) -> Iterator[tuple[tuple[str, str], Item]]:
         """Read files and hand on each text under its name and part; of one, say what to expect."""
         from pura.audit.options import AuditText
-        from pura.documents import choose
+        from pura.documents import choose, read_document, read_input
         from pura.usecases.audits import unread_file, unread_parts
 
         for name in names:
+            path = None if name == "-" else Path(name)
 
-            def read(name: str = name) -> tuple[Extraction, tuple[Document, ...]]:
-                extraction = self._read(name)
+            def read(path: Path | None = path) -> tuple[Extraction, tuple[Document, ...]]:
+                extraction = (
+                    read_input(self.reading)
+                    if path is None
+                    else read_document(path, options=self.reading)
+                )
                 return extraction, choose(extraction, self.parts)
 
             found = ready.contained(read)
             if isinstance(found, PuraError):
-                yield (name, ""), unread_file(None if name == "-" else Path(name), found) or found
+                yield (name, ""), unread_file(path, found) or found
                 continue
             extraction, documents = found
             for document in documents:
                 self._begin(document.title)
-                text = AuditText(document=document, prompts=prompts, ids=ids)
+                text = AuditText(document=document, prompts=self.prompts, ids=self.ids)
                 try:
-                    if len(names) == len(documents) == 1:  # in a pile each finding says it
+                    if len(names) == len(documents) == 1:  # in a batch each finding says it
                         self._say_what_to_expect(ready, profile, text)
                 except PuraError as error:
                     yield (name, document.part), error
@@ -343,36 +427,28 @@ class _Run:
     def _begin(self, title: str) -> None:
         self._keep(title, lambda saver: saver.start(title))
 
-    def _read(self, name: str) -> Extraction:
-        from pura.documents import read_document, read_input
-
-        if name == "-":
-            return read_input(self.reading)
-        return read_document(Path(name), options=self.reading)
-
     def _take(self, found: Audited, name: str) -> None:
         """Say a finding, then save it; one that nothing could be examined of is one as well."""
         audit, error = found.audit, found.error
         self.failed |= error is not None
-        if self._keeping:
+        whole = _whole(name, audit.input.part)
+        if self.keeping:
             self.audits.append(audit)
-        if self._choosing and error is None:
-            strength = audit.evidence.log10_e
-            self._strengths.append((_whole(name, audit.input.part), strength))
+        if error is None:
+            self.strengths.append((whole, audit.evidence.log10_e))
         try:
             self._tell(found, name)
         finally:
-            self._keep(_whole(name, audit.input.part), lambda saver: saver.save(audit))
+            self._keep(whole, lambda saver: saver.save(audit))
 
     def _tell(self, found: Audited, name: str) -> None:
         from pura.audit.options import Notice
-        from pura.cli.words import audit_lines
         from pura.record.json_io import summary
 
         audit, error = found.audit, found.error
-        if self._json and self._full:
+        if self.as_json and self.full:
             write_row(audit.to_dict())
-        elif self._json:
+        elif self.as_json:
             row = summary(audit)
             row["input"]["path"] = visible(name)
             if error is not None:
@@ -381,7 +457,7 @@ class _Run:
                 row["read_alone"] = True
             write_row(row)
         else:
-            for words, style in audit_lines(audit, language(), explain=self._explain):
+            for words, style in audit_lines(audit, language(), explain=self.explain):
                 out.print(words, style=style)
             if error is not None:
                 complain(error, _whole(name, audit.input.part))
@@ -427,7 +503,7 @@ class _Run:
         """Say why an input is no finding, and note it in the case."""
         self.failed = True
         shown = visible("-" if name == "-" else Path(name).name)
-        if self._json:
+        if self.as_json:
             row: dict[str, Any] = {
                 "input": {"name": shown, "path": visible(name)},
                 "error": error.to_dict(),
@@ -443,21 +519,14 @@ class _Run:
         """Say which of the batch are chosen at this false discovery rate."""
         from pura.decode.significance import e_bh
 
-        chosen = e_bh([log10_e for _, log10_e in self._strengths], alpha)
-        names = [name for (name, _), yes in zip(self._strengths, chosen, strict=True) if yes]
-        if self._json:
-            row = {"fdr": alpha, "texts": len(self._strengths), "chosen": names}
-            write_row(row, "choice")
+        chosen = e_bh([log10_e for _, log10_e in self.strengths], alpha)
+        names = [name for (name, _), yes in zip(self.strengths, chosen, strict=True) if yes]
+        texts = len(self.strengths)
+        if self.as_json:
+            write_row({"fdr": alpha, "texts": texts, "chosen": names}, "choice")
         else:
-            out.print(
-                say(
-                    "chosen",
-                    texts=len(self._strengths),
-                    count=len(names),
-                    alpha=f"{alpha:g}",
-                    names=", ".join(names) or say("none"),
-                )
-            )
+            listed, rate = ", ".join(names) or say("none"), f"{alpha:g}"
+            out.print(say("chosen", texts=texts, count=len(names), alpha=rate, names=listed))
 
 
 def _whole(name: str, part: str) -> str:

@@ -40,8 +40,7 @@ from pura.decode.prior import (
     window_payloads,
 )
 from pura.decode.trellis import codeword_scores, codeword_windows, make_trellis, window_potentials
-from pura.scheme.codeword import encode_rows
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode_rows
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -35,9 +35,8 @@ from pura.decode.marks import (
 )
 from pura.decode.passages import SCALES, FoundPassage, find_passages
 from pura.decode.prior import FirstLook, Issued
-from pura.scheme.codeword import encode
 from pura.scheme.payload import Payload
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode
 
 __all__ = ["LEVEL", "Candidate", "ExactDecision", "Mark", "decide"]
 

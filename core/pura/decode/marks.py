@@ -25,9 +25,8 @@ from pura.decode import chain
 from pura.decode.chain import ChainText
 from pura.decode.prior import Issued, PayloadPrior, log_prior
 from pura.decode.trellis import codeword_scores, codeword_windows
-from pura.scheme.codeword import encode_rows
 from pura.scheme.payload import Payload
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode_rows
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from pura.decode.trellis import make_trellis
 from pura.extract.local import LocalEvidence
-from pura.scheme.codeword import encode, spc_data_positions
 from pura.scheme.payload import Payload
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode, spc_data_positions
 from pura.scheme.schedule import Schedule
 
 F64 = npt.NDArray[np.float64]

@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import codeword_windows, window_potentials
-from pura.scheme.codeword import encode_rows
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode_rows
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -33,8 +33,7 @@ from pura.decode.trellis import (
     codeword_windows,
     window_potentials,
 )
-from pura.scheme.codeword import encode_rows
-from pura.scheme.profile import Profile
+from pura.scheme.profile import Profile, encode_rows
 
 F64 = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.uint8]

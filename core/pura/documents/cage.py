@@ -4,18 +4,29 @@ The kernel stands first, since it also binds the C code of parsers: limits on ti
 descriptors everywhere; on Linux also seccomp, which leaves a few calls that reach nothing outside,
 Landlock, another user, namespaces and a closed memory. Python's audit hook says no to the same
 things where the kernel cannot be asked. What the kernel can do and does not do here is an error.
+
+``python -m pura.documents.cage`` tries to get out, as a parser that was taken over would. Standard
+input: one line of JSON with a folder that may suffer; in it lies a file ``mine``. Each call is made
+of the C library, past everything that Python could forbid. Standard output: one JSON object;
+``open`` names the calls that were not refused, ``bars`` says what holds. ``pura selftest`` runs
+this on the user's own machine (:func:`pura.usecases.doctor.check_cage`), and so do tests.
 """
 
 from __future__ import annotations
 
+import ctypes
+import errno
+import json
 import os
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Final
 
-from pura.base.linux import kernel, seccomp
+from pura.base import linux
 from pura.base.process import NOT_SHUT_STATUS
-from pura.documents import values
+from pura.documents import formats
 
 if sys.platform != "win32":
     import resource
@@ -137,20 +148,20 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _confine() -> Bars:
-    namespaces = kernel.own_namespaces()
-    kernel.keep_no_new_privileges()
-    kernel.other_user()
+    namespaces = linux.own_namespaces()
+    linux.keep_no_new_privileges()
+    linux.other_user()
     # Another user is another standing: what was said of it before has to be said again.
-    kernel.die_with_parent()
-    kernel.hide()
-    known = seccomp.restrict()
+    linux.die_with_parent()
+    linux.hide()
+    known = linux.restrict()
     _limit()
-    seccomp.allow_only(
+    linux.allow_only(
         _CALLS,
         {
-            "mmap": seccomp.Unless(argument=2, bits=_PROT_EXEC),
-            "mprotect": seccomp.Unless(argument=2, bits=_PROT_EXEC),
-            "tgkill": seccomp.Unless(argument=0, other_than=os.getpid()),
+            "mmap": linux.Unless(argument=2, bits=_PROT_EXEC),
+            "mprotect": linux.Unless(argument=2, bits=_PROT_EXEC),
+            "tgkill": linux.Unless(argument=0, other_than=os.getpid()),
         },
     )
     return Bars(seccomp=True, landlock=known, namespaces=namespaces)
@@ -160,17 +171,17 @@ def _limit() -> Bars:
     bars = Bars(seccomp=False, landlock=0, namespaces=False)
     if sys.platform == "win32":
         return bars  # time and output are limited by the parent, memory is not
-    cpu = values.CHILD_CPU_SECONDS
+    cpu = formats.CHILD_CPU_SECONDS
     wanted = [
         (resource.RLIMIT_CPU, cpu, cpu + 1),
-        (resource.RLIMIT_NOFILE, values.CHILD_OPEN_FILES, values.CHILD_OPEN_FILES),
+        (resource.RLIMIT_NOFILE, formats.CHILD_OPEN_FILES, formats.CHILD_OPEN_FILES),
         (resource.RLIMIT_FSIZE, 0, 0),
         (resource.RLIMIT_CORE, 0, 0),  # a core file would hold the text
         (resource.RLIMIT_NPROC, 0, 0),
     ]
     if sys.platform == "linux":
         # macOS maps far more than it uses, and does not keep this limit.
-        memory = values.CHILD_MEMORY_BYTES
+        memory = formats.CHILD_MEMORY_BYTES
         wanted.append((resource.RLIMIT_AS, memory, memory))
     for kind, soft, hard in wanted:
         _, ceiling = resource.getrlimit(kind)
@@ -179,3 +190,95 @@ def _limit() -> Bars:
         resource.setrlimit(kind, (soft, hard))
     os.closerange(3, 256)
     return bars
+
+
+_REFUSED: Final = (errno.EPERM, errno.EACCES)
+_SIGNAL_0: Final = 0
+_ATTACH: Final = 16
+_WRITE: Final = os.O_WRONLY | os.O_CREAT
+_NEW_USER: Final = 0x1000_0000
+_HERE: Final = -100  # AT_FDCWD
+
+
+class _Piece(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+def main() -> None:
+    """Shut the cage, then try every way out."""
+    linux.die_with_parent()
+    folder = os.fsencode(json.loads(sys.stdin.buffer.readline(65536))["folder"])
+    attempts = _attempts(folder, os.getppid())
+    bars = close()
+    found = {name: _refused(attempt) for name, attempt in attempts.items()}
+    ways = [name for name, refused in found.items() if not refused]
+    answer = {"bars": asdict(bars), "tried": len(found), "open": ways}
+    sys.stdout.buffer.write(json.dumps(answer).encode("ascii"))
+    sys.stdout.buffer.flush()
+    os._exit(0)
+
+
+def _attempts(folder: bytes, parent: int) -> dict[str, Callable[[], int | None]]:
+    """Return each call with what it is called with; all is looked up while that is possible."""
+    libc = linux.libc()
+    mine, other = folder + b"/mine", folder + b"/other"
+    buffer = ctypes.create_string_buffer(64)
+    piece = _Piece(ctypes.addressof(buffer), 64)
+    address = b"\x02\x00\x00\x50\x7f\x00\x00\x01" + bytes(8)  # 127.0.0.1, port 80
+    arguments = (ctypes.c_char_p * 2)(b"true", None)
+    page = libc.sysconf(30)
+    more = (ctypes.c_uint64 * 2)(64, 64)
+    calls: dict[str, tuple[object, ...]] = {
+        "open": (mine, os.O_RDONLY),
+        "openat": (_HERE, b"/etc/passwd", os.O_RDONLY),
+        "creat": (other, 0o600),
+        "opendir": (folder,),
+        "truncate": (mine, 0),
+        "unlink": (mine,),
+        "rename": (mine, other),
+        "link": (mine, other),
+        "symlink": (mine, other),
+        "mkdir": (other, 0o700),
+        "mkfifo": (other, 0o600),
+        "chmod": (mine, 0o777),
+        "chown": (mine, 1, 1),
+        "setxattr": (mine, b"user.pura", b"x", 1, 0),
+        "utimes": (mine, None),
+        "chdir": (b"/",),
+        "socket": (2, 1, 0),
+        "socketpair": (1, 1, 0, buffer),
+        "connect": (0, address, 16),
+        "bind": (0, address, 16),
+        "fork": (),
+        "execv": (b"/bin/true", arguments),
+        "kill": (parent, _SIGNAL_0),
+        "ptrace": (_ATTACH, parent, None, None),
+        "process_vm_readv": (parent, ctypes.byref(piece), 1, ctypes.byref(piece), 1, 0),
+        "process_vm_writev": (parent, ctypes.byref(piece), 1, ctypes.byref(piece), 1, 0),
+        "prlimit": (0, 7, ctypes.byref(more), None),
+        "setuid": (0,),
+        "unshare": (_NEW_USER,),
+        "mount": (b"none", folder, b"tmpfs", 0, None),
+        "memfd_create": (b"x", 0),
+        "shmget": (0, page, 0o1600),
+        "pipe": (buffer,),
+        "dup": (0,),
+        "mmap": (None, page, 7, 0x22, -1, 0),
+    }
+    libc.opendir.restype = ctypes.c_void_p
+    libc.mmap.restype = ctypes.c_ssize_t
+    return {name: partial(getattr(libc, name), *values) for name, values in calls.items()}
+
+
+def _refused(attempt: Callable[[], int | None]) -> bool:
+    """Tell whether a call failed because it is not permitted, and not by chance."""
+    me = os.getpid()
+    ctypes.set_errno(0)
+    result = attempt()
+    if os.getpid() != me:
+        os._exit(0)  # it forked
+    return result in (-1, None) and ctypes.get_errno() in _REFUSED
+
+
+if __name__ == "__main__":
+    main()

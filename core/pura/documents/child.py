@@ -14,37 +14,40 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
+from pura.base import linux
 from pura.base.errors import InputError
-from pura.base.linux import kernel
-from pura.documents import cage, values
+from pura.documents import cage, formats
 from pura.documents.encodings import preload
-from pura.documents.formats import FORMATS, Format
-from pura.documents.values import FormatReader, ReadOptions, check, damaged, deep, memory, outside
+from pura.documents.formats import (
+    FORMATS,
+    Format,
+    FormatReader,
+    ReadOptions,
+    check,
+    damaged,
+    memory,
+    over,
+)
 
 
 def main() -> None:
     """Read a request, load its reader, shut the cage, then parse."""
-    kernel.die_with_parent()
+    linux.die_with_parent()
     source = sys.stdin.buffer
     request = json.loads(source.readline(65536))
     form = FORMATS[request["format"]]
     try:
-        reader = _load(form)
+        reader = form.load()
+        for name in form.preload:
+            importlib.import_module(name)
+        preload()
         cage.close()
-        data = source.read(values.MAX_FILE_BYTES + 1)
+        data = source.read(formats.MAX_FILE_BYTES + 1)
         answer = _answer(reader, data, ReadOptions(**request["options"]), form)
     except MemoryError:
         # The reader's own memory is free again here.
         answer = {"error": memory().packed()}
     _send(answer)
-
-
-def _load(form: Format) -> FormatReader:
-    for name in form.preload:
-        importlib.import_module(name)
-    preload()
-    reader: FormatReader = importlib.import_module(f"pura.documents.readers.{form.module}").read
-    return reader
 
 
 def _answer(
@@ -56,9 +59,9 @@ def _answer(
     except InputError as error:
         return {"error": error.packed()}
     except RecursionError:
-        return {"error": deep().packed()}
+        return {"error": over("limit.deep").packed()}
     except cage.ForbiddenError:
-        return {"error": outside().packed()}
+        return {"error": InputError("input.outside", code="input-outside").packed()}
     except MemoryError:
         raise
     except Exception:  # whatever a parser raises; what kind helps nobody who has the file

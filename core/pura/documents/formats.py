@@ -1,20 +1,30 @@
-"""The table of formats, and how a file's format is told: by content first, by name second.
+"""The table of formats.
 
-A new format is one module in ``readers/`` and one line here.
+What a reader makes of a file, within which limits, and how a format is told.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final, TypeAlias
 
-from pura.base.catalogue import Phrase, phrase
+from pura.base.catalogue import Phrase, Value, phrase
 from pura.base.errors import InputError
+from pura.base.numerals import visible
+from pura.documents.encodings import DecodedText, check_encoding
+from pura.record.surroundings import Transform
+from pura.words.sentences import Sentence
+
+FormatReader: TypeAlias = "Callable[[bytes, ReadOptions], list[Extract]]"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Format:
     """One format.
 
@@ -22,17 +32,26 @@ class Format:
         name: Stable name.
         label: For people.
         endings: Endings of file names, with the dot.
-        module: In ``readers/``; empty for plain text, which needs no parser and no child.
-        preload: What the reader imports late, loaded before the child loses the right to open.
+        reader: Module and function in ``readers/``; empty for plain text, which needs no parser
+            and no child. The function returns the texts of a file in reading order, runs in the
+            caged child, opens nothing and starts nothing.
         textual: Its bytes are text in some encoding, which the user may choose.
+        preload: What the reader imports late, loaded before the child loses the right to open.
     """
 
     name: str
     label: str
     endings: tuple[str, ...]
-    module: str = ""
-    preload: tuple[str, ...] = ()
+    reader: str = ""
     textual: bool = False
+    preload: tuple[str, ...] = ()
+
+    def load(self) -> FormatReader:
+        """Import the reader."""
+        module, _, function = self.reader.partition(".")
+        found = importlib.import_module(f"pura.documents.readers.{module}")
+        reader: FormatReader = getattr(found, function)
+        return reader
 
 
 _MAIL_LATE: Final = (
@@ -51,60 +70,30 @@ _MAIL_LATE: Final = (
     "email._header_value_parser",
 )
 
+_TEXT: Final = (".txt", ".text", ".md", ".markdown", ".log", ".rst", ".tex")
 FORMATS: Final = {
     f.name: f
     for f in (
+        Format("text", "plain text", _TEXT, textual=True),
+        Format("csv", "a table (CSV)", (".csv", ".tsv"), "rows.read_csv", True),
+        Format("pdf", "a PDF", (".pdf",), "pdf.read_pdf"),
+        Format("docx", "a Word document", (".docx", ".docm"), "office.read_docx"),
+        Format("odt", "an OpenDocument text", (".odt",), "office.read_odt"),
+        Format("xlsx", "an Excel workbook", (".xlsx", ".xlsm"), "office.read_xlsx"),
+        Format("pptx", "a presentation", (".pptx", ".pptm"), "office.read_pptx"),
+        Format("rtf", "a rich text (RTF)", (".rtf",), "office.read_rtf"),
+        Format("json", "JSON", (".json",), "rows.read_json", True),
+        Format("jsonl", "JSON lines", (".jsonl", ".ndjson"), "rows.read_jsonl", True),
         Format(
-            name="text",
-            label="plain text",
-            endings=(".txt", ".text", ".md", ".markdown", ".log", ".rst", ".tex"),
-            textual=True,
+            "html",
+            "a web page (HTML)",
+            (".html", ".htm", ".xhtml"),
+            "html.read_html",
+            True,
+            ("charset_normalizer",),
         ),
-        Format(
-            name="csv",
-            label="a table (CSV)",
-            endings=(".csv", ".tsv"),
-            module="csv_cells",
-            textual=True,
-        ),
-        Format(name="pdf", label="a PDF", endings=(".pdf",), module="pdf"),
-        Format(name="docx", label="a Word document", endings=(".docx", ".docm"), module="docx"),
-        Format(name="odt", label="an OpenDocument text", endings=(".odt",), module="odt"),
-        Format(name="xlsx", label="an Excel workbook", endings=(".xlsx", ".xlsm"), module="xlsx"),
-        Format(name="pptx", label="a presentation", endings=(".pptx", ".pptm"), module="pptx"),
-        Format(name="rtf", label="a rich text (RTF)", endings=(".rtf",), module="rtf"),
-        Format(name="json", label="JSON", endings=(".json",), module="json_rows", textual=True),
-        Format(
-            name="jsonl",
-            label="JSON lines",
-            endings=(".jsonl", ".ndjson"),
-            module="json_lines",
-            textual=True,
-        ),
-        Format(
-            name="html",
-            label="a web page (HTML)",
-            endings=(".html", ".htm", ".xhtml"),
-            module="html",
-            preload=("charset_normalizer",),
-            textual=True,
-        ),
-        Format(
-            name="eml",
-            label="an e-mail",
-            endings=(".eml",),
-            module="mail",
-            preload=_MAIL_LATE,
-            textual=True,
-        ),
-        Format(
-            name="mbox",
-            label="a mailbox (mbox)",
-            endings=(".mbox",),
-            module="mbox",
-            preload=_MAIL_LATE,
-            textual=True,
-        ),
+        Format("eml", "an e-mail", (".eml",), "mail.read_mail", True, _MAIL_LATE),
+        Format("mbox", "a mailbox (mbox)", (".mbox",), "mail.read_mbox", True, _MAIL_LATE),
     )
 }
 
@@ -168,9 +157,9 @@ def tell(data: bytes, name: str) -> Format:
 
 def _by_magic(data: bytes) -> Format | None:
     if b"%PDF-" in data[:1024]:
-        return _format("pdf")
+        return FORMATS["pdf"]
     if data.startswith(b"{\\rtf"):
-        return _format("rtf")
+        return FORMATS["rtf"]
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _packed(data)
     for magic, what in _STRANGERS:
@@ -182,14 +171,14 @@ def _by_magic(data: bytes) -> Format | None:
 def _packed(data: bytes) -> Format:
     # The archive is opened in the child only; names stand in it as plain bytes.
     if b"mimetypeapplication/vnd.oasis.opendocument.text" in data[:200]:
-        return _format("odt")
+        return FORMATS["odt"]
     for inside, name in (
         (b"word/document", "docx"),
         (b"xl/workbook", "xlsx"),
         (b"ppt/presentation", "pptx"),
     ):
         if inside in data:
-            return _format(name)
+            return FORMATS[name]
     for inside, what in (
         (b"application/epub+zip", phrase("kind.epub")),
         (b"content.xml", phrase("kind.opendocument")),
@@ -202,18 +191,236 @@ def _packed(data: bytes) -> Format:
 def _textual(data: bytes) -> Format:
     head = data[:4096].removeprefix(b"\xef\xbb\xbf")
     if _HTML.match(head):
-        return _format("html")
+        return FORMATS["html"]
     if _MBOX.match(head):
-        return _format("mbox")
+        return FORMATS["mbox"]
     lines = head.splitlines()[:12]
     if sum(bool(_MAIL.match(line)) for line in lines) >= 3 and _MAIL.match(head):
-        return _format("eml")
+        return FORMATS["eml"]
     return FORMATS["text"]
-
-
-def _format(name: str) -> Format:
-    return FORMATS.get(name) or FORMATS["text"]
 
 
 def _unknown(what: Phrase) -> InputError:
     return InputError("input.no-reader", what=what, code="input-format")
+
+
+MAIN: Final = "main"
+ATTACHMENT: Final = "attachment"
+QUOTED: Final = "quoted"
+ALTERNATIVE: Final = "alternative"
+ROLES: Final = (MAIN, ATTACHMENT, QUOTED, ALTERNATIVE)
+"""What a part is to its file. Main parts and attachments are audited unless others are asked for;
+quoted passages and alternative readings of the same words only when they are named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extract:
+    """One text that a reader found in a file.
+
+    Attributes:
+        text: As faithful as the format allows.
+        part: Which part of the file; empty when the file is one text.
+        role: One of :data:`ROLES`.
+        encoding: How bytes became text; ``""`` where the format leaves no choice.
+        encoding_source: How the encoding was chosen (:mod:`.encodings`).
+        transforms: What was done to the characters.
+        notes: What was left out or is uncertain.
+        pages: Where each page, or slide, begins, in characters; empty where there are none.
+    """
+
+    text: str
+    part: str = ""
+    role: str = MAIN
+    encoding: str = ""
+    encoding_source: str = ""
+    transforms: tuple[Transform, ...] = ()
+    notes: tuple[Sentence, ...] = ()
+    pages: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, decoded: DecodedText, text: str, part: str = "", **more: Any) -> Extract:
+        """Return a text of bytes that were decoded; ``more`` are further attributes."""
+        encoding, source = decoded.encoding, decoded.source
+        return cls(text=text, part=part, encoding=encoding, encoding_source=source, **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """What the user may say about a file.
+
+    Attributes:
+        encoding: Use this one; None chooses by :mod:`.encodings`.
+        format: A name of :data:`.formats.FORMATS`; None looks at the content, then at the name.
+        field: For JSON: the field that holds the text; None takes the first known name.
+
+    Raises:
+        InputError: There is no such encoding or format: wrong use, no fault of a file.
+    """
+
+    encoding: str | None = None
+    format: str | None = None
+    field: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoding is not None:
+            check_encoding(self.encoding)
+        if self.format is not None and self.format not in FORMATS:
+            raise InputError(
+                "choice.unknown", known=", ".join(FORMATS), name=self.format, code="usage"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document(Extract):
+    """A text under audit, and where it came from.
+
+    Attributes:
+        name: For people: the file's name, ``-`` or ``pasted text``; it and the part are kept as
+            :func:`~pura.base.numerals.visible` writes them.
+        sha256: Of the original bytes of the whole file.
+        size_bytes: Of the original bytes of the whole file.
+        format: Name of the format, e.g. ``docx``; ``text`` for plain and pasted text.
+    """
+
+    name: str
+    sha256: str
+    size_bytes: int
+    format: str = "text"
+
+    def __post_init__(self) -> None:
+        """Make name and part harmless once, for all that will ever show them."""
+        object.__setattr__(self, "name", visible(self.name))
+        object.__setattr__(self, "part", visible(self.part))
+
+    @property
+    def title(self) -> str:
+        """Name and part for people."""
+        return f"{self.name} · {self.part}" if self.part else self.name
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the text in UTF-8, hex: by it equal texts of different files are known."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnreadPart:
+    """A part of a file that no text under audit can be made of.
+
+    Attributes:
+        part: Which; as of a :class:`Document`.
+        role: One of :data:`ROLES`.
+        error: Why.
+    """
+
+    part: str
+    role: str
+    error: InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extraction:
+    """One file, read: all texts that it holds.
+
+    Attributes:
+        name: The file's name.
+        sha256: Of its bytes.
+        size_bytes: Of its bytes.
+        format: Name of the format that it was read as.
+        documents: All parts, in reading order; never empty.
+        unread: Parts without a usable text.
+    """
+
+    name: str
+    sha256: str
+    size_bytes: int
+    format: str
+    documents: tuple[Document, ...]
+    unread: tuple[UnreadPart, ...] = ()
+
+    @property
+    def chosen(self) -> tuple[Document, ...]:
+        """The parts that are audited when nobody asks for others."""
+        found = tuple(d for d in self.documents if d.role in (MAIN, ATTACHMENT))
+        return found or self.documents[:1]
+
+    def missed(self, parts: Sequence[str] = ()) -> tuple[UnreadPart, ...]:
+        """Return what would have been chosen, had it been readable.
+
+        Args:
+            parts: As for :func:`~pura.documents.reading.choose`.
+        """
+        if "all" in parts:
+            return self.unread
+        if parts:
+            return tuple(one for one in self.unread if one.part in parts)
+        return tuple(one for one in self.unread if one.role in (MAIN, ATTACHMENT))
+
+
+MAX_FILE_BYTES: Final = 64 << 20
+"""Bytes of one file; a text of MAX_CHARACTERS in the widest encoding is far below."""
+MAX_CHARACTERS: Final = 2_000_000
+"""Code points of one text: about 500 000 tokens, an hour on a slow processor."""
+MAX_PARTS: Final = 10_000
+"""Texts that one file may give: rows, cells, messages, attachments."""
+MAX_TOTAL_CHARACTERS: Final = 16_000_000
+"""Code points of all texts of one file together."""
+MAX_ANSWER_BYTES: Final = 128 << 20
+"""Bytes that the child may send back; JSON writes one character in up to six bytes."""
+
+CHILD_MEMORY_BYTES: Final = 1 << 30
+"""Address space of the child, where the system can limit it."""
+CHILD_CPU_SECONDS: Final = 30
+"""Processor time of the child."""
+CHILD_WALL_SECONDS: Final = 60.0
+"""Time on the clock, from start to answer."""
+CHILD_OPEN_FILES: Final = 3
+"""Descriptors of the child: input, output, errors. With these taken it can open nothing."""
+
+MAX_UNPACKED_BYTES: Final = 64 << 20
+"""Bytes that one part of a packed document (docx, odt, xlsx, pptx) may unpack to."""
+MAX_PACKED_ENTRIES: Final = 10_000
+"""Entries of a packed document."""
+MAX_MAIL_DEPTH: Final = 20
+"""Levels of MIME parts and forwarded messages inside one another."""
+MAX_MAIL_PARTS: Final = 1000
+"""MIME parts of one message."""
+MAX_MAIL_HEADER_BYTES: Final = 8 << 10
+"""Bytes of one header that says what a MIME part is; honest ones have a few hundred."""
+MAX_MAIL_HEADERS_BYTES: Final = 256 << 10
+"""Bytes of all such headers of one message together."""
+MAX_MAIL_PARAMETERS: Final = 200
+"""Parameters and comments of one such header; a long name in pieces has some thirty."""
+MAX_PAGES: Final = 5000
+"""Pages of a PDF."""
+MAX_JSON_DEPTH: Final = 100
+"""Levels of nesting of JSON."""
+
+
+def over(key: str, /, **values: Value) -> InputError:
+    """Return the refusal that names a limit."""
+    return InputError(key, code="input-limit", **values)
+
+
+def check(extracts: list[Extract]) -> None:
+    """Refuse an answer that is over a limit.
+
+    Raises:
+        InputError: Too many parts or characters.
+    """
+    if len(extracts) > MAX_PARTS:
+        raise over("limit.texts", most=MAX_PARTS)
+    if sum(len(e.text) for e in extracts) > MAX_TOTAL_CHARACTERS:
+        raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
+
+
+def memory() -> InputError:
+    """Return the refusal of a file that needs too much memory."""
+    return over("limit.memory", mebibytes=CHILD_MEMORY_BYTES >> 20)
+
+
+def damaged(label: str, why: Phrase | None = None) -> InputError:
+    """Return the refusal of a file that its parser cannot understand, with the reason if known."""
+    if why is None:
+        return InputError("input.damaged", label=label, code="input-damaged")
+    return InputError("input.damaged-why", label=label, why=why, code="input-damaged")

@@ -1,43 +1,214 @@
-"""Read a file of any format: open, tell the format, parse in the cage, take back facts only."""
+"""From a file of any format, bytes or pasted text to the texts in it.
+
+A file is opened once, checked and hashed; its format is told; a child in the cage parses it, and
+only facts are taken back.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import signal
+import stat
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import BinaryIO, Final
 
-from pura.base.caged_child import converse, start_child
+from pura.base import decoder
 from pura.base.catalogue import phrase, quoted
-from pura.base.errors import InputError, PuraError, RecordError
+from pura.base.errors import InputError, RecordError
 from pura.base.numerals import visible
-from pura.base.process import NOT_SHUT_STATUS
-from pura.documents import values
-from pura.documents.encodings import Preview, previews
-from pura.documents.formats import FORMATS, Format, tell, textual
-from pura.documents.opening import (
-    check_size,
-    check_text,
-    from_bytes,
-    read_bytes_of,
-    read_standard_input,
-)
-from pura.documents.values import (
+from pura.base.process import NOT_SHUT_STATUS, converse, start_child
+from pura.documents import formats
+from pura.documents.encodings import Preview, decode, previews
+from pura.documents.formats import (
+    FORMATS,
+    MAX_CHARACTERS,
+    MAX_FILE_BYTES,
     ROLES,
     Document,
     Extract,
     Extraction,
+    Format,
     ReadOptions,
     UnreadPart,
     check,
     damaged,
     memory,
+    over,
+    tell,
+    textual,
 )
-from pura.record.surroundings import Transform
-from pura.words.sentences import Sentence, fill, findings
+from pura.words.sentences import fill, findings
+
+
+def from_text(text: str, *, name: str = "pasted text") -> Document:
+    """Make a document of text that never was a file.
+
+    Raises:
+        InputError: Empty, too long, or not encodable (see :func:`check_text`).
+    """
+    check_text(text)
+    data = text.encode()
+    return Document(
+        name=name,
+        text=text,
+        sha256=hashlib.sha256(data).hexdigest(),
+        size_bytes=len(data),
+        encoding="text",
+    )
+
+
+def from_bytes(data: bytes, *, name: str, encoding: str | None = None) -> Document:
+    """Decode the bytes of a plain-text file (:mod:`.encodings` says how)."""
+    check_size(len(data))
+    decoded = decode(data, chosen=encoding)
+    check_text(decoded.text)
+    return Document(
+        name=name,
+        text=decoded.text,
+        sha256=hashlib.sha256(data).hexdigest(),
+        size_bytes=len(data),
+        encoding=decoded.encoding,
+        encoding_source=decoded.source,
+    )
+
+
+def check_size(size: int) -> None:
+    """Refuse a file that is too large.
+
+    Raises:
+        InputError: More than MAX_FILE_BYTES.
+    """
+    if size > MAX_FILE_BYTES:
+        raise over("limit.file", mebibytes=MAX_FILE_BYTES >> 20)
+
+
+def check_text(text: str) -> None:
+    """Refuse what cannot be audited, before any work is done.
+
+    Raises:
+        InputError: Empty, only white space, too long, NUL characters or lone surrogates.
+    """
+    if not text.strip():
+        raise InputError("input.empty", code="input-empty")
+    if len(text) > MAX_CHARACTERS:
+        raise over("limit.text", count=len(text), most=MAX_CHARACTERS)
+    if "\x00" in text:
+        raise InputError("input.nul")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError("input.surrogates") from None
+
+
+# A pipe without a writer must not stop the program, and a terminal not become ours.
+_FLAGS: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_CHUNK: Final = 1 << 20
+
+
+def read_bytes_of(path: Path, *, follow_links: bool = True) -> bytes:
+    """Read a file whole.
+
+    Size and kind are those of the open file, not of the name, which may have moved meanwhile. A
+    file that changes under the reader is refused: the hash would name bytes that never were a file.
+
+    Args:
+        path: Where it is.
+        follow_links: False refuses a name that is a symbolic link (as folders are read).
+
+    Raises:
+        InputError: Missing, unreadable, not a regular file, too large, or changing.
+    """
+    flags = _FLAGS if follow_links else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        handle = os.open(path, flags)
+    except (OSError, ValueError) as error:
+        if isinstance(error, IsADirectoryError) or (os.name == "nt" and path.is_dir()):
+            raise _folder() from None
+        number = getattr(error, "errno", None)
+        why = phrase("reason.system", why=number) if number else phrase("reason.name")
+        raise InputError("input.read", why=why, code="input-unreadable") from None
+    try:
+        _check_kind(os.fstat(handle).st_mode)
+    except BaseException:
+        os.close(handle)
+        raise
+    with os.fdopen(handle, "rb", buffering=0) as file:
+        return _read(file)
+
+
+def digest_of(path: Path, beat: Callable[[], None] = lambda: None) -> tuple[str, int]:
+    """Return SHA-256 and size of a file that could not be made a text of; nothing is kept of it.
+
+    Args:
+        path: Where it is.
+        beat: Called often; may raise.
+
+    Returns:
+        The digest, and the number of bytes; "" and 0 where they cannot be read.
+    """
+    digest, size = hashlib.sha256(), 0
+    try:
+        handle = os.open(path, _FLAGS)
+        with os.fdopen(handle, "rb", buffering=0) as file:
+            _check_kind(os.fstat(file.fileno()).st_mode)
+            while piece := file.read(_CHUNK):
+                beat()
+                digest.update(piece)
+                size += len(piece)
+    except (OSError, ValueError, InputError):
+        return "", 0
+    return digest.hexdigest(), size
+
+
+def read_standard_input() -> bytes:
+    """Read standard input to its end, or to one byte beyond the limit."""
+    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+    check_size(len(data))
+    return data
+
+
+def _read(file: BinaryIO) -> bytes:
+    before = os.fstat(file.fileno())
+    check_size(before.st_size)
+    pieces, size = [], 0
+    try:
+        while piece := file.read(_CHUNK):
+            pieces.append(piece)
+            size += len(piece)
+            if size > before.st_size:
+                break  # it grows; how far does not matter
+        after = os.fstat(file.fileno())
+    except OSError as error:
+        raise InputError(
+            "input.read", why=phrase("reason.system", why=error.errno or 0), code="input-unreadable"
+        ) from None
+    same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    if not same or size != after.st_size:
+        raise InputError("input.changed", code="input-changed")
+    return b"".join(pieces)
+
+
+def _check_kind(mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise _folder()
+    if not stat.S_ISREG(mode):
+        raise InputError("input.read", why=phrase("reason.special"), code="input-unreadable")
+
+
+def _folder() -> InputError:
+    return InputError("input.folder", code="input-folder")
+
 
 CHILD: Final = "pura.documents.child"
 
@@ -64,28 +235,24 @@ def read_caged(
     try:
         child = start_child(CHILD)
     except OSError as error:
-        raise _unstarted(error) from None
+        raise InputError("reader.start", why=error.errno or 0, code="input-crash") from None
     ending = converse(
         child,
         head + data,
-        seconds=values.CHILD_WALL_SECONDS,
-        most=values.MAX_ANSWER_BYTES,
+        seconds=formats.CHILD_WALL_SECONDS,
+        most=formats.MAX_ANSWER_BYTES,
         beat=beat,
     )
     return _judge(ending.status, ending.answer, form, late=ending.late)
 
 
-def _unstarted(error: OSError) -> InputError:
-    return InputError("reader.start", why=error.errno or 0, code="input-crash")
-
-
 def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extract]:
     if late:
-        raise values.over("limit.time", seconds=f"{values.CHILD_WALL_SECONDS:g}")
-    if len(answer) > values.MAX_ANSWER_BYTES:
-        raise values.over("limit.file", mebibytes=values.MAX_ANSWER_BYTES >> 20)
+        raise formats.over("limit.time", seconds=f"{formats.CHILD_WALL_SECONDS:g}")
+    if len(answer) > formats.MAX_ANSWER_BYTES:
+        raise formats.over("limit.file", mebibytes=formats.MAX_ANSWER_BYTES >> 20)
     if status == -getattr(signal, "SIGXCPU", 0) != 0:
-        raise values.over("limit.time", seconds=values.CHILD_CPU_SECONDS)
+        raise formats.over("limit.time", seconds=formats.CHILD_CPU_SECONDS)
     if status == NOT_SHUT_STATUS:
         raise InputError("reader.cage", code="input-crash")
     if status != 0:
@@ -96,7 +263,7 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
     try:
         reply = json.loads(answer)
         if "error" in reply:
-            raise _refusal(reply["error"])
+            raise InputError.unpacked(reply["error"])
         extracts = [_extract(item) for item in reply["extracts"]]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RecordError):
         raise damaged(form.label, phrase("reader.no-answer")) from None
@@ -104,47 +271,20 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
     return extracts
 
 
-def _refusal(found: dict[str, Any]) -> PuraError:
-    return InputError.unpacked(found)
-
-
-def _extract(item: dict[str, Any]) -> Extract:
-    if item["role"] not in ROLES:
-        raise ValueError("role")
-    return Extract(
-        text=str(item["text"]),
-        part=str(item["part"]),
-        role=str(item["role"]),
-        encoding=str(item["encoding"]),
-        encoding_source=str(item["encoding_source"]),
-        transforms=tuple(
-            Transform(name=_change(t), count=int(t["count"]), note=_sentences(t["note"]))
-            for t in item["transforms"]
-        ),
-        notes=_sentences(item["notes"]),
-        pages=_pages(item["pages"], len(item["text"])),
-    )
-
-
-def _pages(starts: list[int], length: int) -> tuple[int, ...]:
-    found = tuple(map(int, starts))
-    if len(found) > values.MAX_PAGES or [*found] != sorted(found):
-        raise ValueError("pages")
-    if found and not (found[0] >= 0 and found[-1] <= length):
-        raise ValueError("pages")
-    return found
-
-
-def _change(item: dict[str, Any]) -> str:
-    if f"change.{item['name']}" not in findings():
-        raise ValueError("no such change")
-    return str(item["name"])
-
-
-def _sentences(items: list[dict[str, Any]]) -> tuple[Sentence, ...]:
-    found = tuple(Sentence(key=str(one["key"]), values=dict(one["values"])) for one in items)
-    for one in found:
-        fill(one, "en")  # every key is known and every blank has its value, or it is refused
+def _extract(item: object) -> Extract:
+    """Take a text as the child sent it, if every part of it is as a reader makes it."""
+    found = decoder.decode(Extract, item)
+    starts = list(found.pages)
+    changes = all(f"change.{one.name}" in findings() for one in found.transforms)
+    ordered = len(starts) <= formats.MAX_PAGES and starts == sorted(starts)
+    inside = not starts or (starts[0] >= 0 and starts[-1] <= len(found.text))
+    if found.role not in ROLES or not (changes and ordered and inside):
+        raise ValueError("extract")
+    for note in (found.notes, *(one.note for one in found.transforms)):
+        if isinstance(note, str):
+            raise ValueError("note")
+        for one in note:
+            fill(one, "en")  # the key is known and every blank has its value, or it is refused
     return found
 
 
@@ -187,8 +327,8 @@ def read_data(
 ) -> Extraction:
     """Read the bytes of a file of any format; see :func:`read_document`."""
     check_size(len(data))
-    form = _format(data, name, options)
-    if not form.module:
+    form = tell(data, name) if options.format is None else FORMATS[options.format]
+    if not form.reader:
         try:
             document = from_bytes(data, name=name, encoding=options.encoding)
         except InputError as error:
@@ -246,12 +386,6 @@ def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]
     return tuple(d for d in extraction.documents if d.part in parts)
 
 
-def _format(data: bytes, name: str, options: ReadOptions) -> Format:
-    if options.format is None:
-        return tell(data, name)
-    return FORMATS[options.format]
-
-
 def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> Extraction:
     digest = hashlib.sha256(data).hexdigest()
     documents: list[Document] = []
@@ -265,9 +399,12 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
             part = UnreadPart(part=visible(extract.part), role=extract.role, error=error)
             unread.append(part)
             continue
-        documents.append(_document(extract, name, form, digest, len(data)))
+        found = {**vars(extract), "encoding": extract.encoding or "unicode"}
+        documents.append(
+            Document(name=name, sha256=digest, size_bytes=len(data), format=form.name, **found)
+        )
     if not documents:
-        raise first or InputError("input.no-text", label=form.label, code="input-empty")
+        raise first or InputError("input.empty", code="input-empty")
     return Extraction(
         name=name,
         sha256=digest,
@@ -275,21 +412,4 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
         format=form.name,
         documents=tuple(documents),
         unread=tuple(unread),
-    )
-
-
-def _document(extract: Extract, name: str, form: Format, digest: str, size: int) -> Document:
-    return Document(
-        name=name,
-        text=extract.text,
-        sha256=digest,
-        size_bytes=size,
-        encoding=extract.encoding or "unicode",
-        format=form.name,
-        part=extract.part,
-        role=extract.role,
-        encoding_source=extract.encoding_source,
-        transforms=extract.transforms,
-        notes=extract.notes,
-        pages=extract.pages,
     )

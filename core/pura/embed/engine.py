@@ -220,13 +220,13 @@ class Ordered:
         )
 
 
-def lay_out(logits: torch.Tensor, profile: Profile, room: torch.Tensor | None = None) -> Ordered:
+def lay_out(logits: torch.Tensor, profile: Profile, buffer: torch.Tensor | None = None) -> Ordered:
     """Return the distributions of some logits.
 
     Args:
         logits: float [B, V] by rank, on a device that knows float64.
         profile: Names temperature, top-k and top-p.
-        room: float64 [2, B, V] to work in, if it is used again and again: fresh memory of that
+        buffer: float64 [2, B, V] to work in, if it is used again and again: fresh memory of that
             size costs as much as the work. What is returned lies in it.
     """
     import torch
@@ -239,7 +239,7 @@ def lay_out(logits: torch.Tensor, profile: Profile, room: torch.Tensor | None = 
         cdf = torch.cumsum(weights, dim=1)
         return Ordered(probabilities=weights, cdf=cdf, entropy_bits=entropy)
     # One exponential a token and no logarithm: H = log Z - E[x].
-    first, second = (None, None) if room is None else room
+    first, second = (None, None) if buffer is None else buffer
     scaled = logits.to(torch.float64, copy=True) if first is None else first.copy_(logits)
     if profile.temperature != 1.0:
         scaled.div_(profile.temperature)
@@ -297,15 +297,15 @@ class Drawn:
 class MarkingEngine:
     """Chooses the next token of every row that runs.
 
-    Each row has its own key, payload, profile, history and dice, so a text is marked as if it were
-    generated alone. Not for several threads at once.
+    Each row has its own key, payload, profile, history and randomness, so a text is marked as if it
+    were generated alone. Not for several threads at once.
     """
 
     def __init__(self) -> None:
         self._rows: dict[int, MarkedRow] = {}
         self._next = 0
         self._orders: dict[tuple[str | None, int, int, torch.device], torch.Tensor] = {}
-        self._room: torch.Tensor | None = None
+        self._buffer: torch.Tensor | None = None
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -445,7 +445,7 @@ class MarkingEngine:
         lines = [line for line, _ in some]
         orders = [self._order(row, logits.shape[1], logits.device) for _, row in some]
         by_rank = _permuted(logits, lines, orders)
-        ordered = lay_out(by_rank, some[0][1].profile, self._room_for(by_rank))
+        ordered = lay_out(by_rank, some[0][1].profile, self._buffer_for(by_rank))
         entropy = ordered.entropy_bits.cpu().numpy()
         points = np.zeros(len(some))
         for at, (line, row) in enumerate(some):
@@ -464,15 +464,15 @@ class MarkingEngine:
             else:
                 drawn.tokens[line] = -1
 
-    def _room_for(self, logits: torch.Tensor) -> torch.Tensor | None:
+    def _buffer_for(self, logits: torch.Tensor) -> torch.Tensor | None:
         """Return memory to work in on a processor; elsewhere torch keeps what was freed."""
         import torch
 
         if logits.device.type != "cpu":
             return None
-        if self._room is None or self._room.numel() < 2 * logits.numel():
-            self._room = torch.empty(2 * logits.numel(), dtype=torch.float64)
-        return self._room[: 2 * logits.numel()].view(2, *logits.shape)
+        if self._buffer is None or self._buffer.numel() < 2 * logits.numel():
+            self._buffer = torch.empty(2 * logits.numel(), dtype=torch.float64)
+        return self._buffer[: 2 * logits.numel()].view(2, *logits.shape)
 
     def _order(self, row: MarkedRow, width: int, device: torch.device) -> torch.Tensor:
         """Return the secret order of a row, and where it is not known yet, work it out."""

@@ -34,15 +34,8 @@ def check_fit(model: LanguageModel, profile: Profile, keys: Sequence[SecretKey |
     Raises:
         ProfileError: Says what does not fit.
     """
-    if profile.vocab_size != model.vocab_size:
-        raise ProfileError(
-            "fitness.vocabulary",
-            vocab_size=profile.vocab_size,
-            model=model.name,
-            there=model.vocab_size,
-            code="profile-tokenizer",
-        )
-    if profile.tokenizer not in (None, model.tokenizer_fingerprint):
+    named = profile.tokenizer not in (None, model.tokenizer_fingerprint)
+    if named or profile.vocab_size != model.vocab_size:
         raise ProfileError("fitness.tokenizer", model=model.name, code="profile-tokenizer")
     check_keys(profile, keys)
 
@@ -240,11 +233,11 @@ def generate_batch(
     check_fit(model, profile, keys_each)
     starts = [prompt_ids(model, prompt, profile, chat=chat) for prompt in prompts]
     _check_lengths(model, starts, tokens, batch_size)
-    rng = rngs_for(seed, count)
+    rngs = rngs_for(seed, count)
     engine = MarkingEngine()
     rows = [
-        engine.add(key, payload, profile, die)
-        for key, payload, die in zip(keys_each, payloads, rng, strict=True)
+        engine.add(key, payload, profile, rng)
+        for key, payload, rng in zip(keys_each, payloads, rngs, strict=True)
     ]
     parts = [
         _Part(model, starts[s], engine, rows[s], ignore_eos)

@@ -2,7 +2,7 @@
 
 It has the last word: it applies the profile's own temperature, top-k and top-p, chooses the token
 and leaves nothing else standing, so sampling and greedy search give the same text. Whatever the
-library does to the scores afterwards cannot change it. docs/how-to/serving.md shows how to plug it in.
+library does to the scores afterwards cannot change it. serving.md shows how to plug it in.
 
 This module imports torch and transformers as the serving stack has set them up; it touches no
 switch of theirs.
@@ -198,10 +198,10 @@ class PuraLogitsProcessor(LogitsProcessor):
             raise GenerationError("generate.logits", logits=scores.shape[-1])
         if _looks_like_beams(input_ids, scores):
             _refuse(_BEAMS)
-        rng = rngs_for(self._seed, rows)
+        rngs = rngs_for(self._seed, rows)
         return [
-            self._engine.add(key, payload, self._sampling, die)
-            for key, payload, die in zip(keys, payloads, rng, strict=True)
+            self._engine.add(key, payload, self._sampling, rng)
+            for key, payload, rng in zip(keys, payloads, rngs, strict=True)
         ]
 
     def _check_step(self, input_ids: torch.Tensor) -> None:

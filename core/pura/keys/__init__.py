@@ -1,9 +1,8 @@
 """Keys in safe hands: the keyring by allow-list, encrypted key files, deployment keys."""
 
-from pura.keys.backends import MAX_ENTRY, SERVICE, Backend, find_backend
+from pura.keys.backends import MAX_ENTRY, SERVICE, Backend, State, exposures, find_backend, words
 from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, KeyRole, Place
 from pura.keys.epochs import derive_key
-from pura.keys.faults import State, exposures, words
 from pura.keys.folder import KeyFolder
 from pura.keys.sealed import (
     MIN_PASSPHRASE,
@@ -14,9 +13,8 @@ from pura.keys.sealed import (
     passphrase_bytes,
     write_key_file,
 )
-from pura.keys.secret import Secret
-from pura.keys.session import KeyRef, SessionKeys
-from pura.keys.store import KeyStore, KeyStoreState
+from pura.keys.session import KeyRef, Secret, SessionKeys
+from pura.keys.store import KeyStore
 
 __all__ = [
     "MAX_ENTRY",
@@ -32,7 +30,6 @@ __all__ = [
     "KeyRef",
     "KeyRole",
     "KeyStore",
-    "KeyStoreState",
     "Place",
     "Secret",
     "SessionKeys",

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pura.base.catalogue import phrase
+from pura.base.decoder import decode
 from pura.base.errors import KeyStoreError
 from pura.base.files import file_lock, open_regular, write_atomic
 from pura.base.json_text import read_json
@@ -96,16 +97,14 @@ class Index:
         try:
             with open_regular(self._path) as file:
                 data = read_json(file.read(_MAX_INDEX).decode("utf-8"))
-            if not isinstance(data, list):  # an empty object would pass for no keys at all
-                raise TypeError("not a list")
-            found = [_entry(row) for row in data]
+            found = decode(tuple[KeyEntry, ...], data, sparse=True)
             if len({entry.name for entry in found}) != len(found):
                 raise ValueError("a name twice")
         except FileNotFoundError:
             if self._path.is_symlink():  # to nowhere: writing would put another list in its place
                 raise KeyStoreError("key.list-damaged", code="key-index") from None
             return ()
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        except (OSError, ValueError, RecursionError):
             raise KeyStoreError("key.list-damaged", code="key-index") from None
         return tuple(sorted(found, key=lambda entry: entry.name.casefold()))
 
@@ -149,17 +148,6 @@ class Index:
 
 def _unwritable(error: OSError) -> KeyStoreError:
     return KeyStoreError("key.list-write", why=error.errno or 0, code="key-index")
-
-
-def _entry(row: dict[str, Any]) -> KeyEntry:
-    known = {field.name for field in fields(KeyEntry)}
-    if row.keys() - known or not all(isinstance(value, str) for value in row.values()):
-        raise ValueError
-    typed = {
-        "role": KeyRole(row.get("role", "single")),
-        "place": Place(row.get("place", "keyring")),
-    }
-    return KeyEntry(**(row | typed))
 
 
 def check_name(name: str, entries: tuple[KeyEntry, ...] = ()) -> str:

@@ -33,15 +33,18 @@ def derive_key(master: SecretKey, label: str) -> SecretKey:
     Raises:
         KeyFormatError: The label is empty, too long or not printable.
     """
-    info = deployment_label(label).encode()
-    secret = master.copy_secret()
+    return _derived(master, DEPLOYMENT_SALT, deployment_label(label))
+
+
+def _derived(key: SecretKey, salt: bytes, info: str) -> SecretKey:
+    secret = key.copy_secret()
     try:
-        derived = bytearray(HKDF(SHA256(), KEY_BYTES, DEPLOYMENT_SALT, info).derive(bytes(secret)))
-        key = SecretKey(derived)
+        derived = bytearray(HKDF(SHA256(), KEY_BYTES, salt, info.encode()).derive(bytes(secret)))
+        found = SecretKey(derived)
         wipe_buffer(derived)
     finally:
         wipe_buffer(secret)
-    return key
+    return found
 
 
 def deployment_label(label: str) -> str:
@@ -75,16 +78,7 @@ def epoch_key(key: SecretKey, epoch: str) -> SecretKey:
         KeyFormatError: It is none of them.
     """
     first_day(epoch)
-    secret = key.copy_secret()
-    try:
-        derived = bytearray(
-            HKDF(SHA256(), KEY_BYTES, EPOCH_SALT, epoch.encode()).derive(bytes(secret))
-        )
-        found = SecretKey(derived)
-        wipe_buffer(derived)
-    finally:
-        wipe_buffer(secret)
-    return found
+    return _derived(key, EPOCH_SALT, epoch)
 
 
 def is_epoch(text: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Final
 from pura.base.catalogue import phrase
 from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.base.files import file_lock, make_private, open_regular, write_atomic
-from pura.keys.faults import State, fault
+from pura.keys.backends import State, fault
 from pura.keys.sealed import (
     MAX_FILE,
     SUFFIX,

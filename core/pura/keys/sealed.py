@@ -1,4 +1,9 @@
-"""Encrypted key files: one key under a passphrase, in any of its forms (docs/key-formats.md)."""
+"""Encrypted key files: one key under a passphrase, in any of its forms (key-formats.md).
+
+And the secret of another program's mark, sealed under a key of ours. A profile of such a mark
+carries it; whoever lacks the key reads nothing. AES-256-GCM under a key that is derived for this
+purpose alone; scheme and form are authenticated with it.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,15 @@ import json
 import os
 import struct
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import GCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
@@ -148,7 +154,7 @@ def unseal(text: bytes, passphrase: bytearray) -> bytearray:
     content = bytearray(size + 15)  # the cipher wants room for one block more
     try:
         if not hmac.compare_digest(head[_HEADER.size :], _key_check(keys, header)):
-            raise _wrong_passphrase()
+            raise KeyFormatError("passphrase.wrong", code="key-file-passphrase")
         cipher = Cipher(AES(memoryview(keys)[:32]), GCM(nonce, tag)).decryptor()
         cipher.authenticate_additional_data(head)
         cipher.update_into(body, content)
@@ -233,10 +239,6 @@ def _damaged() -> KeyFormatError:
     return KeyFormatError("key.file-damaged", code="key-file-damaged")
 
 
-def _wrong_passphrase() -> KeyFormatError:
-    return KeyFormatError("passphrase.wrong", code="key-file-passphrase")
-
-
 def _unknown_version() -> KeyFormatError:
     return KeyFormatError("key.file-version", code="key-file-version")
 
@@ -244,6 +246,15 @@ def _unknown_version() -> KeyFormatError:
 _KEY: Final = 1
 _VERIFIER: Final = 2
 _HEX: Final = 2 * KEY_BYTES
+_FACTS: Final = {
+    "name": MAX_NAME,
+    "created": 40,
+    "note": MAX_NOTE,
+    "role": 10,
+    "master": 16,
+    "deployment": 80,
+}
+"""What a file says of its key, and the greatest length of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,15 +284,7 @@ class KeyFile:
     @classmethod
     def of(cls, key: SecretKey, entry: KeyEntry) -> KeyFile:
         """Join a key and its entry."""
-        return cls(
-            key=key,
-            name=entry.name,
-            created=entry.created,
-            note=entry.note,
-            role=entry.role,
-            master=entry.master,
-            deployment=entry.deployment,
-        )
+        return cls(key=key, **{name: getattr(entry, name) for name in _FACTS})
 
 
 def write_key_file(
@@ -292,14 +295,7 @@ def write_key_file(
     random: Callable[[int], bytes] = os.urandom,
 ) -> bytes:
     """Return the encrypted file of a key."""
-    facts = {
-        "name": content.name,
-        "created": content.created,
-        "note": content.note,
-        "role": content.role.value,
-        "master": content.master,
-        "deployment": content.deployment,
-    }
+    facts = {name: getattr(content, name) for name in _FACTS}
     text = json.dumps({k: v for k, v in facts.items() if v}, ensure_ascii=False).encode()
     secret = content.key.copy_secret()
     plain = bytearray([_VERIFIER if content.verifier else _KEY]) + secret + text
@@ -332,20 +328,11 @@ def read_key_file(data: bytes, passphrase: bytearray) -> KeyFile:
 
 
 def _facts(found: dict[str, Any]) -> dict[str, Any]:
-    limits = {
-        "name": MAX_NAME,
-        "created": 40,
-        "note": MAX_NOTE,
-        "master": 16,
-        "deployment": 80,
-    }
-    facts: dict[str, Any] = {}
-    for name, limit in limits.items():
-        value = found.get(name, "")
-        if not isinstance(value, str) or len(value) > limit or not value.isprintable():
+    facts = {name: found.get(name, "") for name in _FACTS}
+    for name, value in facts.items():
+        if not isinstance(value, str) or len(value) > _FACTS[name] or not value.isprintable():
             raise ValueError
-        facts[name] = value
-    return facts | {"role": KeyRole(found.get("role", "single"))}
+    return facts | {"role": KeyRole(facts["role"] or KeyRole.SINGLE)}
 
 
 def parse_key(data: bytes, ask: Callable[[], bytearray] | None = None) -> KeyFile:
@@ -395,3 +382,123 @@ def load_key(path: Path, ask: Callable[[], bytearray] | None = None) -> KeyFile:
 
 def _no_key() -> KeyFormatError:
     return KeyFormatError("key.not-a-key", hex=_HEX, key_bytes=KEY_BYTES)
+
+
+MAX_NUMBERS: Final = 256
+_USUAL_HASHING_KEY: Final = 15_485_863  # of transformers, where the settings name none
+_LABEL: Final = b"pura-foreign-1"
+_NONCE: Final = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignSettings:
+    """What the settings file of another program says.
+
+    Attributes:
+        scheme: As a profile names it.
+        settings: Those of its :data:`~pura.scheme.foreign.FOREIGN` settings that are no secret.
+        secret: Its numbers. Hazard: in the clear.
+    """
+
+    scheme: str
+    settings: Mapping[str, Any]
+    secret: tuple[int, ...] = field(repr=False)
+
+
+def foreign_settings(data: object, width: int | None) -> ForeignSettings | None:
+    """Read the settings of another program's mark, its secret included.
+
+    Args:
+        data: Parsed JSON: ``--watermark-config`` of vLLM, or the settings of SynthID-Text or of
+            green lists as transformers writes them.
+        width: Rows of the generating model's output; None where that is not known yet.
+
+    Returns:
+        The settings; None where they are of no scheme that is known here, or cannot be right.
+    """
+    if not isinstance(data, Mapping):
+        return None
+    if data.get("algorithm", "gumbel") in ("gumbel", "dual_key_gumbel") and "key" in data:
+        if data.get("prf", "philox") != "philox":
+            return None
+        dual = data.get("algorithm") == "dual_key_gumbel"
+        alpha = data.get("alpha", 0.1) if dual else None
+        settings = {"context_width": data.get("context_width", 4), "alpha": alpha}
+        return _checked("gumbel-max", settings, [data["key"]], low=0, high=2**64)
+    if isinstance(data.get("keys"), list) and "ngram_len" in data:
+        length = data["ngram_len"]
+        settings = {
+            "context_width": length - 1 if type(length) is int else length,
+            "table_size": data.get("sampling_table_size", 1 << 16),
+            "table_seed": data.get("sampling_table_seed", 0),
+        }
+        return _checked("synthid-text", settings, data["keys"], low=-(2**63), high=2**63)
+    if "greenlist_ratio" in data or "seeding_scheme" in data:
+        settings = {
+            "context_width": data.get("context_width", 1),
+            "gamma": data.get("greenlist_ratio", 0.25),
+            "seeding": data.get("seeding_scheme", "lefthash"),
+            "list_width": width,
+        }
+        key = data.get("hashing_key", _USUAL_HASHING_KEY)
+        return _checked("kgw", settings, [key], low=0, high=2**63)
+    return None
+
+
+def _checked(
+    scheme: str, settings: Mapping[str, Any], secret: Sequence[object], *, low: int, high: int
+) -> ForeignSettings | None:
+    numbers = tuple(one for one in secret if type(one) is int and low <= one < high)
+    if len(numbers) != len(secret) or not 0 < len(numbers) <= MAX_NUMBERS:
+        return None
+    return ForeignSettings(scheme=scheme, settings=settings, secret=numbers)
+
+
+def seal_secret(
+    key: SecretKey,
+    scheme: str,
+    numbers: Sequence[int],
+    *,
+    random: Callable[[int], bytes] = os.urandom,
+) -> str:
+    """Seal a secret; base64.
+
+    Args:
+        key: Opens it again.
+        scheme: Whose secret it is, as a profile names the scheme.
+        numbers: The secret.
+        random: Source of the nonce.
+    """
+    nonce = random(_NONCE)
+    plain = json.dumps(list(numbers)).encode()
+    return base64.b64encode(nonce + _cipher(key).encrypt(nonce, plain, _bound(scheme))).decode()
+
+
+def open_secret(key: SecretKey, scheme: str, sealed: str) -> tuple[int, ...]:
+    """Open what :func:`seal_secret` sealed.
+
+    Raises:
+        KeyFormatError: Another key sealed it, or it is damaged.
+    """
+    try:
+        data = base64.b64decode(sealed, validate=True)
+        plain = _cipher(key).decrypt(data[:_NONCE], data[_NONCE:], _bound(scheme))
+        numbers = read_json(plain)
+    except (InvalidTag, ValueError):
+        raise KeyFormatError("key.foreign-sealed", code="key-mismatch") from None
+    if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+        raise KeyFormatError("key.foreign-sealed", code="key-mismatch")
+    return tuple(numbers)
+
+
+def _cipher(key: SecretKey) -> AESGCM:
+    halves = (key.prf(_LABEL, part).to_bytes(16, "little") for part in (b"0", b"1"))
+    derived = bytearray(b"".join(halves))
+    try:
+        return AESGCM(derived)
+    finally:
+        wipe_buffer(derived)
+
+
+def _bound(scheme: str) -> bytes:
+    return _LABEL + b"|" + scheme.encode()

@@ -1,12 +1,49 @@
-"""Keys that are in memory for this run only, beside those that are stored."""
+"""Secrets in memory: keys of this run only, beside those that are stored, and what was typed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pura.keys.entries import KeyEntry, no_such_key
 from pura.scheme import SecretKey
+from pura.scheme.keys import wipe_buffer
+
+
+class Secret:
+    """Bytes that never print, cannot be pickled, and are overwritten when they have been used.
+
+    Args:
+        data: The bytes; they belong to the secret from now on.
+    """
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, data: bytearray) -> None:
+        self._bytes = data
+
+    def copy(self) -> bytearray:
+        """Return a copy, which the caller wipes."""
+        return bytearray(self._bytes)
+
+    @contextmanager
+    def used(self) -> Iterator[bytearray]:
+        """Lend the bytes once; they are overwritten afterwards, whatever happens."""
+        try:
+            yield self._bytes
+        finally:
+            self.wipe()
+
+    def wipe(self) -> None:
+        """Overwrite it."""
+        wipe_buffer(self._bytes)
+
+    def __repr__(self) -> str:
+        return "<Secret>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a secret is not pickled")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from pura.base.errors import KeyStoreError
-from pura.keys.backends import Backend, Keyring, find_backend
+from pura.keys.backends import CODES, Backend, Keyring, State, exposures, fault, find_backend
 from pura.keys.entries import (
     Index,
     KeyEntry,
@@ -26,33 +26,11 @@ from pura.keys.entries import (
     refuse_secret,
 )
 from pura.keys.epochs import deployment_label, derive_key, epoch_key, first_day
-from pura.keys.faults import CODES, State, exposures, fault
 from pura.keys.folder import KeyFolder
 from pura.keys.sealed import SUFFIX, USUAL, Cost, KeyFile, check_passphrase, write_key_file
 from pura.scheme import SecretKey
 
 NO_STORE: Final = "none"
-
-
-def _utc_now() -> dt.datetime:
-    return dt.datetime.now(dt.UTC)
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeyStoreState:
-    """How the store stands.
-
-    Attributes:
-        place: Where new keys go; None when there is nothing yet.
-        title: How that is called on screen.
-        state: Its state.
-        files: State of the folder of encrypted files; "no backend" when it was never set up.
-    """
-
-    place: Place | None
-    title: str
-    state: State
-    files: State
 
 
 class KeyStore:
@@ -75,7 +53,7 @@ class KeyStore:
         *,
         files: KeyFolder | None = None,
         find: Callable[[], tuple[Backend, str] | None] = find_backend,
-        now: Callable[[], dt.datetime] = _utc_now,
+        now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     ) -> None:
         self._index = Index(index)
         self._now = now
@@ -105,12 +83,10 @@ class KeyStore:
         """Say what state the store is in; nobody is asked for anything."""
         return self._keyring.state() if self._keyring is not None else self.files.state()
 
-    def standing(self) -> KeyStoreState:
-        """Say where new keys go, and the states of both places."""
-        place = Place.KEYRING if self._keyring else Place.FILES if self.files.exists else None
-        return KeyStoreState(
-            place=place, title=self.title, state=self.state(), files=self.files.state()
-        )
+    @property
+    def place(self) -> Place | None:
+        """Where new keys go; None when there is nothing yet."""
+        return Place.KEYRING if self._keyring else Place.FILES if self.files.exists else None
 
     def list(self) -> tuple[KeyEntry, ...]:
         """Return the known keys by name; the secrets are not touched.

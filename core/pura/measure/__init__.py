@@ -4,9 +4,22 @@ Here stands what measurements do where nobody says otherwise, and within which l
 command and dialogs take both from here, so this imports nothing that takes time.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from pura.base.bounds import Bounds
+
+class Bounds(NamedTuple):
+    """A number that may be chosen.
+
+    Attributes:
+        least: The smallest.
+        most: The largest.
+        usual: The one that is taken where none is chosen.
+    """
+
+    least: int
+    most: int
+    usual: int
+
 
 TEXTS: Final = Bounds(1, 1000, 64)
 """Marked texts of a table of power."""

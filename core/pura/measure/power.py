@@ -42,7 +42,7 @@ from pura.measure.learn import join, known_steps, learn_table, rounded
 from pura.measure.power_plan import THRESHOLDS, Edit, PowerPlan, prompts_digest
 from pura.scheme import Profile, SecretKey, schedule
 from pura.verdict.expect import TOLD, kind_of
-from pura.verdict.power_file import TABLE_SCHEMA
+from pura.verdict.power import TABLE_SCHEMA
 
 if TYPE_CHECKING:
     from pura.embed.generate import Generated
@@ -535,7 +535,7 @@ def make_table(
     found: Sequence[TextEvidence],
     likelihood: LikelihoodModel,
 ) -> dict[str, Any]:
-    """Return the table as plain JSON values (:mod:`pura.verdict.power_file`).
+    """Return the table as plain JSON values (:mod:`pura.verdict.power`).
 
     Texts that look unlike most of the others are left out, and how many they were is said: a rate
     is of one kind of text.
@@ -669,7 +669,7 @@ def power_entry(
     found: Iterable[Any],
     texts: Iterable[Any],
 ) -> dict[str, Any]:
-    """Return one entry of a power table (:mod:`pura.verdict.power_file`), the prompt being unknown.
+    """Return one entry of a power table (:mod:`pura.verdict.power`), the prompt being unknown.
 
     Args:
         profile: Under which the texts were written.

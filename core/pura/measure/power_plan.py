@@ -12,7 +12,7 @@ from pura.measure import LEARNT, TEXTS, TOKENS
 from pura.measure.attacks.table import ATTACKS
 from pura.measure.corpora import STUDY, Cell
 from pura.scheme import Profile
-from pura.verdict.power_file import MAX_NAME
+from pura.verdict.power import MAX_NAME
 from pura.version import __version__
 
 if TYPE_CHECKING:

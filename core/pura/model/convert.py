@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from pura.base import linux
 from pura.base.errors import ModelError, PuraError
-from pura.base.linux import kernel
 from pura.model import libraries, trial
 from pura.model.folder import inspect_gguf
 from pura.model.load import quiet
@@ -179,7 +179,7 @@ def _shut_in(source: Path, target: Path) -> Path:
 
 def main() -> int:
     """Run as ``python -m pura.model.convert SOURCE TARGET``; the last line of stderr says why."""
-    kernel.die_with_parent()
+    linux.die_with_parent()
     try:
         source = _shut_in(Path(sys.argv[1]).resolve(), Path(sys.argv[2]))
         packed = convert_gguf(source, Path(sys.argv[2]))

@@ -207,12 +207,7 @@ def cut_of(model: LanguageModel, window: int = WINDOW) -> tuple[int, int]:
 
 def _check(model: LanguageModel, profile: Profile) -> None:
     if profile.vocab_size != model.vocab_size:
-        raise ProfileError(
-            "fitness.vocabulary",
-            vocab_size=profile.vocab_size,
-            model=model.name,
-            there=model.vocab_size,
-        )
+        raise ProfileError("fitness.tokenizer", model=model.name)
 
 
 def _inside(ids: npt.NDArray[np.int64], rows: int) -> bool:

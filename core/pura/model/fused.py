@@ -7,7 +7,7 @@ stands before the row's token in the key's order. Every program writes its own p
 depends on which one ends first; the stretches are put together in float64.
 
 Needs Triton, which CUDA builds of torch bring along. Its interpreter runs the same program on a
-processor, which is how it is tested where there is no device (docs/decisions/010).
+processor, which is how it is tested where there is no device (decision 010).
 """
 
 from __future__ import annotations

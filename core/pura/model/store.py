@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 # pip, in a child that ends with the program that started it.
 _PIP: Final = (
-    "import runpy; from pura.base.linux import kernel; kernel.die_with_parent(); "
+    "import runpy; from pura.base import linux; linux.die_with_parent(); "
     "runpy.run_module('pip', run_name='__main__', alter_sys=True)"
 )
 

@@ -12,12 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pura.base.caged_child import converse, start_child
+from pura.base import linux
 from pura.base.errors import ModelError
 from pura.base.json_text import read_json
-from pura.base.linux import kernel, sandbox
-from pura.base.linux.kernel import PARENT
-from pura.base.process import NOT_SHUT_STATUS
+from pura.base.linux import PARENT
+from pura.base.process import NOT_SHUT_STATUS, converse, start_child
 
 _BEAT_S: Final = 0.1
 _TAIL: Final = 4000
@@ -163,8 +162,8 @@ def shut_in(path: Path, *, scratch: Path, writable: Sequence[Path] = ()) -> None
     tempfile.tempdir = str(scratch)
     files = [file.resolve() for file in _files(path)]
     folder = path.parent if path.is_file() else path
-    sandbox.shut(
-        readable=[folder, *files, *sandbox.libraries()],
+    linux.shut(
+        readable=[folder, *files, *linux.libraries()],
         writable=[scratch, *writable],
         memory=SPARE_BYTES + (PACKED_GROWTH if path.is_file() else PLAIN_GROWTH) * _size(path),
         seconds=_seconds(path),
@@ -185,7 +184,7 @@ def _seconds(path: Path) -> int:
 
 def main() -> None:
     """Read the request, bring the libraries, shut the cage, load, tokenise, read."""
-    kernel.die_with_parent()
+    linux.die_with_parent()
     from pura.model import libraries
 
     libraries.prepare()

@@ -1,6 +1,6 @@
 """The record of one audit: the only thing that views, reports and logs read.
 
-Frozen values, one name each (docs/architecture.md). JSON out and in again without loss: floats
+Frozen values, one name each (architecture.md). JSON out and in again without loss: floats
 keep all their digits, arrays keep their type and shape. The record never holds a key, only
 fingerprints.
 """
@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 from pura.base.decoder import later
-from pura.record.encode import encode
 from pura.record.evidence import (
     BitEvidence,
     EvidenceFacts,
@@ -26,8 +25,10 @@ from pura.record.evidence import (
     SchemeFacts,
     StepEvidence,
     StopFacts,
+    StoredProfile,
     TokenEvidence,
     VariantFacts,
+    encode,
 )
 from pura.record.finding import COLUMNS, LR_CAP, Finding, answer_of, compared_of
 from pura.record.naming import (
@@ -38,9 +39,10 @@ from pura.record.naming import (
     RegisterFacts,
     identified_from,
     name_payload,
+    placed,
+    sentences_said,
     token_share,
 )
-from pura.record.spoken import placed, sentences_said
 from pura.record.surroundings import (
     DeviceFacts,
     InputFacts,
@@ -49,7 +51,6 @@ from pura.record.surroundings import (
     PromptFacts,
     StepReport,
 )
-from pura.scheme import Profile
 from pura.words.sentences import Sentence, headline
 
 SCHEMA = "pura-audit/1"
@@ -116,7 +117,7 @@ class Audit:
     prompt: PromptFacts
     key: KeyFacts
     keys: tuple[KeyFacts, ...]
-    profile: Profile
+    profile: StoredProfile
     model: ModelFacts
     device: DeviceFacts
     tokens: TokenEvidence

@@ -1,21 +1,105 @@
-"""What was found of each token, step, bit and mark, and what the evidence is the mean of."""
+"""What was found of each token, step, bit and mark, and what the evidence is the mean of.
+
+The values of a record, and :func:`encode`, which writes them as plain JSON: the shape is the
+dataclasses' own. NaN, which JSON does not know, stands as ``null`` in number arrays.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.decoder import JSON_NAME, READ, later
-from pura.record.encode import array_of
+from pura.base.catalogue import phrase
+from pura.base.decoder import JSON_NAME, DecodeError, Form, json_name, later, left_out
+from pura.base.errors import ProfileError, RecordError
+from pura.base.json_text import PIECE
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-U8 = npt.NDArray[np.uint8]
+
+def encode(value: Any) -> Any:
+    """Return a value of the record as plain JSON."""
+    if isinstance(value, Profile):
+        return value.to_dict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = [(f, getattr(value, f.name)) for f in dataclasses.fields(value)]
+        return {json_name(f): encode(part) for f, part in parts if not left_out(f, part)}
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    if isinstance(value, tuple | list):
+        return [encode(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): encode(v) for k, v in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def array_of(kind: Any, *tail: int) -> Form:
+    """Return the form of an array of numbers.
+
+    Args:
+        kind: Type of its numbers.
+        tail: Its shape after the first axis.
+    """
+
+    def read(value: Any) -> np.ndarray[Any, Any]:
+        if not isinstance(value, list):
+            raise DecodeError(phrase("what.not-list"))
+        try:
+            array = np.array(value, dtype=kind)
+        except (TypeError, ValueError, OverflowError):
+            raise DecodeError(phrase("what.not-array")) from None
+        if array.size == 0:
+            array = array.reshape((0, *tail))
+        if array.shape[1:] != tail:
+            raise DecodeError(phrase("what.shape"))
+        return array
+
+    one = {"type": ["number", "null"] if kind is np.float64 else "integer"}
+    items = {"anyOf": [one, {"type": "array", "items": one}]}
+    return Form(read=read, schema={"type": "array", "items": items})
+
+
+def _array(array: np.ndarray[Any, Any]) -> list[Any]:
+    """Return an array as lists, piece by piece: other threads have their turns between them."""
+    if array.size <= PIECE or not array.ndim:
+        return _plain(array)
+    width = array.size // array.shape[0]
+    if width > PIECE:
+        return [_array(row) for row in array]
+    step = PIECE // width
+    return [v for start in range(0, array.shape[0], step) for v in _plain(array[start:][:step])]
+
+
+def _plain(array: np.ndarray[Any, Any]) -> list[Any]:
+    if array.dtype.kind != "f" or not np.isnan(array).any():
+        return cast("list[Any]", array.tolist())
+    boxed = array.astype(object)
+    boxed[np.isnan(array)] = None
+    return cast("list[Any]", boxed.tolist())
+
+
+F64: TypeAlias = Annotated[npt.NDArray[np.float64], array_of(np.float64)]
+I64: TypeAlias = Annotated[npt.NDArray[np.int64], array_of(np.int64)]
+U8: TypeAlias = Annotated[npt.NDArray[np.uint8], array_of(np.uint8)]
+
+
+def _profile(value: Any) -> Profile:
+    try:
+        return Profile.from_dict(value)
+    except ProfileError as error:
+        raise RecordError("record.profile", why=error.phrase) from None
+
+
+StoredProfile: TypeAlias = Annotated[
+    Profile,
+    Form(read=_profile, schema={"type": "object", "description": "The profile, scheme.md."}),
+]
+"""A profile as part of a record, which reads it by its own versions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +119,7 @@ class TokenEvidence:
     """
 
     ids: I64
-    spans: I64 = field(metadata={READ: array_of(np.int64, 2)})
+    spans: Annotated[npt.NDArray[np.int64], array_of(np.int64, 2)]
     entropy_bits: F64
     lo: F64
     hi: F64
@@ -60,7 +144,7 @@ class StepEvidence:
     arity: I64
     phase: F64
     index: I64
-    llr_nats: F64 = field(metadata={READ: array_of(np.float64, 3)})
+    llr_nats: Annotated[npt.NDArray[np.float64], array_of(np.float64, 3)]
 
     @classmethod
     def none(cls) -> StepEvidence:
@@ -122,7 +206,7 @@ class PayloadFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceFacts:
-    """How strong the findings are (docs/evidence.md).
+    """How strong the findings are (evidence.md).
 
     Attributes:
         log10_e: log10 of the e-value, the mean likelihood ratio over payloads, grid and keys.
@@ -157,7 +241,7 @@ class EvidenceFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class PowerFacts:
-    """Which table the power comes from (docs/power.md).
+    """Which table the power comes from (power.md).
 
     Attributes:
         table: SHA-256 of the table, 64 hex digits.
@@ -205,7 +289,7 @@ class MarkFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeFacts:
-    """One kind of typographic substitution that was undone (docs/documents.md).
+    """One kind of typographic substitution that was undone (documents.md).
 
     Attributes:
         name: Stable name, e.g. ``curly-quotes``.
@@ -272,7 +356,7 @@ class LimitsFacts:
         log10_share: log10 of the share of all payloads that is within.
         log10_alike: log10 of the e-value with all payloads alike, over all keys and readings.
         day: What ``today`` in the limits stood for, ISO 8601; empty where none says it. It is part
-            of the rule: another day is another rule (docs/evidence.md §3, "Limits as prior").
+            of the rule: another day is another rule (evidence.md §3, "Limits as prior").
     """
 
     weight: float
@@ -316,7 +400,7 @@ class SchemeFacts:
         weighed: A model's probabilities took part in the bets on a mark by others.
     """
 
-    profile: Profile
+    profile: StoredProfile
     keys: tuple[str, ...]
     log10_e: float
     shown: bool

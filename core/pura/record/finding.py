@@ -13,11 +13,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from pura.base.catalogue import phrase
-from pura.base.decoder import DecodeError, Decoder
+from pura.base.decoder import DecodeError, decode
 from pura.base.errors import RecordError, unusable
-from pura.record.encode import encode
-from pura.record.naming import NamedField, NamedMark, NamedPayload, Passage, RegisterMatch
-from pura.record.spoken import mark_lines, place_words
+from pura.record.evidence import encode
+from pura.record.naming import (
+    NamedField,
+    NamedMark,
+    NamedPayload,
+    Passage,
+    RegisterMatch,
+    mark_lines,
+    place_words,
+)
 from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, Value, fill, headline, scale
@@ -39,7 +46,6 @@ _BESIDE: Final = (
 """Kinds of sentences without which the answer would be taken for more, or for less, than it is."""
 _OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 _POSITIVE: Final = ("mark", "indication")
-_DECODER: Final = Decoder()
 FORM: Final = 1
 """Version of a finding's JSON; a higher one for whatever :func:`upgrade` has to know."""
 LR_CAP: Final = 1e6
@@ -216,7 +222,7 @@ class Finding:
         try:
             present = upgrade(data, **beside)
             del present["form"]
-            return _DECODER.decode(cls, present)
+            return decode(cls, present)
         except (DecodeError, KeyError, TypeError, ValueError):
             raise unusable(RecordError, "record", phrase("what.no-json")) from None
 

@@ -7,15 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from pura.base.catalogue import phrase
-from pura.base.decoder import DecodeError, Decoder, Own
-from pura.base.errors import ProfileError, RecordError, unusable
+from pura.base.decoder import decode, refused_as, schema_of
+from pura.base.errors import RecordError
 from pura.base.json_text import canonical, former, json_text, read_json, sha256
 from pura.record.audit import SCHEMA, Audit
-from pura.record.encode import array_of, encode
-from pura.record.evidence import F64, I64, U8
+from pura.record.evidence import encode
 from pura.record.naming import CandidateFacts, Passage
-from pura.scheme import FieldValue, Profile
+from pura.scheme import FieldValue
 
 __all__ = [
     "FieldValue",
@@ -77,7 +75,6 @@ _NAMED: Final[dict[str, dict[str, Any]]] = {
     "fields_best": _OF_FIELDS | {"additionalProperties": {"type": "string"}},
     "fields_posterior": _OF_FIELDS | {"additionalProperties": {"type": ["number", "null"]}},
 }
-_ARRAYS: Final = {"float64": np.float64, "int64": np.int64, "uint8": np.uint8}
 
 
 def summary(audit: Audit) -> dict[str, Any]:
@@ -114,10 +111,8 @@ def from_json(text: str | bytes) -> Audit:
     Raises:
         RecordError: Not JSON, another schema, or a part is missing, unknown or of a wrong type.
     """
-    try:
+    with refused_as(RecordError, "record"):
         data = read_json(text)
-    except (ValueError, RecursionError):
-        raise unusable(RecordError, "record", phrase("what.no-json")) from None
     return from_dict(data)
 
 
@@ -126,41 +121,13 @@ def from_dict(data: object) -> Audit:
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise RecordError("record.schema", schema=SCHEMA)
     body = {_FORMER.get(k, k): v for k, v in data.items() if k != "schema"}
-    try:
-        return _DECODER.decode(Audit, body)
-    except DecodeError as error:
-        raise unusable(RecordError, "record", error.what, error.below("record")) from None
-
-
-def _profile(value: Any, _: Any) -> Profile:
-    try:
-        return Profile.from_dict(value)
-    except ProfileError as error:
-        raise RecordError("record.profile", why=error.phrase) from None
-
-
-def _numbers(kind: Any, name: str | list[str]) -> Own:
-    number = {"type": name}
-    items = {"anyOf": [number, {"type": "array", "items": number}]}
-    return Own(read=array_of(kind), schema={"type": "array", "items": items})
-
-
-_DECODER: Final = Decoder(
-    {
-        Profile: Own(
-            read=_profile,
-            schema={"type": "object", "description": "The profile, docs/scheme.md."},
-        ),
-        F64: _numbers(np.float64, ["number", "null"]),
-        I64: _numbers(np.int64, "integer"),
-        U8: _numbers(np.uint8, "integer"),
-    }
-)
+    with refused_as(RecordError, "record", "record"):
+        return decode(Audit, body)
 
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the record, generated from its dataclasses."""
-    body = _DECODER.schema(Audit)
+    body = schema_of(Audit)
     body["properties"] = {"schema": {"const": SCHEMA}, **body["properties"]}
     body["required"] = ["schema", *body["required"]]
     return {
@@ -184,9 +151,9 @@ def finding_schema() -> dict[str, Any]:
         "key": text,
         "log10_e": number | {"description": "Of the statement that its passages carry a mark."},
         "share": number,
-        "passages": {"type": "array", "items": _DECODER.schema(Passage)},
+        "passages": {"type": "array", "items": schema_of(Passage)},
         **_NAMED,
-        "candidates": {"type": "array", "items": _DECODER.schema(CandidateFacts)},
+        "candidates": {"type": "array", "items": schema_of(CandidateFacts)},
     }
     mark = {
         "type": "object",
@@ -202,7 +169,7 @@ def finding_schema() -> dict[str, Any]:
         **_NAMED,
         "passages": {
             "type": "array",
-            "items": _DECODER.schema(Passage),
+            "items": schema_of(Passage),
             "description": "Of all marks, in the order of the text; marks tell them apart.",
         },
         "undone": {

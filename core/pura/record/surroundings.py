@@ -135,7 +135,7 @@ class ModelFacts:
     Attributes:
         name: Name in the model store, or the folder's name.
         fingerprint: First 16 hex digits of SHA-256 over the weights' file hashes and the config.
-        tokenizer: Tokenizer fingerprint (docs/scheme.md §6).
+        tokenizer: Tokenizer fingerprint (scheme.md §6).
         architecture: Class name, e.g. ``LlamaForCausalLM``.
         parameters: Number of weights.
         vocab_size: ``len(tokenizer)``.

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Final, Self
+from typing import Any, BinaryIO, Final
 
 from pura.base.catalogue import Value, catalogue, phrase, quoted
+from pura.base.database import Handle
 from pura.base.errors import PayloadError, PuraError, RegisterError
 from pura.base.files import make_private, open_regular
 from pura.keys.entries import KeyEntry
@@ -116,7 +116,7 @@ _MAX_LINE: Final = 1 << 14
 _COLUMNS: Final = ("payload", "who", "when", "model")
 
 
-class IssueLog:
+class IssueLog(Handle):
     """Writes down what was issued; for all threads of a process, and after a fork for both.
 
     Args:
@@ -175,17 +175,6 @@ class IssueLog:
                 self._sync()
                 os.close(self._file)
                 self._file = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _ready(self) -> None:
         """Open a file of this process; a fork leaves its parent's alone."""

@@ -259,7 +259,7 @@ class Register(Handle):
         """Weigh all entries against each other and against "none of these".
 
         The entries share ``1 - prior_none`` equally; "not in the register" has the mean
-        likelihood over all payloads (docs/evidence.md §4).
+        likelihood over all payloads (evidence.md §4).
 
         Args:
             payload_bits: ``L_m``.
@@ -281,16 +281,21 @@ class Register(Handle):
             size = self.count(payload_bits)
             log_none = math.log(prior_none) + log_mean
             log_prior = math.log1p(-prior_none) - math.log(size) if size else -math.inf
-            total, best = log_none, _Best(top)
+            total = log_none
+            best, best_logs = np.empty(0, dtype=np.int64), np.empty(0)
             for numbers, bits in self.chunks(payload_bits):
                 if checkpoint is not None:
                     checkpoint()
                 logs = _finite(score_many(bits), len(bits)) + log_prior
                 total = float(np.logaddexp(total, np.logaddexp.reduce(logs)))
-                best.offer(numbers, logs)
+                best = np.concatenate([best, numbers])
+                best_logs = np.concatenate([best_logs, logs])
+                # Stable: among equals the lower number comes first: a repeat gives the same list.
+                keep = np.argsort(-best_logs, kind="stable")[:top]
+                best, best_logs = best[keep], best_logs[keep]
             matches = [
                 self._match(number, math.exp(log - total))
-                for number, log in best.ranked()
+                for number, log in zip(best.tolist(), best_logs.tolist(), strict=True)
                 if math.exp(log - total) >= _WORTH_NAMING
             ]
             entry = None if decoded is None else self.find(decoded)
@@ -423,25 +428,6 @@ class Register(Handle):
             model=issue.model,
             posterior=min(1.0, weight),
         )
-
-
-class _Best:
-    """The entries with the largest values of a stream."""
-
-    def __init__(self, top: int) -> None:
-        self._top = top
-        self._numbers = np.empty(0, dtype=np.int64)
-        self._logs = np.empty(0)
-
-    def offer(self, numbers: npt.NDArray[np.int64], logs: F64) -> None:
-        numbers = np.concatenate([self._numbers, numbers])
-        logs = np.concatenate([self._logs, logs])
-        # Stable: among equals the lower number comes first, so a repeat gives the same list.
-        keep = np.argsort(-logs, kind="stable")[: self._top]
-        self._numbers, self._logs = numbers[keep], logs[keep]
-
-    def ranked(self) -> list[tuple[int, float]]:
-        return list(zip(self._numbers.tolist(), self._logs.tolist(), strict=True))
 
 
 def _finite(logs: F64, rows: int) -> F64:

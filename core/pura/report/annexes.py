@@ -1,4 +1,8 @@
-"""Digests, how to check, the text, the glossary, bits and tokens as CSV, the sealed annex."""
+"""What of the examined text a report shows, and its last sections.
+
+Digests and how to check them, the text, the glossary, bits and tokens as CSV, and the sealed annex
+under a passphrase.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,130 @@ import itertools
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from pura.base import numerals
+from pura.base.errors import ReportError
+from pura.keys.sealed import check_passphrase
 from pura.record.audit import Audit
-from pura.record.json_io import NO_ID, findings_digest
+from pura.record.json_io import NO_ID, findings_digest, without_text
 from pura.record.marks import bits_of
-from pura.report.blocks import Block, Labels, facts, heading, note, paragraph, printable
-from pura.report.hiding import BLOCK, public_audits
-from pura.report.request import FULL, OMITTED, ReportRequest
+from pura.report.blocks import Block, Labels, heading, note, paragraph, printable
+from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
+
+BLOCK: Final = "█"
+CONTEXT: Final = 200  # characters around a passage that an excerpt shows
+BEGINNING: Final = 600  # characters that an excerpt without passages shows
+
+
+def shown_mask(audit: Audit, request: ReportRequest) -> npt.NDArray[np.bool_] | None:
+    """Return which characters are shown; bool [C], None where no text is shown at all."""
+    if audit.text is None or request.text == OMITTED:
+        return None
+    shown = np.ones(len(audit.text), dtype=bool)
+    if request.text == EXCERPT:
+        shown[:] = False
+        for _, passage in audit.finding.passages:
+            shown[max(0, passage.start - CONTEXT) : passage.end + CONTEXT] = True
+        if not audit.finding.passages:
+            shown[:BEGINNING] = True
+    elif request.text == REDACTED:
+        for start, end in request.redactions:
+            shown[max(0, start) : max(0, end)] = False
+    return shown
+
+
+def public_audit(audit: Audit, request: ReportRequest) -> Audit:
+    """Return the record as the report may carry it: without names, without hidden text."""
+    if (register := audit.register) is not None:
+        nameless = tuple(replace(match, who="") for match in register.matches)
+        audit = replace(audit, register=replace(register, matches=nameless))
+    if request.text == FULL:
+        return audit
+    mask = shown_mask(audit, request)
+    if mask is None or audit.text is None:
+        return without_text(audit)
+    variants = tuple(replace(one, text=None) for one in audit.variants)
+    pairs = zip(audit.text, mask.tolist(), strict=True)
+    text = "".join(char if keep or char == "\n" else BLOCK for char, keep in pairs)
+    ids = _hidden_ids(audit, mask)
+    return replace(audit, text=text, variants=variants, tokens=replace(audit.tokens, ids=ids))
+
+
+def public_audits(audits: Sequence[Audit], request: ReportRequest) -> list[Audit]:
+    """Return all records of a report as it may carry them, each with its own ranges hidden."""
+    # Ranges of characters are of one text each.
+    ranges = (request.redactions, *request.further)
+    return [
+        public_audit(
+            audit, replace(request, redactions=ranges[i] if i < len(ranges) else (), further=())
+        )
+        for i, audit in enumerate(audits)
+    ]
+
+
+def _hidden_ids(audit: Audit, shown: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    ids = audit.tokens.ids.copy()
+    hidden = np.concatenate(([0], np.cumsum(~shown)))
+    first, last = audit.tokens.spans[:, 0], audit.tokens.spans[:, 1]
+    ids[(hidden[last] - hidden[first]) > 0] = NO_ID
+    return ids
+
+
+def names(audits: Sequence[Audit]) -> list[tuple[str, int, str, str]]:
+    """Return item, register entry, to whom and when, for the sealed annex."""
+    return [
+        (audit.input.name, mark.entry.entry, mark.entry.who, mark.entry.when)
+        for audit in audits
+        for mark in audit.finding.marks
+        if mark.entry is not None
+    ]
+
+
+ATTACHED: Final = "annex.pdf"
+MAX_BYTES: Final = 127
+"""What PDF takes of a passphrase in UTF-8."""
+
+
+def lock_pdf(pdf: bytes, passphrase: bytearray) -> bytes:
+    """Encrypt a PDF (AES-256, revision 6 of the standard handler).
+
+    The file as it was is attached inside, under the same passphrase, so that its digest can be
+    compared with the one that the report prints.
+
+    Args:
+        pdf: The file.
+        passphrase: UTF-8, from :func:`pura.keys.passphrase_bytes`.
+
+    Returns:
+        The encrypted file; its bytes differ from call to call.
+
+    Raises:
+        KeyFormatError: The passphrase is too short.
+        ReportError: It is longer than PDF takes.
+    """
+    from pyhanko.pdf_utils.embed import EmbeddedFileObject, FileSpec, embed_file
+    from pyhanko.pdf_utils.reader import PdfFileReader
+    from pyhanko.pdf_utils.writer import copy_into_new_writer
+
+    check_passphrase(passphrase)
+    if len(passphrase) > MAX_BYTES:
+        raise ReportError(
+            "report.passphrase", most=MAX_BYTES, count=len(passphrase), code="report-passphrase"
+        )
+    writer = copy_into_new_writer(PdfFileReader(io.BytesIO(pdf)))
+    held = EmbeddedFileObject.from_file_data(writer, pdf, mime_type="application/pdf")
+    embed_file(writer, FileSpec(ATTACHED, embedded_data=held, file_name=ATTACHED))
+    words = passphrase.decode()
+    writer.encrypt(owner_pass=words, user_pass=words)  # type: ignore[no-untyped-call]
+    out = io.BytesIO()
+    writer.write(out)  # type: ignore[no-untyped-call]
+    return out.getvalue()
+
 
 # log10 evidence from which a token has the next darker shade, as in the window.
 _STEPS = (0.02, 0.15, 0.4, 0.8)
@@ -26,36 +143,47 @@ HIDDEN = 9
 MAX_RUNS = 20_000  # a longer text is printed without shades
 
 
-def integrity(
-    audits: Sequence[Audit],
-    labels: Labels,
-    name: str,
-    sha256: str,
-    size: int,
-    annex: str,
-    log: str,
-) -> tuple[Block, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Seals:
+    """Digests that the section on integrity prints.
+
+    Attributes:
+        name: Of the embedded record.
+        record: Its SHA-256.
+        size: Its bytes.
+        annex: SHA-256 of the sealed annex; empty when there is none.
+    """
+
+    name: str
+    record: str
+    size: int
+    annex: str = ""
+
+
+def integrity(audits: Sequence[Audit], labels: Labels, seals: Seals, log: str) -> tuple[Block, ...]:
     """Return the digests, and how they are checked without our program."""
-    rows = [
-        (labels("integrity.record", name=name), sha256),
-        (labels("integrity.size"), labels("bytes", n=numerals.count(size, labels.language))),
-    ]
-    for audit in audits:
-        rows += [
-            (labels("integrity.audit"), audit.id),
-            (labels("integrity.findings"), findings_digest(audit)),
-        ]
     examined = any(audit.verdict != "not-examinable" for audit in audits)
-    if annex:
-        rows.append((labels("integrity.annex"), annex))
-    rows += [
-        (labels("integrity.log"), printable(log) or labels("integrity.log.none")),
-        (labels("integrity.signature"), labels("integrity.signature.text")),
-        (labels("integrity.time"), labels("integrity.time.text")),
+    digests = [
+        row
+        for audit in audits
+        for row in (
+            ("integrity.audit", audit.id),
+            ("integrity.findings", findings_digest(audit)),
+        )
     ]
+    others = labels.facts(
+        ("integrity.size", labels("bytes", n=numerals.count(seals.size, labels.language))),
+        *digests,
+        ("integrity.annex", seals.annex or None),
+        ("integrity.log", log or labels("integrity.log.none")),
+        ("integrity.signature", labels("integrity.signature.text")),
+        ("integrity.time", labels("integrity.time.text")),
+    )
     return (
-        facts(rows),
-        paragraph(labels("integrity.check", name=name)),
+        replace(
+            others, rows=((labels("integrity.record", name=seals.name), seals.record), *others.rows)
+        ),
+        paragraph(labels("integrity.check", name=seals.name)),
         *([paragraph(labels("integrity.repeat"))] if examined else []),
     )
 

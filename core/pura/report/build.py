@@ -1,9 +1,10 @@
-"""The whole way from audits to the files of a report."""
+"""A report from its audits: the sections in their order (reports.md), then the files."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -13,11 +14,27 @@ from pura.base.json_text import json_text, read_json
 from pura.record import json_io
 from pura.record.audit import SCHEMA as RECORD_SCHEMA
 from pura.record.audit import Audit
+from pura.record.finding import said
+from pura.record.naming import NamedMark, whom_words
+from pura.report import annexes, findings, method
 from pura.report import request as request_file
-from pura.report.blocks import Content, Labels, Section, facts, note, printable
-from pura.report.content import Seals, content_of, report_number
-from pura.report.hiding import names, public_audits
-from pura.report.pages import Typeset, compile_pdf, typeset
+from pura.report.annexes import Seals, names, public_audits
+from pura.report.blocks import (
+    Block,
+    Content,
+    Labels,
+    Section,
+    Typeset,
+    bullets,
+    compile_pdf,
+    heading,
+    note,
+    paragraph,
+    printable,
+    stated,
+    table,
+    typeset,
+)
 from pura.report.request import (
     OMITTED,
     Confirmation,
@@ -25,7 +42,282 @@ from pura.report.request import (
     check_request,
     refuse_unreviewed,
 )
-from pura.words.linter import forbidden
+from pura.scheme.foreign import FOREIGN_NAMES
+from pura.words.sentences import Sentence, forbidden, say
+
+DRAFTS: Final = {"confirmed": "draft.reviewed", "disputed": "draft.disputed"}
+_BITS: Final = re.compile(r"\b[01]{12,}\b")
+_ON_PAGE_ONE: Final = 5  # of more marks the list runs over, and the sections go on behind it
+_UNEXAMINED: Final = ("report", "item", "integrity")
+"""Sections of a report on items that could not be examined; the others speak of a measurement."""
+
+
+def report_number(audits: Sequence[Audit], request: ReportRequest) -> str:
+    """Return the identifier of a report; made of the audits' when none was given."""
+    if request.number.strip():
+        return request.number.strip()
+    joined = hashlib.sha256("".join(audit.id for audit in audits).encode()).hexdigest()
+    return f"R-{audits[0].created[:10].replace('-', '')}-{joined[:8].upper()}"
+
+
+def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) -> Content:
+    """Return everything that a report says.
+
+    Args:
+        audits: As they may be shown (:func:`pura.report.annexes.public_audit`).
+        request: What the report is told.
+        seals: Digests of what goes with it.
+    """
+    labels = Labels(request.language)
+    number = report_number(audits, request)
+    issued = (request.issued or max(audit.created for audit in audits))[:10]
+    many = len(audits) > 1
+    head = " · ".join(
+        part
+        for part in (
+            f"{labels('report')} {number} · {labels('version')} {request.version}",
+            f"{labels('case')} {request.case}" if request.case.strip() else "",
+            request.classification.strip(),
+        )
+        if part
+    )
+    about = _about(labels, request, number, issued)
+    parts: dict[str, tuple[Block, ...]] = {
+        **({"report": tuple(about)} if many else {}),
+        "item": _each(audits, labels, lambda a: method.item(a, request, labels)),
+        "propositions": _each(audits, labels, lambda a: method.propositions(a, request, labels)),
+        "method": (
+            *_method(audits, labels),
+            *_each(audits, labels, lambda a: method.method(a, request, labels)),
+        ),
+        "findings": _each(audits, labels, lambda a: findings.findings(a, labels)),
+        "evaluation": _evaluation(audits, request, labels),
+        "validation": method.validation(audits, labels),
+        "integrity": (
+            *annexes.integrity(audits, labels, seals, request.log),
+            *_boxed("standing", request.standing, labels),
+        ),
+        "annexes": annexes.annexes(audits, request, labels, seals.annex),
+    }
+    if all(audit.verdict == "not-examinable" for audit in audits):
+        parts = {name: parts[name] for name in _UNEXAMINED if name in parts}
+    sections = tuple(
+        Section(number=place, title=labels(f"section.{name}"), blocks=blocks)
+        for place, (name, blocks) in enumerate(parts.items(), start=1)
+    )
+    year, month, day = (int(part) for part in issued.split("-"))
+    marks = max(len(audit.finding.marks) for audit in audits)
+    return Content(
+        title=_title(audits, labels),
+        language=request.language,
+        paper=request.paper,
+        head=printable(head),
+        foot=f"SHA-256 {seals.record[:16]}…",
+        page=labels("page", n="{n}", of="{of}"),
+        draft="" if request.final else labels(DRAFTS.get(request.reviewed, "draft")),
+        date=(year, month, day),
+        sections=sections,
+        end=labels("end"),
+        alone=marks <= _ON_PAGE_ONE,
+        organisation=printable(request.parties.organisation),
+        author=printable(request.parties.examiner),
+        summary=_summary(audits, request, labels)
+        if many
+        else (*_page_one(audits[0], request, labels), heading(labels("section.report")), *about),
+    )
+
+
+def _title(audits: Sequence[Audit], labels: Labels) -> str:
+    if len(audits) > 1:
+        return labels("title.many", n=len(audits))
+    return labels("title" if audits[0].profile.foreign is None else "title.foreign")
+
+
+def _method(audits: Sequence[Audit], labels: Labels) -> list[Block]:
+    """Return how each scheme that was looked for is read."""
+    ways = dict.fromkeys(
+        (profile.scheme, weighed)
+        for audit in audits
+        for profile, weighed in (
+            [(one.profile, one.weighed) for one in audit.schemes] or [(audit.profile, False)]
+        )
+    )
+    found = []
+    for scheme, weighed in ways:
+        if scheme not in FOREIGN_NAMES:
+            found.append(paragraph(labels("method.text")))
+            continue
+        words = labels("method.foreign", name=FOREIGN_NAMES[scheme])
+        model = labels("method.foreign-weighed" if weighed else "method.foreign-unread")
+        found.append(paragraph(f"{words} {model}"))
+    return found
+
+
+def _each(
+    audits: Sequence[Audit], labels: Labels, make: Callable[[Audit], Sequence[Block]]
+) -> tuple[Block, ...]:
+    """Join the blocks of every audit, each under its own heading where there are several."""
+    found: list[Block] = []
+    for place, audit in enumerate(audits, start=1):
+        if len(audits) > 1:
+            name = printable(audit.input.name)
+            found.append(heading(labels("item.n", n=place, name=name)))
+        found += make(audit)
+    return tuple(found)
+
+
+def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
+    """Return what a reader without the method needs: question, answer, ground, limits, review."""
+    language, found = request.language, audit.finding
+    question = request.parties.question.strip() or labels(
+        "question.usual", keys=printable(found.keys)
+    )
+    answer = " ".join(said(found.answer, language))
+    blocks = [
+        heading(labels("page1")),
+        _lead(audit, language),
+        labels.facts(("question", question), ("page1.answer", answer)),
+    ]
+    blocks += [note(words) for words in said(found.caveat, language)]
+    if marks := found.marks:
+        # Bits name nobody: only the fields of a profile say for whom and when.
+        one = "page1.payload" if marks[0].payload.fields else "payload"
+        named = zip(marks, _for_whom(audit, labels), strict=True)
+        if len(marks) == 1:
+            blocks.append(labels.facts(*((one, words) for _, words in named)))
+        else:
+            rows = [(str(mark.number), words, _place(mark, audit, labels)) for mark, words in named]
+            head = (labels("mark"), labels(one), labels("passages.where"))
+            blocks.append(table(head, rows, ("left", "left", "left"), (0.08, 0.5, 0.42)))
+    blocks += [note(one.text) for one in _paragraphs(found.beside, language)]
+    blocks += [
+        heading(labels("page1.rests")),
+        labels.facts(
+            ("page1.item", f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
+            ("page1.key", found.keys),
+            ("profile", found.profile),
+            ("model", audit.model.name),
+            ("page1.date", findings.day(audit.created, labels)),
+        ),
+    ]
+    limits = map(printable, said(found.cautions, language))
+    blocks += [heading(labels("page1.limits")), bullets([*limits, labels("limits.decision")])]
+    return tuple(blocks)
+
+
+def _for_whom(audit: Audit, labels: Labels) -> list[str]:
+    """Return what may be said of each mark's payload, in the order of the text."""
+    return [
+        whom_words(
+            audit.profile, mark.payload, findings.grouped(mark.payload.best), labels.language
+        )
+        for mark in audit.finding.marks
+    ]
+
+
+def _place(mark: NamedMark, audit: Audit, labels: Labels) -> str:
+    """Return where one of several marks begins and ends."""
+    places = [audit.finding.place(p, labels.language) for p in mark.passages[:1]]
+    return printable("".join(places)) or "–"
+
+
+def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
+    rows = [
+        (
+            str(place),
+            printable(audit.input.name),
+            audit.title(request.language),
+            findings.ratio(audit, labels),
+            "; ".join(_for_whom(audit, labels)) or "–",
+        )
+        for place, audit in enumerate(audits, start=1)
+    ]
+    head = (
+        "",
+        labels("summary.item"),
+        labels("summary.outcome"),
+        labels("summary.lr"),
+        labels("summary.payload"),
+    )
+    return (
+        heading(labels("summary")),
+        table(
+            head, rows, ("right", "left", "left", "right", "left"), (0.05, 0.3, 0.22, 0.18, 0.25)
+        ),
+        note(say("note.n1", request.language)),
+    )
+
+
+def _about(labels: Labels, request: ReportRequest, number: str, issued: str) -> tuple[Block, ...]:
+    """Return what names the report, who had to do with it, and who looked at it."""
+    kind = "supplements" if request.supplements else "replaces"
+    replaced = stated(request.replaces)
+    titles = {"reviewer": "review.technical", "authoriser": "review.authorised"}
+    who = [
+        (titles.get(name, name), value)
+        for name, value in vars(request.parties).items()
+        if name != "question" and value.strip()
+    ]
+    return (
+        labels.facts(
+            ("number", number),
+            ("version", str(request.version)),
+            ("issued", findings.day(issued, labels)),
+            ("status", labels("status.final" if request.final else "status.draft")),
+            ("case.id", stated(request.case)),
+            ("classification", stated(request.classification)),
+            (kind, replaced),
+            ("reason", labels.given(request.reason) if replaced else None),
+            *who,
+            ("review", request.review.strip() or labels("review.none")),
+        ),
+    )
+
+
+def _paragraphs(sentences: Sequence[Sentence], language: str) -> list[Block]:
+    """Return sentences of the record, a paragraph each, the bits in them in groups of four."""
+    return [
+        paragraph(_BITS.sub(lambda found: findings.grouped(found.group()), printable(words)))
+        for words in said(sentences, language)
+    ]
+
+
+def _evaluation(
+    audits: Sequence[Audit], request: ReportRequest, labels: Labels
+) -> tuple[Block, ...]:
+    """Return what the findings say, the scale and the rule that the words rest on."""
+    several = len(audits) > 1
+
+    def one(audit: Audit) -> list[Block]:
+        found = audit.finding
+        blocks = [_lead(audit, request.language)] if several else []
+        if audit.verdict != "not-examinable":
+            rows = (("lr", findings.ratio(audit, labels)), findings.support(audit, labels))
+            blocks += [labels.facts(*rows), findings.strip(audit, labels)]
+        # Of one item page one has said these.
+        before = () if several else (*found.answer, *found.beside)
+        wording = [sentence for sentence in found.wording if sentence not in before]
+        blocks += _paragraphs(wording, request.language)
+        if several and found.cautions:
+            limits = map(printable, said(found.cautions, request.language))
+            blocks += [heading(labels("cautions")), bullets([*limits])]
+        return blocks
+
+    blocks = [note(labels("opinion")), *_each(audits, labels, one)]
+    blocks += _boxed("remark", request.remark, labels)
+    return (*blocks, *method.rule(audits, labels))
+
+
+def _boxed(name: str, words: str, labels: Labels) -> tuple[Block, ...]:
+    """Return free words in a box of their own; nothing where there are none."""
+    words = printable(words.strip())
+    return (heading(labels(name)), Block(kind="box", text=words)) if words else ()
+
+
+def _lead(audit: Audit, language: str) -> Block:
+    tone = {"mark": "found", "indication": "attention"}.get(audit.verdict, "plain")
+    return Block(kind="lead", text=audit.title(language), tone=tone)
+
 
 SCHEMA: Final = "pura-report/1"
 RECORD: Final = "record.json"
@@ -170,7 +462,7 @@ def record_json(audits: Sequence[Audit]) -> bytes:
 
 
 def _lint(request: ReportRequest) -> None:
-    """Refuse free text that says more than evidence can (docs/reports.md)."""
+    """Refuse free text that says more than evidence can (reports.md)."""
     for name, text in (
         ("remark", request.remark),
         ("standing", request.standing),
@@ -196,18 +488,15 @@ def _annex(audits: Sequence[Audit], request: ReportRequest, typeset: Typeset) ->
         return None
     labels = Labels(request.language)
     number = report_number(audits, request)
-    blocks = []
-    for item, entry, who, when in rows:
-        blocks.append(
-            facts(
-                [
-                    (labels("file"), printable(item)),
-                    (labels("entry"), str(entry)),
-                    (labels("sealed.who"), printable(who)),
-                    (labels("sealed.when"), printable(when) or labels("not-given")),
-                ]
-            )
+    blocks = [
+        labels.facts(
+            ("file", item),
+            ("entry", str(entry)),
+            ("sealed.who", who),
+            ("sealed.when", when or labels("not-given")),
         )
+        for item, entry, who, when in rows
+    ]
     blocks.append(note(labels("sealed.note")))
     whole = content_of(
         public_audits(audits, replace(request, text=OMITTED)),

@@ -9,14 +9,12 @@ from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of
-from pura.record.naming import CandidateFacts
-from pura.record.spoken import evidence_ratio, limits_words, whom_words
+from pura.record.naming import CandidateFacts, evidence_ratio, limits_words, whom_words
 from pura.report import figures
 from pura.report.blocks import (
     Block,
     Labels,
     bullets,
-    facts,
     heading,
     note,
     paragraph,
@@ -67,13 +65,13 @@ def ratio(audit: Audit, labels: Labels) -> str:
 
 
 def support(audit: Audit, labels: Labels) -> tuple[str, str]:
-    """Return the name of the row and the word of the scale."""
+    """Return the key of the row's name, and the word of the scale."""
     rows = scale(labels.language)
     size = audit.evidence.log10_e
     here = max(i for i, row in enumerate(rows) if abs(size) >= row.low)
     if size < 0:  # never beyond “moderate” for H2: H1 allows editing
-        return labels("word.h2"), rows[min(here, 2)].word
-    return labels("word"), rows[here].word
+        return "word.h2", rows[min(here, 2)].word
+    return "word", rows[here].word
 
 
 def grouped(bits: str) -> str:
@@ -94,34 +92,22 @@ def number(value: float, digits: int, labels: Labels) -> str:
 def _numbers(audit: Audit, labels: Labels) -> Block:
     found = audit.evidence
     language = labels.language
-    rows = [
-        (labels("l"), number(found.log10_e, 1, labels)),
-        (labels("l.capped"), ratio(audit, labels)),
-        # No smaller than the cap allows: beyond it chance is not what matters.
-        (labels("bound"), numerals.chance(min(1.0, max(found.p_bound, 1 / _cap(audit))), language)),
-    ]
+    redrawn = power = None
     if found.p_redraw is not None:
-        rows.append(
-            (
-                labels("p"),
-                labels(
-                    "p.n",
-                    p=numerals.chance(found.p_redraw, language),
-                    n=numerals.count(found.draws, language),
-                    seed=found.seed,
-                ),
-            )
-        )
-    power = (
-        labels("power.unknown")
-        if found.power is None
-        else f"{numerals.percent(min(found.power, 0.99), language)} %"
+        chance = numerals.chance(found.p_redraw, language)
+        draws = numerals.count(found.draws, language)
+        redrawn = labels("p.n", p=chance, n=draws, seed=found.seed)
+    if found.power is not None:
+        power = f"{numerals.percent(min(found.power, 0.99), language)} %"
+    return labels.facts(
+        ("l", number(found.log10_e, 1, labels)),
+        ("l.capped", ratio(audit, labels)),
+        # No smaller than the cap allows: beyond it chance is not what matters.
+        ("bound", numerals.chance(min(1.0, max(found.p_bound, 1 / _cap(audit))), language)),
+        ("p", redrawn),
+        ("power", power or labels("power.unknown")),
+        ("usable", numerals.count(found.usable, language)),
     )
-    rows += [
-        (labels("power"), power),
-        (labels("usable"), numerals.count(found.usable, language)),
-    ]
-    return facts(rows)
 
 
 def _cap(audit: Audit) -> float:

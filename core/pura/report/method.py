@@ -14,11 +14,11 @@ from pura.report.blocks import (
     Block,
     Labels,
     bullets,
-    facts,
     heading,
     note,
     paragraph,
     printable,
+    stated,
     table,
 )
 from pura.report.findings import day, grouped, number
@@ -32,49 +32,70 @@ _ALTERNATIVES = ("quoted", "account", "forged", "test", "translation")
 def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     """Return what was examined."""
     found, notes, language = audit.input, request.item, labels.language
-    rows = [
-        (labels("file"), found.name),
-        *([(labels("format"), found.format)] if found.format else []),
-        *([(labels("part"), found.part)] if found.part else []),
-        (labels("size"), labels("bytes", n=numerals.count(found.size_bytes, language))),
-        (labels("sha"), found.sha256 or "–"),
-        *((labels(n), v) for n, v in vars(notes).items() if n in _CUSTODY and v.strip()),
-        *(_text_rows(audit, labels) if found.characters else []),
-        *([(labels("supplied"), notes.supplied)] if notes.supplied.strip() else []),
+    supplied = stated(notes.supplied)
+    blocks = [
+        labels.facts(
+            ("file", found.name),
+            ("format", found.format or None),
+            ("part", found.part or None),
+            ("size", labels("bytes", n=numerals.count(found.size_bytes, language))),
+            ("sha", found.sha256 or "–"),
+            *((name, stated(vars(notes)[name])) for name in _CUSTODY),
+            *_text_rows(audit, labels),
+            ("supplied", supplied),
+        )
     ]
-    blocks: list[Block] = [facts([(name, printable(value)) for name, value in rows])]
     blocks += [note(words) for words in said(found.conditions, language)]
     if audit.verdict == "not-examinable":
         blocks.append(_unexamined(audit, labels))
-    if notes.supplied.strip():
+    if supplied:
         blocks.append(note(labels("supplied.note")))
     return blocks
 
 
 def _unexamined(audit: Audit, labels: Labels) -> Block:
     """Return with what the item was to be examined, and how far that went."""
-    means = [
-        (labels("worked"), f"{day(audit.created, labels)} ({audit.created})"),
-        (labels("keys"), ", ".join(key.fingerprint for key in audit.keys)),
-        (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
-        (labels("model"), f"{audit.model.name} {audit.model.fingerprint}"),
-        (labels("program"), f"PURA Audit {audit.versions.get('pura', '')}"),
-    ]
     left = next((step for step in audit.log if not step.done), None)
+    why = None
     if left is not None:
         name = f"{left.number} {step_name(left.name, labels.language)}"
-        means.append((labels("unexamined.step"), f"{name}: {left.words(labels.language)}"))
-    return facts([(name, printable(value)) for name, value in means])
+        why = f"{name}: {left.words(labels.language)}"
+    return labels.facts(
+        ("worked", _moment(audit, labels)),
+        ("keys", _keys(audit)),
+        ("profile", _profile(audit)),
+        ("model", f"{audit.model.name} {audit.model.fingerprint}"),
+        ("program", _program(audit)),
+        ("unexamined.step", why),
+    )
+
+
+def _moment(audit: Audit, labels: Labels) -> str:
+    return f"{day(audit.created, labels)} ({audit.created})"
+
+
+def _keys(audit: Audit) -> str:
+    return ", ".join(key.fingerprint for key in audit.keys)
+
+
+def _profile(audit: Audit) -> str:
+    return f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()
+
+
+def _program(audit: Audit) -> str:
+    return f"PURA Audit {audit.versions.get('pura', '')}"
 
 
 def _text_rows(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
     """Return what is known of the text that was made of the item."""
     found, language = audit.input, labels.language
+    if not found.characters:
+        return []
     return [
-        (labels("encoding"), found.encoding),
-        (labels("characters"), numerals.count(found.characters, language)),
-        (labels("tokens"), numerals.count(found.tokens, language)),
-        (labels("usable"), numerals.count(audit.evidence.usable, language)),
+        ("encoding", found.encoding),
+        ("characters", numerals.count(found.characters, language)),
+        ("tokens", numerals.count(found.tokens, language)),
+        ("usable", numerals.count(audit.evidence.usable, language)),
     ]
 
 
@@ -108,13 +129,13 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
         heading(labels("alternatives")),
         bullets([say(f"alternative.{name}", language) for name in _ALTERNATIVES]),
         heading(labels("conditioning")),
-        facts([(name, printable(value)) for name, value in _conditioning(audit, request, labels)]),
+        _conditioning(audit, request, labels),
         note(say("conditioning.repeat", language)),
     ]
     return blocks
 
 
-def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[tuple[str, str]]:
+def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> Block:
     register = audit.register
     if audit.profile.foreign is not None:
         prompt = labels("prompt.needless")
@@ -136,21 +157,14 @@ def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[
             n=register.entries,
         )
     )
-    rows = [
-        (labels("prompt"), prompt),
-        (
-            labels("normalisation"),
-            "; ".join(conditions(audit, labels)) or labels("condition.plain"),
-        ),
-        (labels("register"), asked),
-    ]
-    if register is not None:
-        rows.append((labels("prior"), number(register.prior_none, 2, labels)))
-    if audit.decoded.bits:
-        rows.append((labels("payloads"), _payload_weights(audit, labels)))
-    if request.item.disclosed.strip():
-        rows.append((labels("disclosed"), request.item.disclosed))
-    return rows
+    return labels.facts(
+        ("prompt", prompt),
+        ("normalisation", "; ".join(conditions(audit, labels)) or labels("condition.plain")),
+        ("register", asked),
+        ("prior", None if register is None else number(register.prior_none, 2, labels)),
+        ("payloads", _payload_weights(audit, labels) if audit.decoded.bits else None),
+        ("disclosed", stated(request.item.disclosed)),
+    )
 
 
 def _payload_weights(audit: Audit, labels: Labels) -> str:
@@ -198,30 +212,25 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     readings = max(1, len(audit.variants)) + len(audit.prompts)
     parts = ", ".join(f"{n} {audit.versions[n]}" for n in _PARTS if n in audit.versions)
     language = labels.language
-    rows = [
-        (labels("program"), f"PURA Audit {audit.versions.get('pura', '')}"),
-        (labels("core"), parts),
-        (labels("keys"), ", ".join(k.fingerprint for k in audit.keys)),
-        (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
-        (
-            labels("model"),
-            (
-                f"{model.name}, {model.architecture}, "
-                f"{numerals.count(model.parameters, language)}, "
-                f"{model.weights}, {model.fingerprint}"
-            ),
-        ),
-        (labels("tokenizer"), model.tokenizer),
-        (labels("device"), f"{device.name}, {device.dtype}"),
-        (labels("decoder"), audit.decoder if audit.decoded.bits else "–"),
-        *_power(audit, labels),
-        (labels("seed"), labels("seed.value", seed=str(found.seed), n=found.draws)),
-        (labels("counted"), labels("counted.value", k=len(audit.keys), r=readings, n=entries)),
-        *_second_reading(audit, labels),
-        (labels("worked"), f"{day(audit.created, labels)} ({audit.created})"),
-        (labels("deviations"), request.deviations.strip() or labels("none")),
-        (labels("external"), request.external.strip() or labels("none")),
-    ]
+    parameters = numerals.count(model.parameters, language)
+    named = (model.name, model.architecture, parameters, model.weights, model.fingerprint)
+    means = labels.facts(
+        ("program", _program(audit)),
+        ("core", parts),
+        ("keys", _keys(audit)),
+        ("profile", _profile(audit)),
+        ("model", ", ".join(named)),
+        ("tokenizer", model.tokenizer),
+        ("device", f"{device.name}, {device.dtype}"),
+        ("decoder", audit.decoder if audit.decoded.bits else "–"),
+        ("power.table", _power(audit, labels)),
+        ("seed", labels("seed.value", seed=str(found.seed), n=found.draws)),
+        ("counted", labels("counted.value", k=len(audit.keys), r=readings, n=entries)),
+        ("reread", _second_reading(audit, labels)),
+        ("worked", _moment(audit, labels)),
+        ("deviations", request.deviations.strip() or labels("none")),
+        ("external", request.external.strip() or labels("none")),
+    )
     steps = [
         (
             str(step.number),
@@ -232,7 +241,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         for step in audit.log
     ]
     return [
-        facts([(name, printable(value)) for name, value in rows]),
+        means,
         heading(labels("steps")),
         table(
             ("", labels("step"), labels("step.done"), labels("step.note")),
@@ -243,22 +252,21 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     ]
 
 
-def _power(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
+def _power(audit: Audit, labels: Labels) -> str | None:
     """Return which table the power comes from, where the record names one."""
     if audit.power is None:
-        return []
-    whose = [] if audit.power.own else [labels("power.shipped")]
-    named = [*whose, *([audit.power.name] if audit.power.name else []), audit.power.table]
-    return [(labels("power.table"), ", ".join(named))]
+        return None
+    own = [] if audit.power.own else [labels("power.shipped")]
+    return ", ".join([*own, *filter(None, [audit.power.name]), audit.power.table])
 
 
-def _second_reading(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
+def _second_reading(audit: Audit, labels: Labels) -> str | None:
     """Return how many stretches of a long text were read again, and what that added."""
     again = audit.rereading
     if again is None:
-        return []
+        return None
     second = "–" if again.log10_second is None else number(again.log10_second, 1, labels)
-    value = labels(
+    return labels(
         "reread.value",
         r=again.read,
         k=again.windows,
@@ -266,7 +274,6 @@ def _second_reading(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
         first=number(again.log10_first, 1, labels),
         second=second,
     )
-    return [(labels("reread"), value)]
 
 
 def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
@@ -283,25 +290,16 @@ def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
     for under in rules.values():
         policy = under[0].policy
         found, cap = float(str(policy.get("t_found", 6.0))), float(str(policy.get("lr_cap", 1e6)))
+        review = float(str(policy.get("t_review", 3.0)))
+        one_in = numerals.count(int(10**found), language)
         blocks.append(
-            facts(
-                [
-                    (
-                        labels("rule.name"),
-                        printable(f"{policy.get('name', '')}/{policy.get('version', '')}"),
-                    ),
-                    (labels("rule.found"), number(found, 1, labels)),
-                    (
-                        labels("rule.review"),
-                        number(float(str(policy.get("t_review", 3.0))), 1, labels),
-                    ),
-                    (
-                        labels("rule.accept"),
-                        labels("rule.accept.value", n=numerals.count(int(10**found), language)),
-                    ),
-                    (labels("rule.reject"), _missed(under, labels)),
-                    (labels("rule.cap"), numerals.count(int(cap), language)),
-                ]
+            labels.facts(
+                ("rule.name", f"{policy.get('name', '')}/{policy.get('version', '')}"),
+                ("rule.found", number(found, 1, labels)),
+                ("rule.review", number(review, 1, labels)),
+                ("rule.accept", labels("rule.accept.value", n=one_in)),
+                ("rule.reject", _missed(under, labels)),
+                ("rule.cap", numerals.count(int(cap), language)),
             )
         )
     blocks.append(note(labels("rule.cap.note")))
@@ -342,7 +340,7 @@ def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
             )
             for table in own.values()
         ),
-        labels("validation.model", same=labels.yes(measured)),
+        labels("validation.model", same=labels("yes" if measured else "no")),
         labels("validation.fp"),
         labels("validation.known" if shipped else "validation.known-own"),
     ]

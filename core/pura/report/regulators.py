@@ -13,21 +13,20 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pura.base import numerals
-from pura.base.catalogue import Value, catalogue, check_language
 from pura.base.json_text import canonical
 from pura.report.blocks import (
     Block,
     Content,
+    Labels,
     Section,
     bullets,
-    facts,
+    compile_pdf,
     heading,
     note,
     paragraph,
     printable,
     table,
 )
-from pura.report.pages import compile_pdf
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
 from pura.verdict.power import PowerEntry, PowerTable
@@ -120,7 +119,7 @@ def regulators_annex(of: AnnexFacts) -> bytes:
 
 def annex_content(of: AnnexFacts) -> Content:
     """Return everything that the annex says."""
-    say = _Words(of.language)
+    say = Labels(of.language, "annex")
     parts = (
         ("about", _about(of, say)),
         ("asked", _asked(of, say)),
@@ -151,48 +150,29 @@ def annex_content(of: AnnexFacts) -> Content:
     )
 
 
-class _Words:
-    """The annex's words in one language."""
-
-    def __init__(self, language: str) -> None:
-        check_language(language)
-        self.language = language
-
-    def __call__(self, key: str, **values: Value) -> str:
-        return catalogue("annex").fill(key, self.language, values)
-
-
-def _about(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
-    organisation = printable(of.policy.organisation) or say("not-given")
-    named = printable(of.profile.name or "")
-    address = printable(of.detector).rstrip("/")
-    asked = (
-        [(say("detector"), address), (say("detector.terms"), f"{address}/v1/detector")]
-        if address
-        else []
-    )
+def _about(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
+    address = of.detector.rstrip("/") or None
     return (
         paragraph(say("about.text")),
-        facts(
-            [
-                (say("organisation"), organisation),
-                (say("date"), numerals.date(of.date, of.language)),
-                (say("program"), f"PURA Audit {__version__}"),
-                (say("profile"), f"{named} {of.profile.fingerprint}".strip()),
-                (say("policy"), _rule(of.policy)),
-                *asked,
-            ]
+        say.facts(
+            ("organisation", of.policy.organisation or say("not-given")),
+            ("date", numerals.date(of.date, of.language)),
+            ("program", f"PURA Audit {__version__}"),
+            ("profile", f"{of.profile.name or ''} {of.profile.fingerprint}".strip()),
+            ("policy", _rule(of.policy)),
+            ("detector", address),
+            ("detector.terms", f"{address}/v1/detector" if address else None),
         ),
     )
 
 
-def _interop(of: AnnexFacts, say: _Words) -> list[str]:
+def _interop(of: AnnexFacts, say: Labels) -> list[str]:
     address = printable(of.detector).rstrip("/")
     told = {"key": say("interop.key-detector", address=address)} if address else {}
     return [told.get(key) or say(f"interop.{key}") for key in _INTEROP]
 
 
-def _asked(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+def _asked(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
     rows = [
         (say(f"asked.{key}"), say(f"asked.{key}.shown", bits=of.profile.payload_bits), section)
         for key, section in _ASKED
@@ -204,7 +184,7 @@ def _asked(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
     )
 
 
-def _marking(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+def _marking(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
     profile = of.profile
     one, two, three = (f"{bits:g}" for bits in profile.entropy_thresholds_bits)
     sampling = say(
@@ -213,23 +193,21 @@ def _marking(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
         k=str(profile.top_k),
         p=f"{profile.top_p:g}",
     )
-    rows = [
-        (say("marking.code"), f"{profile.code}, {profile.payload_bits}"),
-        (say("marking.gate"), say("marking.gate.value", one=one, two=two, three=three)),
-        (say("marking.sampling"), sampling),
-        (say("marking.model"), profile.model or say("not-given")),
-    ]
-    if profile.fields:
-        names = ", ".join(printable(field.name) for field in profile.fields)
-        rows.insert(1, (say("marking.fields"), names))
+    names = ", ".join(field.name for field in profile.fields)
     return (
         paragraph(say("marking.text")),
-        facts(rows),
+        say.facts(
+            ("marking.code", f"{profile.code}, {profile.payload_bits}"),
+            ("marking.fields", names or None),
+            ("marking.gate", say("marking.gate.value", one=one, two=two, three=three)),
+            ("marking.sampling", sampling),
+            ("marking.model", profile.model or say("not-given")),
+        ),
         note(say("marking.source", fingerprint=profile.fingerprint)),
     )
 
 
-def _bound(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+def _bound(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
     policy = of.policy
     one_in = int(10.0**policy.t_found * (1 + 1e-12))
     text = say("bound.text", t=f"{policy.t_found:g}", one_in=one_in, cap=policy.lr_cap)
@@ -240,7 +218,7 @@ def _bound(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
     return (*blocks, note(say("bound.source", rule=_rule(policy))))
 
 
-def _power(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+def _power(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
     if not of.tables:
         return (paragraph(say("power.none")),)
     blocks = [paragraph(say("power.text"))]
@@ -254,7 +232,7 @@ def _power(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _edits(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+def _edits(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for found in of.tables:
         for entry in entries_of(found, of.profile, of.policy.t_found):
@@ -263,22 +241,25 @@ def _edits(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
     return tuple(blocks) or (paragraph(say("edits.none")),)
 
 
-def _of_table(found: PowerTable, of: AnnexFacts, say: _Words) -> list[Block]:
+def _of_table(found: PowerTable, of: AnnexFacts, say: Labels) -> list[Block]:
     conditions = found.conditions
     name = printable(found.name) or say("power.study")
     title = say("power.own" if found in of.own else "power.shipped", name=name)
     date = conditions.get("date")
     most = max(max(entry.texts) for entry in found.entries)
-    rows = [
-        (say("date"), numerals.date(date, of.language) if date else say("power.undated")),
-        (say("power.texts"), numerals.count(int(conditions.get("texts", most)), of.language)),
-        (say("power.kinds"), ", ".join(conditions.get("kinds", ["English"]))),
-        (say("power.fingerprint"), found.fingerprint),
+    texts = int(conditions.get("texts", most))
+    return [
+        heading(title),
+        say.facts(
+            ("date", numerals.date(date, of.language) if date else say("power.undated")),
+            ("power.texts", numerals.count(texts, of.language)),
+            ("power.kinds", ", ".join(conditions.get("kinds", ["English"]))),
+            ("power.fingerprint", found.fingerprint),
+        ),
     ]
-    return [heading(title), facts(rows)]
 
 
-def _entry(what: str, entry: PowerEntry, say: _Words) -> list[Block]:
+def _entry(what: str, entry: PowerEntry, say: Labels) -> list[Block]:
     prompt = say("power.known" if entry.prompt else "power.unknown")
     conditions = say(
         "power.conditions", bits=entry.payload_bits, t=f"{entry.threshold:g}", prompt=prompt
@@ -301,7 +282,7 @@ def _entry(what: str, entry: PowerEntry, say: _Words) -> list[Block]:
     ]
 
 
-def _sources(say: _Words) -> tuple[Block, ...]:
+def _sources(say: Labels) -> tuple[Block, ...]:
     return (
         bullets(
             [

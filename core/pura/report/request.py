@@ -1,22 +1,26 @@
-"""What a report is told beside the audits, and when it may say that it is final."""
+"""What a report is told besides the audits, its logo, and when it may say that it is final."""
 
 from __future__ import annotations
 
 import base64
-import binascii
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from importlib import metadata
-from typing import Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from pura.base.decoder import Form, decode, later
 from pura.base.errors import InputError
 from pura.base.json_text import read_json
 from pura.base.numerals import LANGUAGES
 from pura.record.audit import Audit
 from pura.record.json_io import findings_digest, without_text
-from pura.report.figures import check_logo
 from pura.version import __version__
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 FULL: Final = "full"
 EXCERPT: Final = "excerpt"
@@ -25,6 +29,11 @@ OMITTED: Final = "omitted"
 TEXT_MODES: Final = (FULL, EXCERPT, REDACTED, OMITTED)
 PAPERS: Final = ("a4", "us-letter")
 MAX_FIELD: Final = 4000
+
+
+def _logo_of(encoded: Any) -> bytes | None:
+    """Read a logo as :func:`write` writes it."""
+    return None if encoded is None else base64.b64decode(encoded, validate=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +126,7 @@ class ReportRequest:
     deviations: str = ""
     external: str = ""
     remark: str = ""
-    standing: str = ""
+    standing: str = later("", omitted=False)
     review: str = ""
     reviewed: str = ""
     log: str = ""
@@ -127,7 +136,7 @@ class ReportRequest:
     text: str = FULL
     redactions: tuple[tuple[int, int], ...] = ()
     further: tuple[tuple[tuple[int, int], ...], ...] = ()
-    logo: bytes | None = None
+    logo: Annotated[bytes | None, Form(read=_logo_of, schema={})] = None
 
 
 def check_choices(*choices: tuple[str, str, Sequence[str]]) -> None:
@@ -174,23 +183,23 @@ def check_request(request: ReportRequest) -> None:
 
 SCHEMA: Final = "pura-particulars/1"
 NAME: Final = "particulars.json"
-_ADDED: Final = {"standing": ""}  # which files of 0.2.0 do not have
-_PARTS: Final[dict[str, type[Parties | ItemNotes]]] = {"parties": Parties, "item": ItemNotes}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Particulars:
-    """What the pages of a report are made of beside its record.
+    """The file inside a report that says what its pages are made of besides its record.
 
     Attributes:
         request: What it was told.
         annex: SHA-256 of the sealed annex; empty when there is none.
         made_with: Names and versions of the programs that made it.
+        schema: :data:`SCHEMA`.
     """
 
     request: ReportRequest
-    annex: str = ""
+    annex: str
     made_with: dict[str, str]
+    schema: str = SCHEMA
 
 
 def here() -> dict[str, str]:
@@ -200,9 +209,9 @@ def here() -> dict[str, str]:
 
 def write(request: ReportRequest, annex: str) -> bytes:
     """Return the file."""
-    told = asdict(request)
-    told["logo"] = None if request.logo is None else base64.b64encode(request.logo).decode()
-    whole = {"schema": SCHEMA, "made_with": here(), "annex": annex, "request": told}
+    whole = asdict(Particulars(request=request, annex=annex, made_with=here()))
+    if request.logo is not None:
+        whole["request"]["logo"] = base64.b64encode(request.logo).decode()
     return json.dumps(whole, ensure_ascii=False, sort_keys=True).encode()
 
 
@@ -212,50 +221,13 @@ def read(data: bytes) -> Particulars:
     Raises:
         ValueError: It is none, or a field is missing, unknown or of another type.
     """
-    found = read_json(data)
     try:
-        if found.pop("schema") != SCHEMA:
-            raise ValueError("schema")
-        told, made_with, annex = found.pop("request"), found.pop("made_with"), found.pop("annex")
-        if found or not isinstance(annex, str):
-            raise ValueError("fields")
-        return Particulars(
-            request=_request(told),
-            annex=annex,
-            made_with={str(name): str(version) for name, version in made_with.items()},
-        )
-    except (AttributeError, KeyError, TypeError, binascii.Error) as error:
-        raise ValueError(type(error).__name__) from None
-
-
-def _request(told: dict[str, Any]) -> ReportRequest:
-    plain = _ADDED | told
-    for name, kind in _PARTS.items():
-        plain[name] = _typed(kind, plain[name])
-    plain["redactions"] = _ranges(plain["redactions"])
-    plain["further"] = tuple(_ranges(part) for part in plain["further"])
-    if plain["logo"] is not None:
-        plain["logo"] = base64.b64decode(plain["logo"], validate=True)
-    request: ReportRequest = _typed(ReportRequest, plain)
-    return request
-
-
-def _typed(kind: Any, plain: dict[str, Any]) -> Any:
-    known = {field.name: field.type for field in fields(kind)}
-    if plain.keys() != known.keys():
-        raise ValueError("fields")
-    for name, value in plain.items():
-        wanted = {"str": str, "int": int, "bool": bool}.get(str(known[name]))
-        if wanted is not None and type(value) is not wanted:
-            raise ValueError(name)
-    return kind(**plain)
-
-
-def _ranges(found: Any) -> tuple[tuple[int, int], ...]:
-    ranges = tuple((start, end) for start, end in found)
-    if not all(type(number) is int for pair in ranges for number in pair):
-        raise ValueError("ranges")
-    return ranges
+        found = decode(Particulars, read_json(data))
+    except TypeError:
+        raise ValueError("logo") from None
+    if found.schema != SCHEMA:
+        raise ValueError("schema")
+    return found
 
 
 ALWAYS: Final = "always"
@@ -265,7 +237,7 @@ ROLES_APART: Final = (
     ("examiner", "authoriser", ALWAYS),
     ("reviewer", "authoriser", BY_POLICY),
 )
-"""Pairs of roles that one person may not take for one finding : docs/reports.md, "Who may what"."""
+"""Pairs of roles that one person may not take for one finding : reports.md, "Who may what"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,3 +324,156 @@ def refuse_unreviewed(
 
 def _plain(name: str) -> str:
     return " ".join(name.split()).casefold()
+
+
+MAX_LOGO: Final = 1 << 20
+MAX_DOTS: Final = 8_000_000
+MAX_SHAPES: Final = 20_000
+_MAX_CHUNK: Final = 1 << 16  # of what is no picture: a profile of colours, words
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
+_SVG: Final = "http://www.w3.org/2000/svg"
+_GRADIENTS: Final = frozenset({"linearGradient", "radialGradient"})
+_DRAWN: Final = (
+    "svg g defs symbol use title desc metadata style a path rect circle ellipse line polyline "
+    "polygon text tspan stop clipPath"
+)
+_ELEMENTS: Final = _GRADIENTS | frozenset(_DRAWN.split())
+"""What a logo is drawn with; pictures, filters, patterns, masks and scripts are not among it."""
+_URL: Final = re.compile(r"url\(\s*[\"']?\s*([^\"')\s]*)", re.IGNORECASE)
+
+
+def logo_format(data: bytes) -> str | None:
+    """Tell PNG and SVG by their content; None for anything else."""
+    if len(data) > MAX_LOGO:
+        return None
+    if data.startswith(_PNG):
+        return "png"
+    start = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return "svg" if start.startswith((b"<svg", b"<?xml")) and b"<svg" in start else None
+
+
+def check_logo(data: bytes) -> None:
+    """Refuse what no report takes as its logo.
+
+    Raises:
+        InputError: It is neither PNG nor SVG, is too large when it is drawn, names something
+            outside itself, or has parts that no logo needs.
+    """
+    match logo_format(data):
+        case "png":
+            _check_png(data)
+        case "svg":
+            _check_svg(data)
+        case _:
+            raise InputError("report.logo", code="report-logo")
+
+
+def _check_png(data: bytes) -> None:
+    if len(data) < 33 or data[12:16] != b"IHDR":
+        raise InputError("report.logo", code="report-logo")
+    width, height = struct.unpack(">II", data[16:24])
+    if width * height > MAX_DOTS:
+        raise _too_large()
+    at = len(_PNG)
+    while at + 8 <= len(data):
+        size, kind = struct.unpack(">I4s", data[at : at + 8])
+        if size > _MAX_CHUNK and kind != b"IDAT":
+            raise _refused(kind.decode("ascii", "replace"))
+        at += size + 12
+
+
+def _check_svg(data: bytes) -> None:
+    from lxml import etree
+
+    if b"<!ENTITY" in data:
+        raise _refused("ENTITY")
+    parser = etree.XMLParser(
+        encoding="utf-8",  # as the writer of the PDF reads it, whatever the file says
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError:
+        raise InputError("report.logo", code="report-logo") from None
+    shapes = list(root.iter(f"{{{_SVG}}}*"))
+    if root.tag != f"{{{_SVG}}}svg":
+        raise InputError("report.logo", code="report-logo")
+    for one in shapes:
+        if _name(one) not in _ELEMENTS:
+            raise _refused(_name(one))
+    _check_references(root, shapes)
+
+
+def _check_references(root: _Element, shapes: list[_Element]) -> None:
+    """Refuse references that lead outside, and those that lead to others, which grow without end.
+
+    Gradients refer to one another in a line, and draw nothing themselves.
+    """
+    named = {one.get("id", ""): one for one in shapes}
+    pointing = {one: list(_references(one)) for one in root.iter()}
+    drawn = len(shapes)
+    sizes: dict[str, int] = {}
+    for one, places in pointing.items():
+        if one.tag in (f"{{{_SVG}}}{name}" for name in _GRADIENTS):
+            continue
+        for place in places:
+            target = named.get(place)
+            if target is None or _name(target) in _GRADIENTS:
+                continue
+            if place not in sizes:
+                inside = list(target.iter())
+                sizes[place] = len(inside)
+                for part in inside:
+                    if any(
+                        name in named and _name(named[name]) not in _GRADIENTS
+                        for name in pointing[part]
+                    ):
+                        raise _refused(f"#{place}")
+            drawn += sizes[place]
+            if drawn > MAX_SHAPES:
+                raise _too_large()
+    if drawn > MAX_SHAPES:
+        raise _too_large()
+
+
+def _references(one: _Element) -> Iterator[str]:
+    """Yield the names that an element refers to.
+
+    Raises:
+        InputError: It refers to something outside the picture.
+    """
+    texts = [value for name, value in one.attrib.items() if "url" in value.lower()]
+    styles = [one.get("style", "")]
+    if one.tag == f"{{{_SVG}}}style":
+        styles.append("".join(one.itertext()))
+        texts += styles
+        if "@import" in styles[-1].lower():
+            raise _refused("@import")
+        if "clip-path" in styles[-1].lower():  # whom it reaches is not followed
+            raise _refused("clip-path")
+    if any("\\" in words for words in styles):
+        raise _refused("\\")
+    places = [place for words in texts for place in _URL.findall(words)]
+    if one.tag != f"{{{_SVG}}}a":
+        places += [value for name, value in one.attrib.items() if name.split("}")[-1] == "href"]
+    for place in places:
+        if not place.startswith("#"):
+            raise _refused(place[:40] or "url")
+        yield place[1:]
+
+
+def _name(one: _Element) -> str:
+    return str(one.tag).split("}")[-1]
+
+
+def _refused(part: str) -> InputError:
+    return InputError("report.logo-part", part=part, code="report-logo")
+
+
+def _too_large() -> InputError:
+    return InputError("report.logo-drawn", dots=MAX_DOTS, shapes=MAX_SHAPES, code="report-logo")

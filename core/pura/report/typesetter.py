@@ -1,9 +1,12 @@
 """The child that typesets: ``python -m pura.report.typesetter``.
 
 typst holds the interpreter as long as it works, a second for a long document; a window would stand
-still meanwhile. Standard input: one line of JSON with what typst gets and the length of the logo,
-then the logo. Standard output: the PDF; where typst refuses, the kind of its error, with
-:data:`REFUSED` as exit status.
+still meanwhile. Standard input: one line of JSON, then bytes. For a report of ours the line has
+what typst gets and the length of the logo that follows; where typst refuses, the kind of its error
+is the answer, with :data:`REFUSED` as exit status. For a report of a stranger, which is made again
+to compare it, the line has the lengths of record and particulars that follow, and the work is done
+in the sandbox; the answer is empty where none can be made. Both lines name a folder for the child
+alone. Standard output: the PDF.
 """
 
 from __future__ import annotations
@@ -13,19 +16,23 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from typing import Final
+from pathlib import Path
+from typing import Any, BinaryIO, Final
 
-from pura.base.caged_child import converse, start_child
+from pura.base import linux
 from pura.base.catalogue import phrase
-from pura.base.errors import ReportError
+from pura.base.errors import PuraError, ReportError
 from pura.base.json_text import json_text
-from pura.base.linux import kernel
-from pura.report.pages import Typeset, typeset
+from pura.base.paths import resource
+from pura.base.process import NOT_SHUT_STATUS, converse, start_child
+from pura.report.blocks import Typeset, typeset
 
 REFUSED: Final = 3
 MOST_BYTES: Final = 1 << 30
 SECONDS: Final = 600.0
 _TRIES: Final = 2
+_MEMORY_BYTES: Final = 4 << 30  # to make a stranger's report again
+_CPU_SECONDS: Final = 60
 
 
 def apart(beat: Callable[[], None]) -> Typeset:
@@ -36,12 +43,11 @@ def apart(beat: Callable[[], None]) -> Typeset:
     """
 
     def work(inputs: dict[str, str], logo: bytes | None) -> bytes:
+        size = None if logo is None else len(logo)
         # A child that is killed cannot take its folder away.
         with tempfile.TemporaryDirectory(prefix="pura-typeset-") as folder:
-            size = None if logo is None else len(logo)
             head = {"inputs": inputs, "logo": size, "folder": folder}
-            data = json_text(head).encode() + b"\n" + (logo or b"")
-            return _typeset(data, beat)
+            return _typeset(json_text(head).encode() + b"\n" + (logo or b""), beat)
 
     return work
 
@@ -64,19 +70,45 @@ def _typeset(data: bytes, beat: Callable[[], None]) -> bytes:
 
 def main() -> None:
     """Read what is to be typeset, and write the PDF."""
-    kernel.die_with_parent()
+    linux.die_with_parent()
     source = sys.stdin.buffer
-    told = json.loads(source.readline())
-    tempfile.tempdir = told["folder"]
-    logo = None if told["logo"] is None else source.read(told["logo"])
+    head = json.loads(source.readline())
+    tempfile.tempdir = head["folder"]
     status = 0
-    try:
-        made = typeset(told["inputs"], logo)
-    except ReportError as error:
-        made, status = str(error.values.get("kind", "")).encode(), REFUSED
+    if "record" in head:
+        made = _remade(head, source)
+    else:
+        logo = None if head["logo"] is None else source.read(head["logo"])
+        try:
+            made = typeset(head["inputs"], logo)
+        except ReportError as error:
+            made, status = str(error.values.get("kind", "")).encode(), REFUSED
     sys.stdout.buffer.write(made)
     sys.stdout.buffer.flush()
     os._exit(status)
+
+
+def _remade(head: dict[str, Any], source: BinaryIO) -> bytes:
+    """Shut the sandbox, then read a stranger's record and particulars and make the report."""
+    import typst  # noqa: F401  (before the sandbox)
+
+    from pura.report.build import remake
+
+    readable = [resource("report"), resource("ui"), resource("languages"), *linux.libraries()]
+    try:
+        linux.shut(
+            readable=readable,
+            writable=[Path(head["folder"])],
+            memory=_MEMORY_BYTES,
+            seconds=_CPU_SECONDS,
+        )
+    except OSError:
+        os._exit(NOT_SHUT_STATUS)
+    record, told = source.read(head["record"]), source.read(head["particulars"])
+    try:
+        return remake(record, told)
+    except (PuraError, ValueError):
+        return b""
 
 
 if __name__ == "__main__":

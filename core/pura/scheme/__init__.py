@@ -1,13 +1,19 @@
 """The scheme: keys, profile, payload and the schedule that both sides share.
 
-NumPy and hashlib only, so that a serving stack can import it alone. docs/scheme.md is its page.
+NumPy and hashlib only, so that a serving stack can import it alone. scheme.md is its page.
 """
 
-from pura.scheme.codeword import encode, encode_rows, parity_mask, spc_data_positions
 from pura.scheme.fields import Field, FieldValue, pack, parse_layout, unpack
 from pura.scheme.keys import SecretKey, ranks, unit_interval
 from pura.scheme.payload import Payload, parse_payload
-from pura.scheme.profile import Profile, default_blocks
+from pura.scheme.profile import (
+    Profile,
+    default_blocks,
+    encode,
+    encode_rows,
+    parity_mask,
+    spc_data_positions,
+)
 from pura.scheme.schedule import (
     Gate,
     Schedule,

@@ -1,4 +1,4 @@
-"""Named fields inside a payload: who, when, which model (docs/scheme.md, "Fields").
+"""Named fields inside a payload: who, when, which model (scheme.md, "Fields").
 
 A profile may lay its payload out in fields; their widths add up to the payload's bits. Packing
 refuses what does not fit; unpacking always succeeds, and says so when a value has no meaning.
@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.decoder import DecodeError, Decoder
+from pura.base.decoder import DecodeError, decode
 from pura.base.errors import PayloadError, ProfileError, unusable
 from pura.scheme.payload import Payload
 
@@ -62,7 +62,7 @@ class Field:
         parts: For versions: the widths of its numbers, adding up to ``bits``.
         limits: What can have been issued at most: values, and ranges ``FROM..TO`` of which either
             end may be missing; a date may be ``today``. Empty admits everything. Limits are a prior
-            of the verifier (docs/evidence.md §3) and no part of a profile's fingerprint.
+            of the verifier (evidence.md §3) and no part of a profile's fingerprint.
     """
 
     name: str
@@ -191,7 +191,7 @@ def _parse_field(entry: object, number: int) -> Field:
     if type(bits) is not int or not 1 <= bits <= 64:
         raise _refuse(name, phrase("layout.width"))
     try:
-        field = _DECODER.decode(Field, entry)
+        field = decode(Field, entry, sparse=True)
     except DecodeError as error:
         raise _refuse(name, _wrong_type(error.where.partition("[")[0])) from None
     _check(field)
@@ -222,9 +222,6 @@ def _check(field: Field) -> None:
         min(field.parts, default=0) < 1 or sum(field.parts) != field.bits
     ):
         raise _refuse(field.name, _LISTED["parts"])
-
-
-_DECODER: Final = Decoder(sparse=True)
 
 
 def parse_fields(entries: object) -> tuple[Field, ...]:

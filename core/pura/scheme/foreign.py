@@ -1,24 +1,25 @@
 """Marks that other programs write: their public settings, as a profile holds them.
 
 What is secret at the other program (a number, or a list of them) stands in the profile only sealed
-under a key of ours (:mod:`pura.keys.foreign`), so it has the same custody as every key.
+under a key of ours (:mod:`pura.keys.sealed`), so it has the same custody as every key.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self, TypeAlias
 
-from pura.base.catalogue import Phrase, phrase
-from pura.base.decoder import DecodeError, Decoder
-from pura.base.errors import ProfileError, unusable
+from pura.base.catalogue import phrase
+from pura.base.decoder import check, decode, matching, number, one_of, refused_as, whole
+from pura.base.errors import ProfileError
 
 MAX_WIDTH: Final = 64
 MAX_SEALED: Final = 16 << 10
 LEFT_HASH: Final = "lefthash"
 SELF_HASH: Final = "selfhash"
+_SEALED: Final = rf"[\x00-\x7f]{{1,{MAX_SEALED}}}"
+ContextWidth: TypeAlias = Annotated[int, whole(1, MAX_WIDTH)]
+Share: TypeAlias = Annotated[float, number(0.0, 1.0, "()")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,13 +31,12 @@ class ForeignMark:
         context_width: Tokens of a context.
     """
 
-    sealed: str
-    context_width: int
+    sealed: Annotated[str, matching(_SEALED, phrase("what.not-text"))]
+    context_width: ContextWidth
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if problem := _CHECKS[field.name](getattr(self, field.name)):
-                raise unusable(ProfileError, "profile", problem, f"{SETTINGS_FIELD}.{field.name}")
+        with refused_as(ProfileError, "profile", SETTINGS_FIELD):
+            check(self)
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
@@ -45,11 +45,8 @@ class ForeignMark:
         Raises:
             ProfileError: Names the one that is missing, unknown, or of a wrong type or range.
         """
-        try:
-            return _DECODER.decode(cls, data)
-        except DecodeError as error:
-            name = error.below(SETTINGS_FIELD)
-            raise unusable(ProfileError, "profile", error.what, name) from None
+        with refused_as(ProfileError, "profile", SETTINGS_FIELD):
+            return decode(cls, data)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain JSON values, every one of them."""
@@ -64,8 +61,8 @@ class GumbelMark(ForeignMark):
         alpha: Share of the second of two derived keys (``dual_key_gumbel``); None: one key.
     """
 
-    context_width: int = 4
-    alpha: float | None = None
+    context_width: ContextWidth = 4
+    alpha: Share | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +75,9 @@ class SynthIdMark(ForeignMark):
         table_seed: From which the table is drawn.
     """
 
-    context_width: int = 4
-    table_size: int = 1 << 16
-    table_seed: int = 0
+    context_width: ContextWidth = 4
+    table_size: Annotated[int, whole(2, 1 << 20)] = 1 << 16
+    table_seed: Annotated[int, whole(0, (1 << 32) - 1)] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,13 +90,11 @@ class KgwMark(ForeignMark):
         list_width: Rows of the generating model's output, of which green tokens are a share.
     """
 
-    context_width: int = 1
-    gamma: float = 0.25
-    seeding: str = LEFT_HASH
-    list_width: int
+    context_width: ContextWidth = 1
+    gamma: Share = 0.25
+    seeding: Annotated[str, one_of(LEFT_HASH, SELF_HASH)] = LEFT_HASH
+    list_width: Annotated[int, whole(2, 1 << 24)]
 
-
-_DECODER: Final = Decoder()
 
 FOREIGN: Final[dict[str, type[ForeignMark]]] = {
     "gumbel-max": GumbelMark,
@@ -110,45 +105,3 @@ FOREIGN: Final[dict[str, type[ForeignMark]]] = {
 FOREIGN_NAMES: Final = {"gumbel-max": "Gumbel-max", "synthid-text": "SynthID-Text", "kgw": "KGW"}
 """What people call them, in every language."""
 SETTINGS_FIELD: Final = "foreign"
-
-
-def _whole(low: int, high: int) -> Callable[[object], Phrase | None]:
-    def check(value: object) -> Phrase | None:
-        if type(value) is not int:
-            return phrase("what.not-whole")
-        return None if low <= value <= high else phrase("what.between", low=low, high=high)
-
-    return check
-
-
-def _share(value: object) -> Phrase | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return phrase("what.not-number")
-    inside = math.isfinite(value) and 0 < value < 1
-    return None if inside else phrase("what.above-below", low="0", high="1")
-
-
-def _share_or_none(value: object) -> Phrase | None:
-    return None if value is None else _share(value)
-
-
-def _seeding(value: object) -> Phrase | None:
-    known = (LEFT_HASH, SELF_HASH)
-    return None if value in known else phrase("what.one-of", known=", ".join(known))
-
-
-def _sealed(value: object) -> Phrase | None:
-    good = isinstance(value, str) and value.isascii() and 0 < len(value) <= MAX_SEALED
-    return None if good else phrase("what.not-text")
-
-
-_CHECKS: Final[dict[str, Callable[[object], Phrase | None]]] = {
-    "sealed": _sealed,
-    "context_width": _whole(1, MAX_WIDTH),
-    "alpha": _share_or_none,
-    "table_size": _whole(2, 1 << 20),
-    "table_seed": _whole(0, (1 << 32) - 1),
-    "gamma": _share,
-    "seeding": _seeding,
-    "list_width": _whole(2, 1 << 24),
-}

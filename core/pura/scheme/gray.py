@@ -1,4 +1,4 @@
-"""Gray labels of the sectors (paper §4.1, docs/scheme.md §4).
+"""Gray labels of the sectors (paper §4.1, scheme.md §4).
 
 Bit 0 is the most significant bit of a label, so a sector at arity ``a`` is the half of one at
 arity ``a - 1`` with the same leading bits: the sectors nest.

@@ -1,4 +1,4 @@
-"""The secret key and everything that is derived from it (docs/scheme.md §1).
+"""The secret key and everything that is derived from it (scheme.md §1).
 
 The pseudo-random function is keyed BLAKE2b read as an integer, so every derived value is the same
 on every machine, device and library version.
@@ -118,7 +118,7 @@ class SecretKey:
         return self._fingerprint
 
     def prf(self, label: bytes, context: bytes) -> int:
-        """Return ``F(label, context)``, a 128-bit integer (docs/scheme.md §1)."""
+        """Return ``F(label, context)``, a 128-bit integer (scheme.md §1)."""
         digest = blake2b(context, key=self._secret(), person=label, digest_size=16).digest()
         return int.from_bytes(digest, "little")
 

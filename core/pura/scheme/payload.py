@@ -1,7 +1,7 @@
-"""Payloads and the codes that spread them over a ring of positions (docs/scheme.md §2).
+"""Payloads and the codes that spread them over a ring of positions (scheme.md §2).
 
 Two codes: ``spc``, the paper's blocks with one parity bit each (paper §4.1), and ``tbcc``, a
-tail-biting convolutional code of rate 1/3 (docs/evidence.md). Both map every payload to a
+tail-biting convolutional code of rate 1/3 (evidence.md). Both map every payload to a
 different codeword; no such map can bias a token.
 """
 

@@ -1,7 +1,18 @@
 """The profile: everything that is not secret and without which verification fails.
 
-docs/scheme.md §6. Generator and verifier share one small JSON file. Unknown fields, wrong types
+scheme.md §6. Generator and verifier share one small JSON file. Unknown fields, wrong types
 and values out of range are refused with the field's name.
+
+The file has versions: older ones are read, newer ones refused in words. Version 1 had no number and
+could leave out whatever had its default. Version 2 says its number, and spells every setting out.
+Version 3 may hold what stands before the text at the generator, version 4 that keys are those of a
+day, a week or a month, version 5 may be of a mark by others, version 6 may have limits of its
+fields; a profile without that is still written as an earlier version, which earlier programs read.
+The number belongs to the file and not to the profile: all versions of one profile have the same
+fingerprint.
+
+Beside it: the folder of stored profiles, and the codeword of a payload under a profile (§2; the
+codes themselves, which know no profile, are in :mod:`pura.scheme.payload`).
 """
 
 from __future__ import annotations
@@ -9,23 +20,69 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Annotated, Any, Final, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.decoder import DecodeError, Decoder, Own
-from pura.base.errors import ProfileError, naming, unusable
-from pura.base.files import read_start
-from pura.base.json_text import TwiceError, former, read_json, sha256
+from pura.base.decoder import (
+    IS_TEXT,
+    UNBROKEN,
+    DecodeError,
+    Form,
+    check,
+    decode,
+    form_of,
+    matching,
+    number,
+    one_of,
+    refused_as,
+    whole,
+)
+from pura.base.errors import PayloadError, ProfileError, naming, unusable
+from pura.base.files import file_lock, read_start, write_atomic
+from pura.base.json_text import former, read_json, sha256
 from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
 from pura.scheme.foreign import FOREIGN, SETTINGS_FIELD, ForeignMark
-from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
-from pura.scheme.profile_versions import FIELD as VERSION_FIELD
-from pura.scheme.profile_versions import least_version, migrate
+from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS, Payload, encode_spc, encode_tbcc
+
+VERSION: Final = 6
+VERSION_FIELD: Final = "version"
+_SINCE: Final = {"chat_template": 3, "system_prompt": 3, "key_epochs": 4, "foreign": 5}
+_LIMITS_SINCE: Final = 6
+NOTES: Final = ("version-1",)
+"""What may have been done to a file, by key; window and command line say it in their words."""
+
+
+def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return a profile file's entries in the present form, and what was done: keys of NOTES.
+
+    Raises:
+        ProfileError: Written by a newer program, or with a number that is none.
+    """
+    if VERSION_FIELD not in data:
+        return dict(data), ("version-1",)
+    version = data[VERSION_FIELD]
+    if type(version) is not int or version < 1:
+        raise unusable(ProfileError, "profile", phrase("what.unfit"), VERSION_FIELD)
+    if version > VERSION:
+        raise ProfileError("profile.newer", version=version, known=VERSION, code="profile-newer")
+    return {name: value for name, value in data.items() if name != VERSION_FIELD}, ()
+
+
+def least_version(data: dict[str, Any]) -> int:
+    """Return the version as which a profile's entries are written: the least that holds them."""
+    if any("limits" in field for field in data.get("fields", ())):
+        return _LIMITS_SINCE
+    return max((since for name, since in _SINCE.items() if name in data), default=2)
+
 
 SCHEME: Final = "pura1"
 CODES: Final = ("spc", "tbcc")
@@ -51,6 +108,47 @@ SYSTEM_HOLE: Final = "{system}"
 MAX_PROFILE_BYTES: Final = 1 << 20  # a profile is a page; more is not a profile
 
 
+def _thresholds(value: Any) -> tuple[float, ...]:
+    try:
+        found = tuple(map(number(0.0, math.inf).read, value))
+    except (DecodeError, TypeError):
+        found = ()
+    if len(found) != 3 or list(found) != sorted(found):
+        raise DecodeError(phrase("profile.ascending"))
+    return found
+
+
+def _layout(value: Any) -> tuple[Field, ...]:
+    if not isinstance(value, tuple):
+        return parse_fields(value)
+    if not all(isinstance(one, Field) for one in value):
+        raise DecodeError(phrase("profile.layout"))
+    return value
+
+
+_Words: TypeAlias = Annotated[str, form_of({"type": "string"}, IS_TEXT, UNBROKEN)]
+_Beginning: TypeAlias = Annotated[
+    str,
+    form_of(
+        {"type": "string", "maxLength": MAX_BEGINNING},
+        IS_TEXT,
+        UNBROKEN,
+        (
+            lambda value: len(value) <= MAX_BEGINNING,
+            phrase("profile.beginning-long", most=MAX_BEGINNING),
+        ),
+    ),
+]
+_Fingerprint: TypeAlias = Annotated[str, matching("[0-9a-f]{16}", phrase("what.fingerprint"))]
+_Settings: TypeAlias = Annotated[  # read by their scheme
+    ForeignMark,
+    form_of(
+        {"type": "object"},
+        (lambda value: isinstance(value, ForeignMark), phrase("what.not-object")),
+    ),
+]
+
+
 class Tokenizing(Protocol):
     """A model, as far as a profile is concerned."""
 
@@ -69,7 +167,7 @@ class Tokenizing(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What generator and verifier agree on (docs/scheme.md §6).
+    """What generator and verifier agree on (scheme.md §6).
 
     Attributes:
         payload_bits: ``L_m``; 0 for a mark by others, which carries none.
@@ -90,7 +188,7 @@ class Profile:
         model: Fingerprint of the generating model, or None.
         key: Fingerprint of the key, or None.
         key_epochs: ``day``, ``week`` or ``month`` where texts are marked with a key of that time
-            that is derived from the key (docs/custody.md); None where the key itself marks.
+            that is derived from the key (custody.md); None where the key itself marks.
         chat_template: What stands before the text at the generator, with the hole ``{prompt}`` for
             what is unknown, and ``{system}`` for the system prompt; None where nothing is known.
         system_prompt: What fills ``{system}``.
@@ -101,43 +199,37 @@ class Profile:
             under, and of the other settings only tokenizer and model mean anything.
     """
 
-    payload_bits: int
-    vocab_size: int
-    scheme: str = SCHEME
-    code: str = "spc"
-    blocks: int | None = None
-    context_window: int = 2
-    entropy_thresholds_bits: tuple[float, float, float] = (1.0, 3.0, 5.0)
-    history: str = "used"
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    kernel: str = "cosine"
-    llr_clip: float = 1e-3
-    prefix: str = "none"
-    tokenizer: str | None = None
-    model: str | None = None
-    key: str | None = None
-    key_epochs: str | None = None
-    chat_template: str | None = None
-    system_prompt: str | None = None
-    fields: tuple[Field, ...] = ()
-    name: str | None = None
-    note: str | None = None
-    foreign: ForeignMark | None = None
+    payload_bits: Annotated[int, whole(0, MAX_PAYLOAD_BITS)]
+    vocab_size: Annotated[int, whole(2, 1 << 24)]
+    scheme: Annotated[str, one_of(SCHEME, *FOREIGN)] = SCHEME
+    code: Annotated[str, one_of(*CODES)] = "spc"
+    blocks: Annotated[int, whole(1, MAX_PAYLOAD_BITS)] | None = None
+    context_window: Annotated[int, whole(1, 8)] = 2
+    entropy_thresholds_bits: Annotated[
+        tuple[float, float, float], Form(read=_thresholds, schema={"type": "array"})
+    ] = (1.0, 3.0, 5.0)
+    history: Annotated[str, one_of(*HISTORIES)] = "used"
+    temperature: Annotated[float, number(0.0, 1000.0, "()")] = 1.0
+    top_k: Annotated[int, whole(0, 1 << 24)] = 0
+    top_p: Annotated[float, number(0.0, 1.0, "(]")] = 1.0
+    kernel: Annotated[str, one_of(*KERNELS)] = "cosine"
+    llr_clip: Annotated[float, number(0.0, 0.5, "()")] = 1e-3
+    prefix: Annotated[str, one_of(*PREFIXES)] = "none"
+    tokenizer: _Fingerprint | None = None
+    model: _Fingerprint | None = None
+    key: _Fingerprint | None = None
+    key_epochs: Annotated[str, one_of(*KEY_EPOCHS)] | None = None
+    chat_template: _Beginning | None = None
+    system_prompt: _Beginning | None = None
+    fields: Annotated[tuple[Field, ...], Form(read=_layout, schema={"type": "array"})] = ()
+    name: _Words | None = None
+    note: _Words | None = None
+    foreign: _Settings | None = None
 
     def __post_init__(self) -> None:
         _check_foreign(self)
-        for name, check in _CHECKS.items():
-            if self.foreign is not None and name in ("payload_bits", "scheme"):
-                continue
-            if problem := check(getattr(self, name)):
-                raise _refusal(name, problem)
-        # 1 and 1.0 are one number in JSON; they must be one profile, with one fingerprint.
-        for name in ("temperature", "top_p", "llr_clip"):
-            object.__setattr__(self, name, float(getattr(self, name)))
-        thresholds = tuple(float(x) for x in self.entropy_thresholds_bits)
-        object.__setattr__(self, "entropy_thresholds_bits", thresholds)
+        with refused_as(ProfileError, "profile"):
+            check(self)  # 1 and 1.0 become one profile, with one fingerprint
         if self.foreign is None:
             _check_code(self)
             _check_beginning(self)
@@ -228,10 +320,8 @@ class Profile:
                 raise _refusal(name, phrase("what.missing"))
         if settings is not None:
             data |= {"payload_bits": 0, SETTINGS_FIELD: settings.from_dict(data[SETTINGS_FIELD])}
-        try:
-            return _DECODER.decode(cls, data), notes
-        except DecodeError as error:
-            raise _refusal(error.where, error.what) from None
+        with refused_as(ProfileError, "profile"):
+            return decode(cls, data, sparse=True), notes
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Profile:
@@ -252,7 +342,7 @@ class Profile:
         """Read a profile file, and tell what was done to read it.
 
         Returns:
-            The profile, and keys of :data:`~pura.scheme.profile_versions.NOTES`; none for a file
+            The profile, and keys of :data:`~pura.scheme.profile.NOTES`; none for a file
             of the present version.
 
         Raises:
@@ -343,144 +433,15 @@ class Profile:
         return replace(self, **changes)
 
 
-_DECODER: Final = Decoder(
-    {
-        tuple[Field, ...]: Own(read=lambda value, _: parse_fields(value), schema={}),
-        ForeignMark: Own(read=lambda value, _: value, schema={}),  # read by its scheme
-        tuple[float, float, float]: Own(
-            read=lambda value, _: tuple(value) if isinstance(value, list) else value, schema={}
-        ),
-    },
-    sparse=True,
-)
-
-
 def _parse(text: str | bytes) -> object:
     if len(text) > MAX_PROFILE_BYTES:
         raise unusable(ProfileError, "profile", phrase("what.large"))
-    try:
+    with refused_as(ProfileError, "profile"):
         return read_json(text)
-    except TwiceError as error:
-        raise _refusal(str(error), phrase("what.twice")) from None
-    except ValueError:
-        raise unusable(ProfileError, "profile", phrase("what.no-json")) from None
 
 
 def _refusal(name: str, problem: Phrase) -> ProfileError:
     return unusable(ProfileError, "profile", problem, name)
-
-
-def _integer(low: int, high: int) -> Callable[[object], Phrase | None]:
-    def check(value: object) -> Phrase | None:
-        if type(value) is not int:
-            return phrase("what.not-whole")
-        return None if low <= value <= high else phrase("what.between", low=low, high=high)
-
-    return check
-
-
-def _finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number beyond every float
-        return False
-
-
-def _number(low: float, high: float, *, closed: bool = False) -> Callable[[object], Phrase | None]:
-    def check(value: object) -> Phrase | None:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return phrase("what.not-number")
-        if not _finite(value):
-            return phrase("what.not-finite")
-        inside = low < value <= high if closed else low < value < high
-        if inside:
-            return None
-        key = "what.above-to" if closed else "what.above-below"
-        return phrase(key, low=f"{low:g}", high=f"{high:g}")
-
-    return check
-
-
-def _one_of(*names: str) -> Callable[[object], Phrase | None]:
-    def check(value: object) -> Phrase | None:
-        known = isinstance(value, str) and value in names
-        return None if known else phrase("what.one-of", known=", ".join(names))
-
-    return check
-
-
-def _epochs(value: object) -> Phrase | None:
-    return None if value is None else _one_of(*KEY_EPOCHS)(value)
-
-
-def _hex16(value: object) -> Phrase | None:
-    if value is None:
-        return None
-    good = isinstance(value, str) and len(value) == 16 and not set(value) - set("0123456789abcdef")
-    return None if good else phrase("what.fingerprint")
-
-
-def _text(value: object) -> Phrase | None:
-    if value is not None and not isinstance(value, str):
-        return phrase("what.not-text")
-    # Half of a surrogate pair, which JSON can spell, is no character and cannot be written.
-    broken = value is not None and any("\ud800" <= sign <= "\udfff" for sign in value)
-    return phrase("what.broken") if broken else None
-
-
-def _beginning(value: object) -> Phrase | None:
-    if isinstance(value, str) and len(value) > MAX_BEGINNING:
-        return phrase("profile.beginning-long", most=MAX_BEGINNING)
-    return _text(value)
-
-
-def _thresholds(value: object) -> Phrase | None:
-    if not isinstance(value, tuple) or len(value) != 3:
-        return phrase("profile.ascending")
-    for x in value:
-        if isinstance(x, bool) or not isinstance(x, int | float) or not _finite(x):
-            return phrase("profile.ascending")
-    if not 0 <= value[0] <= value[1] <= value[2]:
-        return phrase("profile.ascending")
-    return None
-
-
-def _blocks(value: object) -> Phrase | None:
-    if value is None:
-        return None
-    return _integer(1, MAX_PAYLOAD_BITS)(value)
-
-
-def _layout(value: object) -> Phrase | None:
-    good = isinstance(value, tuple) and all(isinstance(f, Field) for f in value)
-    return None if good else phrase("profile.layout")
-
-
-_CHECKS: Final[dict[str, Callable[[object], Phrase | None]]] = {
-    "scheme": _one_of(SCHEME),
-    "payload_bits": _integer(1, MAX_PAYLOAD_BITS),
-    "vocab_size": _integer(2, 1 << 24),
-    "code": _one_of(*CODES),
-    "blocks": _blocks,
-    "context_window": _integer(1, 8),
-    "entropy_thresholds_bits": _thresholds,
-    "history": _one_of(*HISTORIES),
-    "temperature": _number(0.0, 1000.0),
-    "top_k": _integer(0, 1 << 24),
-    "top_p": _number(0.0, 1.0, closed=True),
-    "kernel": _one_of(*KERNELS),
-    "llr_clip": _number(0.0, 0.5),
-    "prefix": _one_of(*PREFIXES),
-    "tokenizer": _hex16,
-    "model": _hex16,
-    "key": _hex16,
-    "key_epochs": _epochs,
-    "chat_template": _beginning,
-    "system_prompt": _beginning,
-    "fields": _layout,
-    "name": _text,
-    "note": _text,
-}
 
 
 def _check_foreign(profile: Profile) -> None:
@@ -494,6 +455,8 @@ def _check_foreign(profile: Profile) -> None:
 
 
 def _check_code(profile: Profile) -> None:
+    if not profile.payload_bits:
+        raise _refusal("payload_bits", phrase("what.between", low=1, high=MAX_PAYLOAD_BITS))
     if profile.code == "tbcc":
         if profile.blocks is not None:
             raise _refusal("blocks", phrase("profile.spc-only"))
@@ -526,3 +489,176 @@ def default_blocks(payload_bits: int) -> int:
     wanted = 3 if payload_bits <= 30 else 4
     divisors = [b for b in range(1, payload_bits + 1) if payload_bits % b == 0]
     return min(divisors, key=lambda b: (abs(b - wanted), b))
+
+
+_PATIENCE: Final = 10.0
+_NAME: Final = re.compile(r"[^\W_][\w .()+-]{0,79}")
+
+
+class ProfileFolder:
+    """The profiles of one folder.
+
+    Args:
+        folder: Usually ``user_paths().profiles``; made when the first one is stored.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all files, sound or not."""
+        found = self.folder.glob("*.json") if self.folder.is_dir() else ()
+        return tuple(sorted(path.stem for path in found if not path.name.startswith(".")))
+
+    def get(self, name: str) -> Profile:
+        """Return a stored profile.
+
+        Raises:
+            ProfileError: There is none of that name, or it is damaged.
+        """
+        return Profile.load(self._there(name))
+
+    def save(self, name: str, profile: Profile, *, replace: bool = False) -> str:
+        """Store a profile; returns the name that its file got.
+
+        Args:
+            name: For people; what cannot stand in a file's name becomes a dash.
+            profile: The profile.
+            replace: Whether one of that name may be replaced.
+
+        Raises:
+            ProfileError: The name is taken or empty, or the folder cannot be written.
+        """
+        stem = clean_name(name)
+        path = self.folder / f"{stem}.json"
+        try:
+            # Between the look and the writing no other program may store one of that name.
+            lock = file_lock(self.folder / ".lock", _PATIENCE)
+            lock.acquire()
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        try:
+            if path.exists() and not replace:
+                raise ProfileError("file.there", name=stem, code="file-exists")
+            _write(path, profile)
+        finally:
+            lock.release()
+        return stem
+
+    def remove(self, name: str) -> None:
+        """Delete a stored profile.
+
+        Raises:
+            ProfileError: There is none of that name, or it cannot be deleted.
+        """
+        path = self._there(name)
+        try:
+            path.unlink()
+        except OSError:
+            raise ProfileError("file.delete", name=name) from None
+
+    def take_in(self, path: Path, name: str | None = None) -> tuple[str, tuple[str, ...]]:
+        """Import a profile file in any version that can be read.
+
+        Returns:
+            Its name here, and what was done to read it, as :meth:`Profile.load_noted` tells.
+
+        Raises:
+            ProfileError: Not a profile, or the name is taken.
+        """
+        profile, notes = Profile.load_noted(path)
+        return self.save(name or profile.name or path.stem, profile), notes
+
+    def hand_out(self, name: str, path: Path) -> None:
+        """Export a profile to a file, in the present version.
+
+        Raises:
+            ProfileError: There is none of that name, it is damaged, or the file cannot be written.
+        """
+        _write(path, self.get(name))
+
+    def _there(self, name: str) -> Path:
+        path = self.folder / f"{name}.json"
+        if not _NAME.fullmatch(name) or not path.is_file():
+            raise ProfileError("command.profile", name=name, code="profile-not-found")
+        return path
+
+
+def clean_name(name: str) -> str:
+    """Return a name that can be a file's.
+
+    Raises:
+        ProfileError: Nothing is left of it.
+    """
+    stem = re.sub(r"[^\w .()+-]+", "-", name.strip())[:80].strip(" .-_")
+    if not _NAME.fullmatch(stem):
+        raise ProfileError("name.none")
+    return stem
+
+
+def refuse_path(name: str | None) -> None:
+    """Refuse a path that somebody typed for a name, rather than make another name of it.
+
+    Raises:
+        ProfileError: It holds a slash.
+    """
+    if name is not None and ("/" in name or "\\" in name):
+        raise ProfileError("name.path", name=name)
+
+
+def _write(path: Path, profile: Profile) -> None:
+    try:
+        write_atomic(path, profile.to_json().encode())
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> ProfileError:
+    return ProfileError("file.write", name=path.name, why=error.errno or 0)
+
+
+def encode(payload: Payload, profile: Profile) -> npt.NDArray[np.uint8]:
+    """Return the codeword ``c`` of a payload.
+
+    Args:
+        payload: ``L_m`` bits.
+        profile: Says which code and how many blocks.
+
+    Returns:
+        uint8 [n].
+
+    Raises:
+        PayloadError: The payload's length is not the profile's.
+    """
+    if len(payload) != profile.payload_bits:
+        raise PayloadError("payload.bits", count=len(payload), payload_bits=profile.payload_bits)
+    return encode_rows(payload.bits, profile)
+
+
+def encode_rows(bits: npt.NDArray[np.uint8], profile: Profile) -> npt.NDArray[np.uint8]:
+    """Return the codewords of many payloads at once.
+
+    Args:
+        bits: uint8 [..., L_m], zeros and ones.
+        profile: Says which code and how many blocks.
+
+    Returns:
+        uint8 [..., n].
+    """
+    if profile.code == "tbcc":
+        return encode_tbcc(bits)
+    return encode_spc(bits, profile.block_count)
+
+
+def spc_data_positions(profile: Profile) -> npt.NDArray[np.int64]:
+    """Return the codeword positions that hold data, in payload order; int64 [L_m]."""
+    grid = np.arange(profile.codeword_length, dtype=np.int64).reshape(profile.block_count, -1)
+    return grid[:, :-1].ravel()
+
+
+def parity_mask(profile: Profile) -> npt.NDArray[np.bool_]:
+    """Return which codeword positions are parity bits; bool [n], all False for ``tbcc``."""
+    mask = np.zeros(profile.codeword_length, dtype=bool)
+    if profile.code == "spc":
+        mask.reshape(profile.block_count, -1)[:, -1] = True
+    return mask

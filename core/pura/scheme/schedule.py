@@ -1,6 +1,6 @@
 """Which steps carry bits: the one piece of code that generator and verifier share.
 
-docs/scheme.md §3, paper §4.1 "Context-gated payload scheduling". Two copies would drift.
+scheme.md §3, paper §4.1 "Context-gated payload scheduling". Two copies would drift.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def contexts_before(
     """Return the contexts of a text that stand in what is known to have stood before it.
 
     Where that was written under the same key, the phases of these contexts are not new, so an
-    audit reads nothing at them (docs/evidence.md §3, "Known context"). No key is needed to tell.
+    audit reads nothing at them (evidence.md §3, "Known context"). No key is needed to tell.
 
     Args:
         texts: int64 [L] each, the token ids of the forms of the text.

@@ -390,7 +390,7 @@ def _openapi(app: FastAPI) -> dict[str, object]:
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
         components = schema["components"]["schemas"]
-        components["Question"] = shapes.Question.model_json_schema()
+        components["Question"] = shapes.question_schema()
         components |= {name: answers.schema(shape) for name, shape in shapes.SHAPES.items()}
         schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         schema["security"] = [{"token": []}, {}]

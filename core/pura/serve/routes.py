@@ -19,15 +19,17 @@ import jinja2
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import ValidationError
 from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
+from pura.base.catalogue import quoted
+from pura.base.decoder import decode
 from pura.base.errors import InputError, PuraError
+from pura.base.json_text import read_json
 from pura.base.paths import resource
 from pura.documents import Document, Extraction, choose, endings, from_text, read_data
-from pura.documents.values import over
+from pura.documents.formats import over
 from pura.record import answers
 from pura.record.answers import Role
 from pura.serve import shapes
@@ -145,8 +147,8 @@ async def document_of(
     extraction = await service.parsed(asker, len(data), read)
     found = choose(extraction, (part,) if part else ())
     if len(found) != 1:
-        names = ", ".join(f"“{one.part}”" for one in found[:12])
-        raise InputError("serve.parts", count=len(found), names=names, code="input-part")
+        shown = quoted([one.part for one in found], most=12)
+        raise InputError("input.part", shown=shown, code="input-part")
     return found[0]
 
 
@@ -313,9 +315,9 @@ async def _asked(request: Request, asker: Asker) -> tuple[Document, str | None]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
         try:
-            question = shapes.Question.model_validate_json(await request.body())
-        except ValidationError as error:
-            where = ".".join(str(one) for one in error.errors()[0]["loc"]) or "text"
+            question = decode(shapes.Question, read_json(await request.body()), sparse=True)
+        except ValueError as error:
+            where = getattr(error, "where", "") or "text"
             raise RefusalError("serve.request", field=where[:40], code="serve-request") from None
         return from_text(question.text, name=question.name), question.case
     if kind != "multipart/form-data":

@@ -331,13 +331,13 @@ class Service:
         """
         if authorization is None:
             if not self.settings.anyone:
-                raise RefusalError("serve.no-token", code="serve-auth")
+                raise RefusalError("serve.token", code="serve-auth")
             token = self._block(address)
             return Asker(token=token, name="public", role=Role.PUBLIC, budgets=self._shared(token))
         kind, _, token = authorization.partition(" ")
         found = self._tokens.asker(token.strip()) if kind.lower() == "bearer" else None
         if found is None:
-            raise RefusalError("serve.bad-token", code="serve-auth")
+            raise RefusalError("serve.token", code="serve-auth")
         if found.role is Role.PUBLIC:
             return replace(found, budgets=found.budgets + self._shared(self._block(address)))
         return found

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
+from pura.base.catalogue import phrase
+from pura.base.decoder import IS_TEXT, UNBROKEN, described, form_of, text
 from pura.base.errors import PuraError
 from pura.base.numerals import LANGUAGES
 from pura.record.answers import POLICY, VALUES, schema
@@ -100,21 +103,31 @@ def problem(request: Request, error: PuraError) -> JSONResponse:
     return JSONResponse(shown, status_code=shown["status"], headers=headers, media_type=MEDIA)
 
 
-class Question(BaseModel):
-    """A text to be checked."""
+_Name: TypeAlias = Annotated[str, text(phrase("what.not-text"), 0, 200, UNBROKEN)]
+_SomeText: TypeAlias = Annotated[
+    str, form_of({"type": "string", "minLength": 1}, IS_TEXT, (bool, IS_TEXT[1]), UNBROKEN)
+]
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"text": "The city council met on Tuesday evening …"}]},
-    )
 
-    text: str = Field(min_length=1, description="The text.")
-    name: str = Field(default="text", max_length=200, description="What it is called.")
-    case: str | None = Field(
-        default=None,
-        max_length=200,
-        description="Internal askers: the open case of the case log that takes the record.",
-    )
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A text to be checked.
+
+    Attributes:
+        text: The text.
+        name: What it is called.
+        case: Internal askers: the open case of the case log that takes the record.
+    """
+
+    text: _SomeText
+    name: _Name = "text"
+    case: _Name | None = None
+
+
+def question_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a question."""
+    example = {"text": "The city council met on Tuesday evening …"}
+    return described(Question) | {"examples": [example]}
 
 
 class SoftBinding(BaseModel):
@@ -205,7 +218,7 @@ SHAPES: Final[dict[str, Any]] = {
                     ),
                     "meaning": str,
                 },
-                "What holds of false findings, whatever is asked (docs/evidence.md).",
+                "What holds of false findings, whatever is asked (evidence.md).",
             ),
         },
         "What there is to know of the detector.",

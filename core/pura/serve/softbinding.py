@@ -16,7 +16,7 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect, Request
 
-from pura.base.decoder import DecodeError, Decoder
+from pura.base.decoder import DecodeError, decode
 from pura.base.errors import PayloadError, ServeError
 from pura.base.files import read_bounded
 from pura.base.json_text import read_json
@@ -38,7 +38,6 @@ SCHEMA: Final = "pura-manifests/1"
 MAX_BYTES: Final = 64 << 20
 MAX_MANIFEST: Final = 16 << 20
 _BYTE: Final = 8
-_DECODER: Final = Decoder(sparse=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +90,7 @@ class Manifests:
             raw = read_json(data)
             if isinstance(raw, dict):
                 raw["folder"] = str(path.parent.resolve())
-            found = _DECODER.decode(cls, raw)
+            found = decode(cls, raw, sparse=True)
             where = _amiss(found)
         except DecodeError as error:
             where = error.where or "manifests"

@@ -22,11 +22,11 @@ from pura.record.audit import Audit
 from pura.record.surroundings import InputFacts, KeyFacts, StepReport
 from pura.register.store import Register
 from pura.scheme import Profile
-from pura.usecases import register
+from pura.usecases import profiles
 from pura.usecases.choices import Choices
 from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import AS_GIVEN, epoch_keys, refuse_kind
-from pura.usecases.power import tables_of
+from pura.usecases.measurements import tables_of
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerTable
 
@@ -215,7 +215,7 @@ class Prepared:
         issued = None
         if setup.ask_register is not False:
             issued = self._held.enter_context(
-                register.open_register(environment, must_exist=bool(setup.ask_register))
+                profiles.open_register(environment, must_exist=bool(setup.ask_register))
             )
         self._keys = self._held.enter_context(environment.opened_keys(setup.needed_keys))
         progress(Stage(name="model"))
@@ -649,7 +649,7 @@ def _refuse_other_register(environment: Environment, record: Audit) -> None:
     """Refuse where the register was part of the prior and is not here in the state that it had."""
     if record.prior is None:
         return
-    with register.open_register(environment, must_exist=False) as here:
+    with profiles.open_register(environment, must_exist=False) as here:
         if here is None or here.version() != record.prior.version:
             raise _absent("register", record.prior.version)
 

@@ -35,7 +35,7 @@ from pura.batch.results import (
 from pura.documents import Document
 from pura.scheme import SecretKey
 from pura.scheme.keys import wipe_buffer
-from pura.usecases import register
+from pura.usecases import profiles
 from pura.usecases.audits import (
     Audited,
     Prepared,
@@ -291,7 +291,7 @@ def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
     """Return what a finding depends on, beside the text."""
     version = None
     if setup.ask_register:
-        with register.open_register(environment, must_exist=True) as asked:
+        with profiles.open_register(environment, must_exist=True) as asked:
             version = asked.version() if asked is not None else None
     return {
         "version": __version__,

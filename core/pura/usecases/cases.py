@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -47,6 +46,7 @@ from pura.caselog.verify import deposits_in, lay_down
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.usecases.environment import Environment
+from pura.usecases.keys import open_identity, trusted_roots
 
 if TYPE_CHECKING:
     from pura.caselog.verify import LogCheck
@@ -72,43 +72,49 @@ def open_log(environment: Environment, *, create: bool = False, read_only: bool 
         create=create,
         station=workstation(paths.workstation),
         worker=worker_of(environment),
-        closing=None if kept is None else lambda log: _deposited(log, kept),
+        closing=None if kept is None else lambda log: _deposited(log, *kept),
     )
 
 
-def kept_deposit(environment: Environment) -> Deposited | None:
-    """Return where heads are laid down each time the log is written to; None is nowhere."""
+def kept_deposit(environment: Environment) -> tuple[Path, str] | None:
+    """Return in which folder, and for which mail, heads are laid down with each entry."""
     path = environment.paths.deposit
     if not path.exists():
         return None
     try:
         found = read_json(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
-        return Deposited(folder=Path(found["folder"]), mail=str(found["mail"]))
+        return Path(found["folder"]), str(found["mail"])
     except (ValueError, TypeError, LookupError):
         raise CaseLogError("caselog.deposit", name=path.name, code="case-log-head") from None
 
 
-def _deposited(log: CaseLog, to: Deposited) -> None:
+def _deposited(log: CaseLog, folder: Path, mail: str) -> None:
     """Lay the head down where that works; what was done in the log stands either way."""
     with suppress(OSError):
-        lay_down(log, to.folder, mail=to.mail)
+        lay_down(log, folder, mail=mail)
 
 
-def deposit_head(environment: Environment, request: Deposited) -> Path:
-    """Lay the head of the log down in a folder, now and if asked for from now on.
+def deposit_head(
+    environment: Environment, *, folder: Path, mail: str = "", always: bool = False
+) -> Path:
+    """Lay the head of the log down, so that a cut-off end is found.
+
+    Args:
+        environment: Whose log.
+        folder: Out of reach of who could alter the log.
+        mail: Address that a draft is made for; empty for a plain file.
+        always: Do it from now on each time the log is written to, one file a day.
 
     Raises:
         CaseLogError: There is no log, or the folder cannot be written.
     """
     with open_log(environment, read_only=True) as log:
         try:
-            made = lay_down(log, request.folder, mail=request.mail)
+            made = lay_down(log, folder, mail=mail)
         except OSError as error:
-            raise CaseLogError(
-                "file.write", name=request.folder.name, why=error.errno or 0
-            ) from None
-    if request.always:
-        kept = {"folder": str(request.folder.absolute()), "mail": request.mail}
+            raise CaseLogError("file.write", name=folder.name, why=error.errno or 0) from None
+    if always:
+        kept = {"folder": str(folder.absolute()), "mail": mail}
         write_or_refuse(
             environment.paths.deposit, json.dumps(kept).encode(), CaseLogError, own=True
         )
@@ -184,21 +190,6 @@ def case_named(log: CaseLog, name: str) -> Case:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deposited:
-    """Lay the head of the log down, so that a cut-off end is found.
-
-    Attributes:
-        folder: Out of reach of who could alter the log.
-        mail: Address that a draft is made for; empty for a plain file.
-        always: Do it from now on each time the log is written to, one file a day.
-    """
-
-    folder: Path
-    mail: str = ""
-    always: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class SaveTo:
     """Where audits are saved, by whom, and what becomes of their texts; a run keeps it.
 
@@ -215,21 +206,6 @@ class SaveTo:
     text: str = KEEP
     passphrase: Secret | None = None
     purpose: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SavedAudits:
-    """Audits that were saved.
-
-    Attributes:
-        case: The case as it is now.
-        count: How many were saved; those that were in it already are left alone.
-        opened: The case is a new one.
-    """
-
-    case: Case
-    count: int
-    opened: bool
 
 
 class SavingRun:
@@ -326,7 +302,7 @@ def save_audits(
     *,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
-) -> SavedAudits:
+) -> tuple[Case, int]:
     """Save finished audits to a case, all or none.
 
     Args:
@@ -335,6 +311,9 @@ def save_audits(
         audits: Records, or identifiers of audits that the unfiled case holds.
         progress: Told after each.
         checkpoint: Asked before each.
+
+    Returns:
+        The case as it is now, and how many were saved; those that were in it are left alone.
 
     Raises:
         CaseLogError: All are in it already, the case is closed, or the log cannot be written.
@@ -346,7 +325,7 @@ def save_audits(
         log.writing(),
     ):
         actor = acting(log, to.auditor)
-        case, opened = _find_or_open(log, to.case, actor)
+        case, _ = _find_or_open(log, to.case, actor)
         known = {item.id for item in case.items}
         new = [one for one in audits if (one if isinstance(one, str) else one.id) not in known]
         if not new:
@@ -356,7 +335,7 @@ def save_audits(
             progress(Stage(name="save", done=done, total=len(new)))
             audit = _unfiled(log, one) if isinstance(one, str) else one
             _save_or_move(log, case, audit, actor, to, vault)
-        return SavedAudits(case=case_named(log, case.id), count=len(new), opened=opened)
+        return case_named(log, case.id), len(new)
 
 
 def _unfiled(log: CaseLog, audit: str) -> Audit:
@@ -619,19 +598,14 @@ def check_log(
         Cancelled: The checkpoint said so.
     """
     from pura.caselog.verify import parse_head, record_check, verify_log
-    from pura.report.check import load_trust
 
-    roots = [
-        der
-        for path in trust
-        for der in load_trust(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
-    ]
+    roots = trusted_roots(trust, CaseLogError)
     own = log is None
     checked = open_log(environment, read_only=True) if log is None else CaseLog(log, read_only=True)
     with checked as found:
         stated = parse_head(head, found.id) if head else None
         kept = kept_deposit(environment) if own and deposits is None else None
-        folder = deposits or (kept.folder if kept else None)
+        folder = deposits or (kept[0] if kept else None)
         checks = verify_log(
             found,
             head=stated,
@@ -661,11 +635,8 @@ def sign_head_of_log(
         SigningError: The certificate cannot be used.
     """
     from pura.caselog.verify import sign_head
-    from pura.report.sign import load_identity
 
-    with passphrase.used() as words:
-        data = read_bounded(certificate, MAX_CERTIFICATE, CaseLogError)
-        identity = load_identity(data, words, now=datetime.now(UTC))
+    identity = open_identity(certificate, passphrase, CaseLogError)
     with open_log(environment) as log:
         head = log.head()
         sign_head(log, identity, acting(log, auditor))

@@ -19,9 +19,9 @@ from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.keys.entries import no_such_key
 from pura.keys.epochs import epoch_key, is_epoch
 from pura.model.store import ModelCache
-from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, SecretKey
-from pura.verdict.power_file import PowerFolder
+from pura.scheme.profile import ProfileFolder
+from pura.verdict.power import PowerFolder
 
 if TYPE_CHECKING:
     from pura.model.device import Device

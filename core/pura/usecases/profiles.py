@@ -1,22 +1,27 @@
-"""Profiles: create, save, import, export, remove."""
+"""Profiles, and the register of payloads that were issued under them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from pura.base.catalogue import phrase
-from pura.base.errors import ProfileError, unusable
+from pura.base.errors import ProfileError, RegisterError, naming, unusable
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.keys import KeyRef
-from pura.keys.foreign import ForeignSettings, foreign_settings, seal_secret
+from pura.keys.sealed import ForeignSettings, foreign_settings, seal_secret
 from pura.model.folder import InstalledModel
-from pura.profiles.store import refuse_path
-from pura.scheme import Profile, parse_layout
+from pura.register.issue_log import import_log, is_log
+from pura.register.rows import Issue, RegisterEntry
+from pura.register.store import Register, export_csv, import_csv
+from pura.scheme import Payload, Profile, parse_layout
 from pura.scheme.foreign import FOREIGN
+from pura.scheme.profile import refuse_path
 from pura.usecases.environment import Environment
 
 MAX_LAYOUT: Final = 1 << 20
@@ -30,7 +35,7 @@ class ProfileDone:
     Attributes:
         profile: The profile.
         name: Under which it is stored; None where it is not.
-        notes: What was done to read it (``pura.scheme.profile_versions.NOTES``).
+        notes: What was done to read it (``pura.scheme.profile.NOTES``).
     """
 
     profile: Profile
@@ -298,3 +303,82 @@ def _layout(path: Path | None, bits: int) -> Any:
     except ValueError:
         raise unusable(ProfileError, "profile", phrase("what.not-list"), path.name) from None
     return parse_layout(entries, bits)
+
+
+def import_register(
+    environment: Environment,
+    *,
+    path: Path,
+    profile: Profile,
+    checkpoint: Checkpoint = never_cancelled,
+) -> tuple[int, int, str]:
+    """Add every row of a table or of logs, or none: bad rows are named.
+
+    Args:
+        environment: Whose.
+        path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
+        profile: Whose payloads they are.
+        checkpoint: Called often; may raise.
+
+    Returns:
+        How many rows were added, how many there are now, and which state it is in.
+
+    Raises:
+        RegisterError: The table or a log does not fit, or the register cannot be written.
+    """
+    read = import_log if is_log(path) else import_csv
+    with Register(environment.paths.register, create=True) as register:
+        with naming(path.name):
+            added = read(register, path, profile, checkpoint=checkpoint)
+        return added, len(register), register.version()
+
+
+def export_register(environment: Environment, *, path: Path) -> int:
+    """Write the register as a table; returns how many rows it has.
+
+    Raises:
+        RegisterError: There is none, or the file cannot be written.
+    """
+    with Register(environment.paths.register, read_only=True) as register:
+        return export_csv(register, path)
+
+
+def add_issue(environment: Environment, *, issue: Issue) -> RegisterEntry:
+    """Add one issued payload.
+
+    Raises:
+        RegisterError: The payload was issued before.
+    """
+    with Register(environment.paths.register, create=True) as register:
+        return register.add(issue)
+
+
+def find_payload(environment: Environment, *, payload: Payload) -> RegisterEntry | None:
+    """Look a payload up; None when it was never issued.
+
+    Raises:
+        RegisterError: There is no register, or it is damaged.
+    """
+    with Register(environment.paths.register, read_only=True) as register:
+        return register.find(payload)
+
+
+@contextmanager
+def open_register(environment: Environment, *, must_exist: bool) -> Iterator[Register | None]:
+    """Lend the register to audits, for reading; nothing that an audit does changes it.
+
+    Args:
+        environment: Whose register.
+        must_exist: A missing one is an error, as it is when somebody asked for it by name.
+
+    Raises:
+        RegisterError: It is damaged, or missing where it may not be.
+    """
+    path = environment.paths.register
+    if path.exists():
+        with Register(path, read_only=True) as register:
+            yield register
+        return
+    if must_exist:
+        raise RegisterError("command.no-register", code="register-missing")
+    yield None

@@ -1,10 +1,8 @@
-"""Reports: build, write, sign and check them.
-
-The case log notes what became of each. The annex for regulators is made here too.
-"""
+"""Reports: build, write, sign and check them; statements of a detector likewise."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,23 +21,82 @@ from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import Report, ReportRequest, html_page, page_count, table_files, typesetter
 from pura.report import build_report as make_report
+from pura.report.blocks import typeset
 from pura.report.build import RECORD
-from pura.report.check import ReportCheck, load_trust
+from pura.report.check import MAX_TRUST_BYTES, ReportCheck
 from pura.report.check import check_report as examine
-from pura.report.figures import MAX_LOGO
-from pura.report.pages import typeset
 from pura.report.regulators import AnnexFacts, regulators_annex
-from pura.report.request import PAPERS, Confirmation, check_choices
-from pura.report.sign import SignOptions, load_identity
-from pura.report.sign import sign_report as put_signature
-from pura.report.sign.identity import Certificate
+from pura.report.request import MAX_LOGO, PAPERS, Confirmation, check_choices
+from pura.report.signing import Certificate, SignOptions
+from pura.report.signing import sign_report as put_signature
+from pura.report.statement import (
+    MAX_FILE_BYTES,
+    StatementCheck,
+    StatementKey,
+    Trust,
+    find_statement,
+)
+from pura.report.statement import check_statement as examine_statement
 from pura.scheme import Profile
 from pura.usecases.audits import audit_again
 from pura.usecases.cases import acting, open_log
 from pura.usecases.environment import Environment
-from pura.usecases.power import tables_of
+from pura.usecases.keys import open_identity, trusted_roots
+from pura.usecases.measurements import tables_of
 from pura.verdict.policy import load_policy
-from pura.verdict.power_claim import shipped_power
+from pura.verdict.power import shipped_power
+
+
+def detector_key(environment: Environment) -> StatementKey:
+    """Return the detector's own key; it is made the first time.
+
+    Raises:
+        ServeError: Its file is damaged.
+    """
+    return StatementKey.of(environment.paths.config / "serve" / "statements.key")
+
+
+def certificate_key(path: Path, passphrase: Secret) -> StatementKey:
+    """Return the key of a certificate.
+
+    Args:
+        path: PKCS#12.
+        passphrase: Its passphrase; overwritten when it has been used.
+
+    Raises:
+        SigningError: See :func:`load_identity`.
+        ServeError: Statements are not signed with a key of its kind.
+    """
+    return StatementKey.of_identity(open_identity(path, passphrase, SigningError))
+
+
+def check_statement(
+    *, path: Path, trust: tuple[Path, ...] = (), text: Path | None = None, sha256: str = ""
+) -> StatementCheck:
+    """Check a statement: single checks, each with its own result.
+
+    Args:
+        path: The statement, or an answer of the service that holds it.
+        trust: Files with trusted certificates, or with a public key.
+        text: What was asked about; or
+        sha256: the digest of its bytes. Without either that is not examined.
+
+    Raises:
+        ReportFileError: A file holds no statement, or nothing to trust.
+        InputError: The text cannot be read.
+    """
+    trusted = Trust()
+    for one in trust:
+        trusted += Trust.read(read_bounded(one, MAX_TRUST_BYTES, ReportFileError))
+    if text is not None:
+        sha256 = hashlib.sha256(read_bounded(text, MAX_FILE_BYTES, InputError)).hexdigest()
+    return examine_statement(
+        find_statement(read_bounded(path, MAX_FILE_BYTES, ReportFileError)),
+        moment=datetime.now(UTC),
+        trust=trusted,
+        sha256=sha256,
+    )
+
 
 MAX_READ: Final = 64 << 20
 _ATTACHED: Final = f"/F({RECORD})".encode()
@@ -101,14 +158,6 @@ class FilesTakenError(InputError):
         error = cls("command.there", name=paths[0].name)
         error.paths = tuple(paths)
         return error
-
-
-@dataclass(frozen=True, kw_only=True)
-class SignedReport:
-    """A signed report, and with which certificate."""
-
-    path: Path
-    certificate: Certificate
 
 
 def build_report(
@@ -251,7 +300,7 @@ def refuse_replacing(
 def _annex(pdf: bytes, passphrase: Secret | None) -> bytes:
     if passphrase is None:
         return pdf
-    from pura.report.hiding import lock_pdf
+    from pura.report.annexes import lock_pdf
 
     words = passphrase.copy()
     try:
@@ -273,8 +322,8 @@ def sign_report(
     replace: bool = False,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
-) -> SignedReport:
-    """Sign the PDF of a report with the organisation's certificate (PAdES).
+) -> Certificate:
+    """Sign the PDF of a report with the organisation's certificate (PAdES), and return that.
 
     Args:
         environment: Whose case log.
@@ -296,19 +345,16 @@ def sign_report(
     """
     progress(Stage(name="sign"))
     checkpoint()
-    with passphrase.used() as words:
+    with passphrase.used():
         refuse_taken(to, SigningError, replace=replace)
         before = read_bounded(path, MAX_READ, ReportFileError)
-        now = datetime.now(UTC)
-        identity = load_identity(
-            read_bounded(certificate, MAX_READ, ReportFileError), words, now=now
-        )
-    after = put_signature(before, identity, options or SignOptions(), now=now)
+        identity = open_identity(certificate, passphrase, ReportFileError)
+    after = put_signature(before, identity, options or SignOptions(), now=datetime.now(UTC))
     write_or_refuse(to, after, SigningError)
     if note:
         with open_log(environment) as log:
             note_signed(log, before, after, identity, acting(log, auditor))
-    return SignedReport(path=to, certificate=identity.certificate)
+    return identity.certificate
 
 
 def check_report(
@@ -335,9 +381,6 @@ def check_report(
         Cancelled: The checkpoint said so.
     """
     progress(Stage(name="check-report"))
-    roots = [
-        der for one in trust for der in load_trust(read_bounded(one, MAX_READ, ReportFileError))
-    ]
 
     def again(record: Audit) -> Audit:
         return audit_again(environment, record, progress=progress, checkpoint=checkpoint)
@@ -345,7 +388,7 @@ def check_report(
     return examine(
         read_bounded(path, MAX_READ, ReportFileError),
         moment=datetime.now(UTC),
-        trust=roots,
+        trust=trusted_roots(trust, ReportFileError),
         policy=load_policy(environment.paths.policy).signed,
         again=again if rerun else None,
         beat=checkpoint,

@@ -2,7 +2,7 @@
 
 A record that comes from outside may be anybody's: whoever changes a payload, a number or a word in
 it, embeds it anew and signs it, leaves the other parts as they were. What is held against what
-stands in docs/reports.md. This finds a record that was edited, not one that was invented
+stands in reports.md. This finds a record that was edited, not one that was invented
 whole; only a fresh audit of the text does that.
 
 Parts that records of earlier versions do not have are not asked for, nor are sentences that this
@@ -23,12 +23,12 @@ from pura.base.errors import PuraError, RecordError
 from pura.decode.paper import sum_llrs
 from pura.decode.significance import combine
 from pura.record.audit import Audit
-from pura.record.evidence import MarkFacts, PayloadFacts
+from pura.record.evidence import MarkFacts
 from pura.record.marks import bit_evidence
 from pura.record.naming import CandidateFacts, Passage, token_share
 from pura.scheme import FieldValue, Gate, Payload, Profile, unpack
 from pura.scheme.profile import SCHEME
-from pura.verdict.outcome import Outcome, decide_outcome
+from pura.verdict.outcome import decide_outcome
 from pura.verdict.policy import Policy
 from pura.words.sentences import Sentence
 
@@ -92,7 +92,7 @@ def _tokens(audit: Audit) -> Iterator[Phrase]:
 
 def _bits(audit: Audit) -> Iterator[Phrase]:
     """Hold the codeword of the payload, the readings and their sums against each other."""
-    payload, steps = _payload(audit), audit.steps
+    payload, steps = audit.decoded, audit.steps
     if not _pura(audit) or audit.verdict == _NOT_EXAMINABLE:
         if payload.bits or audit.bits or payload.posterior.size or payload.repaired:
             yield phrase("differs.bits")
@@ -119,7 +119,7 @@ def _fields(audit: Audit) -> Iterator[Phrase]:
         *((mark.bits, mark.fields) for mark in audit.marks),
         *((one.bits, one.fields) for mark in audit.marks for one in mark.candidates),
     ]
-    payload = _payload(audit)
+    payload = audit.decoded
     if payload.bits:
         named.append((payload.bits, payload.fields))
     for bits, fields in named:
@@ -130,7 +130,7 @@ def _fields(audit: Audit) -> Iterator[Phrase]:
 
 def _candidates(audit: Audit) -> Iterator[Phrase]:
     """Hold weights against each other, and the first one against the payload and its bits."""
-    listed, payload = audit.candidates, _payload(audit)
+    listed, payload = audit.candidates, audit.decoded
     fits = all(
         _weights_fit(candidates, audit.profile)
         for candidates in (listed, *(mark.candidates for mark in audit.marks))
@@ -161,7 +161,7 @@ def _weights_fit(listed: Sequence[CandidateFacts], profile: Profile) -> bool:
 
 
 def _marks(audit: Audit) -> Iterator[Phrase]:
-    marks, payload = audit.marks, _payload(audit)
+    marks, payload = audit.marks, audit.decoded
     if audit.verdict != "mark":
         if marks or audit.passages:
             yield phrase("differs.marks")
@@ -253,7 +253,13 @@ def _outcome(audit: Audit) -> Iterator[Phrase]:
         if evidence.log10_e or evidence.usable or evidence.p_redraw is not None:
             yield phrase("differs.evidence")
         return
-    outcome = _decided(audit, policy)
+    outcome = decide_outcome(
+        evidence.log10_e,
+        evidence.usable,
+        policy,
+        power=evidence.power,
+        needed=evidence.needed,
+    )
     if outcome.verdict != audit.verdict:
         yield phrase("differs.verdict")
     due = outcome.evidence
@@ -318,7 +324,7 @@ def _wanted(audit: Audit, sentence: Sentence) -> Mapping[str, str | int | float]
         case "erasures":
             return {"k": sum(bit.readings == 0 for bit in audit.bits), "n": len(audit.bits)}
         case "repaired" if len(audit.marks) < 2:
-            return {"k": _payload(audit).repaired, "n": len(audit.bits)}
+            return {"k": audit.decoded.repaired, "n": len(audit.bits)}
         case "several-keys" | "several-epochs":
             return {"k": evidence.keys_tried}
         case "several-readings":
@@ -382,11 +388,6 @@ def _said_ratio(audit: Audit) -> dict[str, str | int | float]:
     }
 
 
-def _payload(audit: Audit) -> PayloadFacts:
-    """Return what was decoded."""
-    return audit.decoded
-
-
 def _pura(audit: Audit) -> bool:
     """Whether the findings are about PURA's own mark; one by others carries no bits."""
     return audit.profile.scheme == SCHEME
@@ -394,17 +395,6 @@ def _pura(audit: Audit) -> bool:
 
 def _policy(audit: Audit) -> Policy:
     return Policy.from_dict(audit.policy)
-
-
-def _decided(audit: Audit, policy: Policy) -> Outcome:
-    evidence = audit.evidence
-    return decide_outcome(
-        evidence.log10_e,
-        evidence.usable,
-        policy,
-        power=evidence.power,
-        needed=evidence.needed,
-    )
 
 
 def _alike(said: str | float, value: str | float) -> bool:

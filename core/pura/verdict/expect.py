@@ -12,15 +12,14 @@ from typing import Final
 
 from pura.base.catalogue import Value, catalogue
 from pura.scheme import Profile
-from pura.verdict.power import PROSE, PowerTable
-from pura.verdict.power_claim import length_found, shipped_power
+from pura.verdict.power import PROSE, PowerTable, length_found, shipped_power
 
 TOKENS_A_LETTER_WORD: Final = 1.25
 """Tokens an English word, of the built-in model's kind of vocabulary."""
 USABLE_SHARE: Final = 0.895
-"""Usable positions a token: 179 of 200 in the study's cells (docs/study.md §1)."""
+"""Usable positions a token: 179 of 200 in the study's cells (study.md §1)."""
 SHORT_TOKENS: Final = 60
-"""Below it the study found fewer than 95 of 100 payloads (docs/study.md §2)."""
+"""Below it the study found fewer than 95 of 100 payloads (study.md §2)."""
 SIGNS: Final = "signs"
 """What a text of mostly code or numbers is called."""
 MANY_SIGNS: Final = 0.2
@@ -170,8 +169,7 @@ def unlike_study(text: str) -> str:
         ``signs`` for what is mostly code or numbers, ``language`` for words that do not look
         English, else ``""``; also when there are too few words to tell.
     """
-    kind = kind_of(text)
-    return {"": "", PROSE: "", SIGNS: SIGNS}.get(kind, "language")
+    return {"": "", PROSE: "", SIGNS: SIGNS}.get(kind_of(text), "language")
 
 
 def kind_of(text: str) -> str:
@@ -191,7 +189,7 @@ def readable_bits(usable: int, payload_bits: int) -> int:
     """Return about how many payload bits so many usable positions settle.
 
     In the study, texts cut after 54 usable positions gave 97.9 % of 36 bits back, and 90 positions
-    all of them (docs/study.md §2, prompt unknown): 1.5 positions a bit. Fewer positions settle
+    all of them (study.md §2, prompt unknown): 1.5 positions a bit. Fewer positions settle
     proportionally fewer bits, which for a code that spreads every bit is an upper estimate.
     """
     return min(payload_bits, int(usable / 1.5))
@@ -269,102 +267,33 @@ THRESHOLD: Final = 6.0
 GOAL: Final = 0.9
 
 
-@dataclass(frozen=True, kw_only=True)
-class Advice:
-    """One piece of advice.
+def length_needed(profile: Profile) -> tuple[int, int] | None:
+    """Return how much unedited text a finding takes, nine times in ten; never guessed.
 
-    Attributes:
-        code: For programs.
-        setting: The field that it is about.
+    Returns:
+        Positions that carry bits, and about how many tokens that is with the built-in model; None
+        where these settings were not measured.
     """
-
-    code: str
-    setting: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Length:
-    """How much unedited text a finding takes, nine times in ten.
-
-    Attributes:
-        usable: Positions that carry bits; None when these settings were not measured.
-        tokens: About how many tokens that is with the built-in model, or None.
-    """
-
-    usable: int | None
-    tokens: int | None
-
-
-def length_needed(profile: Profile) -> Length:
-    """Return how long a text must be, from the power tables; never guessed."""
     usable = length_found(shipped_power(), profile, THRESHOLD, GOAL)
-    return Length(usable=usable, tokens=None if usable is None else round(usable / USABLE_SHARE))
+    return None if usable is None else (usable, round(usable / USABLE_SHARE))
 
 
-def advise(profile: Profile) -> tuple[Advice, ...]:
-    """Return what is odd about a profile, in the order of its settings."""
+def advise(profile: Profile) -> dict[str, str]:
+    """Return what is odd about a profile, by a code for programs: the setting that it is about."""
     p, low = profile, profile.entropy_thresholds_bits[0]
-    rows = (
-        (
-            p.payload_bits < 16,
-            "few-bits",
-            "payload_bits",
-        ),
-        (
-            p.payload_bits > 128,
-            "many-bits",
-            "payload_bits",
-        ),
-        (
-            p.code == "spc",
-            "paper-code",
-            "code",
-        ),
-        (
-            p.temperature < 0.5,
-            "cold",
-            "temperature",
-        ),
-        (
-            p.temperature > 1.5,
-            "hot",
-            "temperature",
-        ),
-        (
-            0 < p.top_k < 10,
-            "narrow-k",
-            "top_k",
-        ),
-        (p.top_p < 0.5, "narrow-p", "top_p"),
-        (
-            low < 0.5,
-            "low-gate",
-            "entropy_thresholds_bits",
-        ),
-        (
-            low > 4,
-            "high-gate",
-            "entropy_thresholds_bits",
-        ),
-        (
-            p.context_window == 1,
-            "short-window",
-            "context_window",
-        ),
-        (
-            p.context_window > 4,
-            "long-window",
-            "context_window",
-        ),
-        (
-            p.tokenizer is None,
-            "no-tokenizer",
-            "tokenizer",
-        ),
-        (
-            p.key is None,
-            "no-key",
-            "key",
-        ),
-    )
-    return tuple(Advice(code=c, setting=f) for odd, c, f in rows if odd)
+    odd = {
+        "few-bits": ("payload_bits", p.payload_bits < 16),
+        "many-bits": ("payload_bits", p.payload_bits > 128),
+        "paper-code": ("code", p.code == "spc"),
+        "cold": ("temperature", p.temperature < 0.5),
+        "hot": ("temperature", p.temperature > 1.5),
+        "narrow-k": ("top_k", 0 < p.top_k < 10),
+        "narrow-p": ("top_p", p.top_p < 0.5),
+        "low-gate": ("entropy_thresholds_bits", low < 0.5),
+        "high-gate": ("entropy_thresholds_bits", low > 4),
+        "short-window": ("context_window", p.context_window == 1),
+        "long-window": ("context_window", p.context_window > 4),
+        "no-tokenizer": ("tokenizer", p.tokenizer is None),
+        "no-key": ("key", p.key is None),
+    }
+    return {code: setting for code, (setting, applies) in odd.items() if applies}

@@ -14,8 +14,13 @@ from pura.record.evidence import (
     RereadingFacts,
     StopFacts,
 )
-from pura.record.naming import NamedPayload, RegisterFacts, RegisterMatch
-from pura.record.spoken import marks_counted, payload_several
+from pura.record.naming import (
+    NamedPayload,
+    RegisterFacts,
+    RegisterMatch,
+    marks_counted,
+    payload_several,
+)
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.scheme.profile import SCHEME
 from pura.verdict.outcome import Outcome

@@ -143,7 +143,7 @@ def _outcome(
 
 
 def bound(log10_e: float) -> float:
-    """Return ``min(1, 1/e)``, never 0 (Markov's inequality, docs/evidence.md §3)."""
+    """Return ``min(1, 1/e)``, never 0 (Markov's inequality, evidence.md §3)."""
     if log10_e <= 0:
         return 1.0
     return max(10.0**-log10_e, _SMALLEST_BOUND) if log10_e < 400 else _SMALLEST_BOUND

@@ -3,26 +3,35 @@
 The settings of the reporting conventions that this version acts on: thresholds, cap, power, prior
 weights, redraws. They stand in one JSON file, are stored whole with every record, and a value out
 of its range is refused with its name: a decision rule that was changed by a typing error is worse
-than none. ``resources/policy.schema.json`` is made from the same table that the checks use.
+than none. ``resources/policy.schema.json`` is made of the same declarations.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.decoder import DecodeError, Decoder
+from pura.base.decoder import (
+    Form,
+    check,
+    decode,
+    described,
+    list_of,
+    matching,
+    number,
+    one_of,
+    refused_as,
+    text,
+    whole,
+)
 from pura.base.errors import PolicyError, naming, unusable
 from pura.base.files import read_start, write_atomic
-from pura.base.json_text import TwiceError, read_json
+from pura.base.json_text import read_json
 from pura.base.paths import resource
 from pura.record.naming import IDENTIFIED, LEAST_IDENTIFIED
 from pura.scheme.profile import MAX_EPOCHS
@@ -30,11 +39,21 @@ from pura.scheme.profile import MAX_EPOCHS
 SCHEMA: Final = "pura-policy/1"
 MAX_POLICY_BYTES: Final = 1 << 16  # a policy is a page; more is not a policy
 MAX_DRAWS: Final = 99_999
-SEED_RULES: Final = ("input",)
-REDRAW_RULES: Final = ("undecided", "always")
 _FORMER: Final = ("single_runner_up",)
 """Settings of earlier versions that follow from others today."""
 _SEED_HEX: Final = 13  # 52 bits: every JSON reader holds such a number exactly
+
+
+def _text(least: int, most: int) -> Form:
+    what = phrase("policy.text", least=least, most=most)
+    return text(what, least, most, (str.isprintable, phrase("policy.print")))
+
+
+_FINGERPRINT: Final = "[0-9a-f]{64}"
+_LANGUAGES: Final = list_of(_text(2, 35), 100, "“de”, “en-GB”")
+_TABLES: Final = list_of(
+    matching(_FINGERPRINT, phrase("what.unfit")), 20, f"^{_FINGERPRINT}$", unique=True
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +78,7 @@ class Policy:
         register_prior: Part of the prior weight that the payloads of the register share, before
             the text is seen; 0 takes all payloads alike, 0.5 the issued ones for one half.
         outside_limits: Part of the prior weight that all payloads share, where a profile has limits
-            of its fields; those within the limits share the rest (docs/evidence.md §3).
+            of its fields; those within the limits share the rest (evidence.md §3).
         draws: Redraws ``R`` of the redraw p-value; 0 leaves it out. More draws resolve smaller
             p-values and take longer; the bound does not need them.
         redraw: ``undecided``: phases are redrawn where evidence is there and the threshold is not
@@ -77,37 +96,36 @@ class Policy:
         languages: Languages of texts that were validated, BCP 47; a text in another one is not
             examined. Empty admits all.
         power_tables: Fingerprints (SHA-256, hex) of the organisation's own power tables that count
-            (docs/power.md); the shipped one counts where none of them speaks of a text.
+            (power.md); the shipped one counts where none of them speaks of a text.
     """
 
-    name: str = "default"
-    version: int = 2
-    organisation: str = ""
-    t_found: float = 6.0
-    t_review: float = 3.0
-    lr_cap: float = 1e6
-    power_needed: float = 0.95
-    min_usable: int = 12
-    odd_characters: float = 0.02
-    single_weight: float = IDENTIFIED
-    prior_none: float = 0.1
-    register_prior: float = 0.0
-    outside_limits: float = 0.01
-    draws: int = 999
-    redraw: str = "undecided"
+    name: Annotated[str, _text(1, 60)] = "default"
+    version: Annotated[int, whole(1, 1_000_000)] = 2
+    organisation: Annotated[str, _text(0, 200)] = ""
+    t_found: Annotated[float, number(3.0, 9.0)] = 6.0
+    t_review: Annotated[float, number(1.0, 9.0)] = 3.0
+    lr_cap: Annotated[float, number(1e4, 1e9)] = 1e6
+    power_needed: Annotated[float, number(0.5, 1.0)] = 0.95
+    min_usable: Annotated[int, whole(1, 10_000)] = 12
+    odd_characters: Annotated[float, number(0.001, 1.0)] = 0.02
+    single_weight: Annotated[float, number(LEAST_IDENTIFIED, 1.0)] = IDENTIFIED
+    prior_none: Annotated[float, number(0.001, 0.999)] = 0.1
+    register_prior: Annotated[float, number(0.0, 0.9)] = 0.0
+    outside_limits: Annotated[float, number(1e-6, 0.5)] = 0.01
+    draws: Annotated[int, whole(0, MAX_DRAWS)] = 999
+    redraw: Annotated[str, one_of("undecided", "always")] = "undecided"
     stop_early: bool = False
-    seed_rule: str = "input"
-    yearly_volume: int = 0
+    seed_rule: Annotated[str, one_of("input")] = "input"
+    yearly_volume: Annotated[int, whole(0, 10**12)] = 0
     signed: bool = False
     third_person: bool = False
-    epochs: int = 31
-    languages: tuple[str, ...] = ()
-    power_tables: tuple[str, ...] = ()
+    epochs: Annotated[int, whole(1, MAX_EPOCHS)] = 31
+    languages: Annotated[tuple[str, ...], _LANGUAGES] = ()
+    power_tables: Annotated[tuple[str, ...], _TABLES] = ()
 
     def __post_init__(self) -> None:
-        for name, rule in RULES.items():
-            if problem := rule.check(getattr(self, name)):
-                raise _refusal(name, problem)
+        with refused_as(PolicyError, "policy"):
+            check(self)
         if self.t_review > self.t_found:
             raise _refusal("t_review", phrase("policy.above"))
 
@@ -166,30 +184,24 @@ class Policy:
         if data.get("schema") != SCHEMA:
             raise _refusal("schema", phrase("policy.schema", schema=SCHEMA))
         values = {k: v for k, v in data.items() if k not in ("schema", *_FORMER)}
-        try:
-            return _DECODER.decode(cls, values)
-        except DecodeError as error:
-            raise _refusal(error.where, error.what) from None
+        with refused_as(PolicyError, "policy"):
+            return decode(cls, values, sparse=True)
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Policy:
+    def from_json(cls, written: str | bytes) -> Policy:
         """Read a policy from JSON text.
 
         Raises:
             PolicyError: Not JSON, or not a valid policy.
         """
-        if len(text) > MAX_POLICY_BYTES:
+        if len(written) > MAX_POLICY_BYTES:
             raise unusable(PolicyError, "policy", phrase("what.large"))
-        try:
-            data = read_json(text)
-        except TwiceError as error:
-            raise _refusal(str(error), phrase("what.twice")) from None
-        except ValueError:
-            raise unusable(PolicyError, "policy", phrase("what.no-json")) from None
+        with refused_as(PolicyError, "policy"):
+            data = read_json(written)
         return cls.from_dict(data)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the policy as plain JSON values, every setting written out."""
+        """Return the policy as plain JSON values, every setting text out."""
         out: dict[str, object] = {"schema": SCHEMA}
         for field in dataclass_fields(self):
             value = getattr(self, field.name)
@@ -204,7 +216,7 @@ class Policy:
         """Write the policy file in one step.
 
         Raises:
-            PolicyError: The file cannot be written.
+            PolicyError: The file cannot be text.
         """
         try:
             write_atomic(path, self.to_json().encode())
@@ -212,152 +224,20 @@ class Policy:
             raise PolicyError("file.write", name=path.name, why=error.errno or 0) from None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
-    """What one setting may be.
-
-    Attributes:
-        check: Returns what is wrong, or nothing.
-        schema: The same in the words of JSON Schema.
-    """
-
-    check: Callable[[object], Phrase | None]
-    schema: dict[str, object]
-
-
 def _refusal(name: str, problem: Phrase) -> PolicyError:
     return unusable(PolicyError, "policy", problem, name)
 
 
-def _number(low: float, high: float) -> Rule:
-    def check(value: object) -> Phrase | None:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return phrase("what.not-number")
-        return (
-            None
-            if low <= value <= high
-            else phrase("what.between", low=f"{low:g}", high=f"{high:g}")
-        )
-
-    return Rule(check=check, schema={"type": "number", "minimum": low, "maximum": high})
-
-
-def _whole(low: int, high: int) -> Rule:
-    def check(value: object) -> Phrase | None:
-        if type(value) is not int:
-            return phrase("what.not-whole")
-        return None if low <= value <= high else phrase("what.between", low=low, high=high)
-
-    return Rule(check=check, schema={"type": "integer", "minimum": low, "maximum": high})
-
-
-def _text(least: int, most: int) -> Rule:
-    def check(value: object) -> Phrase | None:
-        if not isinstance(value, str) or not least <= len(value) <= most:
-            return phrase("policy.text", least=least, most=most)
-        return None if value.isprintable() else phrase("policy.print")
-
-    return Rule(check=check, schema={"type": "string", "minLength": least, "maxLength": most})
-
-
-def _one_of(*names: str) -> Rule:
-    def check(value: object) -> Phrase | None:
-        known = isinstance(value, str) and value in names
-        return None if known else phrase("what.one-of", known=", ".join(names))
-
-    return Rule(check=check, schema={"enum": list(names)})
-
-
-def _yes_or_no() -> Rule:
-    return Rule(
-        check=lambda value: None if isinstance(value, bool) else phrase("what.not-bool"),
-        schema={"type": "boolean"},
-    )
-
-
-def _list_of_texts(most: int) -> Rule:
-    item = _text(2, 35)
-
-    def check(value: object) -> Phrase | None:
-        if not isinstance(value, tuple) or len(value) > most or any(map(item.check, value)):
-            return phrase("what.list-of", most=most, form="“de”, “en-GB”")
-        return None
-
-    return Rule(check=check, schema={"type": "array", "maxItems": most, "items": item.schema})
-
-
-def _list_of_fingerprints(most: int) -> Rule:
-    pattern = "^[0-9a-f]{64}$"
-
-    def check(value: object) -> Phrase | None:
-        sound = (
-            isinstance(value, tuple)
-            and len(set(map(str, value))) == len(value) <= most
-            and all(isinstance(v, str) and re.match(pattern, v) for v in value)
-        )
-        return None if sound else phrase("what.list-of", most=most, form=pattern)
-
-    item = {"type": "string", "pattern": pattern}
-    schema = {"type": "array", "maxItems": most, "uniqueItems": True, "items": item}
-    return Rule(check=check, schema=schema)
-
-
-RULES: Final[dict[str, Rule]] = {
-    "name": _text(1, 60),
-    "version": _whole(1, 1_000_000),
-    "organisation": _text(0, 200),
-    "t_found": _number(3.0, 9.0),
-    "t_review": _number(1.0, 9.0),
-    "lr_cap": _number(1e4, 1e9),
-    "power_needed": _number(0.5, 1.0),
-    "min_usable": _whole(1, 10_000),
-    "odd_characters": _number(0.001, 1.0),
-    "single_weight": _number(LEAST_IDENTIFIED, 1.0),
-    "prior_none": _number(0.001, 0.999),
-    "register_prior": _number(0.0, 0.9),
-    "outside_limits": _number(1e-6, 0.5),
-    "draws": _whole(0, MAX_DRAWS),
-    "redraw": _one_of(*REDRAW_RULES),
-    "stop_early": _yes_or_no(),
-    "seed_rule": _one_of(*SEED_RULES),
-    "yearly_volume": _whole(0, 10**12),
-    "signed": _yes_or_no(),
-    "third_person": _yes_or_no(),
-    "epochs": _whole(1, MAX_EPOCHS),
-    "languages": _list_of_texts(100),
-    "power_tables": _list_of_fingerprints(20),
-}
-
-
-_DECODER: Final = Decoder(sparse=True)
-
-
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a policy file, made from the same rules as the checks.
-
-    What a setting means is what the docstring of :class:`Policy` says: editors show it.
-    """
-    about = dict(
-        re.findall(r"^ {4}(\w+): (.*(?:\n {6,}.*)*)", inspect.getdoc(Policy) or "", re.MULTILINE)
-    )
-    defaults = Policy().to_dict()
+    """Return the JSON Schema of a policy file; editors show what a setting means."""
+    about = {"const": SCHEMA, "description": "Format of the file; required."}
+    body = described(Policy)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "PURA audit policy",
-        "type": "object",
-        "properties": {
-            "schema": {"const": SCHEMA, "description": "Format of the file; required."},
-            **{
-                name: {
-                    "description": " ".join(about[name].replace("``", "").split()),
-                    "default": defaults[name],
-                    **rule.schema,
-                }
-                for name, rule in RULES.items()
-            },
-        },
+        **body,
+        "properties": {"schema": about, **body["properties"]},
         "required": ["schema"],
-        "additionalProperties": False,
     }
 
 

@@ -12,18 +12,21 @@ import typer
 
 from pura.base.errors import InputError, naming
 from pura.base.files import refuse_taken, write_or_refuse
-from pura.cli.common import (
+from pura.cli.options import (
     DeviceOption,
+    DrawSeed,
     DtypeOption,
     KeyFile,
     KeyName,
     ModelOption,
+    PayloadBits,
     ProfileOption,
     environment,
     find_key,
     load_profile,
+    session,
 )
-from pura.cli.terminal import RowsInto, err, out, rows_into, say, write_row
+from pura.cli.terminal import RowsInto, err, out, rows_into, say, write_row, write_text
 from pura.cli.tree import App
 from pura_lab.commands.compare import compare, score
 
@@ -34,7 +37,6 @@ app = App()
 app.command("compare")(compare)
 app.command("score")(score)
 
-SeedOption = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
 InputFile = Annotated[str, typer.Argument(help="Document; “-” is standard input.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One line of JSON instead.")]
 
@@ -42,7 +44,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="One line of JSON inste
 @app.command("attacks")
 def attacks() -> None:
     """List the attacks and their parameters."""
-    from pura.usecases.stress import list_attacks
+    from pura.usecases.measurements import list_attacks
 
     for line in list_attacks():
         params = "  ".join(f"{name}={value:g}" for name, value in line.params.items())
@@ -60,7 +62,7 @@ def attack(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A further parameter of the attack."),
     ] = None,
-    seed: SeedOption = 1,
+    seed: DrawSeed = 1,
     model: ModelOption = None,
     foreign: Annotated[
         Path | None,
@@ -87,7 +89,7 @@ def attack(
     dtype: DtypeOption = "float32",
 ) -> None:
     """Attack a text, and say how hard it was hit."""
-    from pura.usecases.stress import attack_text, attack_tools
+    from pura.usecases.measurements import attack_text, attack_tools
 
     if output is not None:
         refuse_taken(output)
@@ -110,8 +112,7 @@ def attack(
     if output is not None:
         write_or_refuse(output, done.text.encode(), InputError)
     else:
-        sys.stdout.write(done.text)
-        sys.stdout.write("\n" if sys.stdout.isatty() else "")
+        write_text(done.text)
     err.print(
         say(
             "lab.hit",
@@ -132,9 +133,7 @@ def decompose(
     original: Annotated[str, typer.Argument(help="The marked text as it was written.")],
     edited: Annotated[str, typer.Argument(help="What became of it; “-” is standard input.")],
     profile: ProfileOption,
-    payload: Annotated[
-        str, typer.Option(metavar="BITS", help="The payload as 0 and 1, or 0x… in hex.")
-    ],
+    payload: PayloadBits,
     key: KeyName = None,
     key_file: KeyFile = None,
     model: ModelOption = None,
@@ -145,27 +144,19 @@ def decompose(
 ) -> None:
     """Say what an edit did to a mark: what survived, how strong it is, what the bound says."""
     from pura.cli.generate import payload_of
-    from pura.usecases.stress import decompose_text
+    from pura.usecases.measurements import decompose_text
 
-    at = environment(device, dtype)
-    shared = load_profile(at, profile)
-    before, after, carried = (
-        read_text(original),
-        read_text(edited),
-        payload_of(shared, payload, None),
-    )
-    try:
+    with session(device, dtype) as at:
+        shared = load_profile(at, profile)
         done = decompose_text(
             at,
-            original=before,
-            edited=after,
-            payload=carried,
-            key=find_key(at, key, key_file, "command.one-key"),
+            original=read_text(original),
+            edited=read_text(edited),
+            payload=payload_of(shared, payload, None),
+            key=find_key(at, key, key_file),
             profile=shared,
             model=model,
         )
-    finally:
-        at.session_keys.wipe()
     if as_json:
         readings = done.readings
         write_row(
@@ -269,16 +260,6 @@ def run(
             sys.stdout.write(table + "\n")
 
 
-def read_text(name: str) -> str:
-    """Return the text of a document, or of standard input."""
-    if name == "-":
-        return sys.stdin.read()
-    from pura.documents import read_file
-
-    with naming(Path(name).name):
-        return read_file(Path(name)).text
-
-
 def _ends(found: Decomposition) -> dict[str, tuple[float, float]]:
     return {k: (low, getattr(found.high, k)) for k, low in vars(found.low).items()}
 
@@ -296,3 +277,13 @@ def _settings(pairs: list[str]) -> dict[str, float]:
         except ValueError:
             raise InputError("command.field", bad=pair, code="usage") from None
     return found
+
+
+def read_text(name: str) -> str:
+    """Return the text of a document, or of standard input for ``-``."""
+    if name == "-":
+        return sys.stdin.read()
+    from pura.documents import read_file
+
+    with naming(Path(name).name):
+        return read_file(Path(name)).text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pura.cli.common import DeviceOption, DtypeOption, ModelOption, environment
+from pura.cli.options import DeviceOption, DrawSeed, DtypeOption, ModelOption, environment
 from pura.cli.progress import Resting
 from pura.cli.terminal import RowsInto, err, out, say, write_row
 
@@ -38,7 +38,7 @@ def score(
     layer: Annotated[
         int | None, typer.Option(min=1, help="Which layer of that model BERTScore takes.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 1,
+    seed: DrawSeed = 1,
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines instead.")] = False,
     _rows: RowsInto = None,
 ) -> None:
@@ -57,9 +57,7 @@ def score(
         for line in found:
             write_row(vars(line), "score")
         return
-    head = say("score.head")
-    out.print(head)
-    out.print("|" + "---|" * (head.count("|") - 1))
+    _print_head("score.head")
     for line in found:
         digits = 2 if line.metric == "bleu" else 4
         name = line.system if line.against is None else f"{line.system} - {line.against}"
@@ -98,7 +96,7 @@ def compare(
         ),
     ] = False,
     keys: Annotated[int, typer.Option(min=0, help="Try so many keys on texts without a mark.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 1,
+    seed: DrawSeed = 1,
     model: ModelOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead.")] = False,
     _rows: RowsInto = None,
@@ -134,9 +132,7 @@ def compare(
 
 def _print(done: Compared) -> None:
     if done.cells:
-        head = say("compare.head")
-        out.print(head)
-        out.print(_rule(head))
+        _print_head("compare.head")
     for c in done.cells:
         paper = "–" if c.published is None else f"{c.published:.1f}"
         out.print(
@@ -146,9 +142,7 @@ def _print(done: Compared) -> None:
             f" | {c.write_seconds:.2f} | {c.perplexity:.1f} | {paper} |"
         )
     if done.calibration:
-        head = say("compare.plain-head")
-        out.print(head)
-        out.print(_rule(head))
+        _print_head("compare.plain-head")
     for line in done.calibration:
         evidence = "–" if line.evidence is None else f"{100 * line.evidence:.1f} %"
         out.print(
@@ -157,5 +151,8 @@ def _print(done: Compared) -> None:
         )
 
 
-def _rule(head: str) -> str:
-    return "|" + "---|" * (head.count("|") - 1)
+def _print_head(key: str) -> None:
+    """Print the first two lines of a table in Markdown."""
+    head = say(key)
+    out.print(head)
+    out.print("|" + "---|" * (head.count("|") - 1))

@@ -1,4 +1,4 @@
-"""Mark what ``generate()`` of transformers writes (docs/how-to/serving.md)."""
+"""Mark what ``generate()`` of transformers writes (serving.md)."""
 
 from pathlib import Path
 

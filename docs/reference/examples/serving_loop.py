@@ -1,4 +1,4 @@
-"""Serve several people at once in a loop of your own: texts come and go (docs/how-to/serving.md)."""
+"""Serve several people at once in a loop of your own: texts come and go (serving.md)."""
 
 from pathlib import Path
 

@@ -23,10 +23,10 @@ from pura.caselog import (
 )
 from pura.record.audit import Audit
 from pura.usecases.cases import worker_of
-from pura_audit.cases.ask import AskDialog
+from pura_audit.cases.forms import AskDialog
 from pura_audit.cases.pane import case_row, text_words
-from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.reports.dialog import ReportDialog
+from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.workbench import opening
 
 
@@ -224,9 +224,9 @@ def test_four_eyes(browser: Any, filled: str, qtbot: Any) -> None:
     dialog.recomputed.set_text("the evidence")
     dialog.confirm.click()
     qtbot.waitUntil(dialog.words.isVisible)
-    assert "Four eyes" in dialog.words.text()
+    assert "Two people" in dialog.words.text()
     dialog.who.set_text("Béla")
-    with qtbot.waitSignal(dialog.signed):
+    with qtbot.waitSignal(dialog.accepted):
         dialog.confirm.click()
     qtbot.waitUntil(lambda: shown(browser).items[0].review is not None)
     index = browser.pane.items.model().index(0, 5)

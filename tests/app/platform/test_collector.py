@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QDialog
 
-from pura_audit.platform.stall import the_collector
+from pura_audit.platform.diagnostics import the_collector
 
 
 class Closed(QDialog):

@@ -14,8 +14,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from pura_audit import application
-from pura_audit.platform import stall
-from pura_audit.platform.stall import StallMeter
+from pura_audit.platform import diagnostics
+from pura_audit.platform.diagnostics import StallMeter
 
 
 class Clock:
@@ -96,7 +96,7 @@ def test_it_is_off_unless_asked_for(
 ) -> None:
     monkeypatch.setenv("PURA_STALLS", value)
     assert application.parse(arguments).debug_stalls is on
-    assert stall.wanted() is (value == "1")
+    assert diagnostics.wanted() is (value == "1")
 
 
 SHOWN = """

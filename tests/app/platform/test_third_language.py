@@ -18,7 +18,7 @@ from pura.base import paths
 paths._PLACES = (Path(sys.argv[1]), *paths._PLACES)
 from pura.base.numerals import LANGUAGES, SPOKEN, count
 from pura.report.blocks import Labels
-from pura.words.linter import phrases
+from pura.words.sentences import phrases
 from pura.words.sentences import say
 from pura.cli.terminal import say as said
 from PySide6.QtCore import QCoreApplication

@@ -33,7 +33,7 @@ import pura_audit
 from pura.base.errors import ModelError
 from pura.base.paths import Paths, resource
 from pura.record.audit import Audit
-from pura.words.linter import forbidden
+from pura.words.sentences import forbidden
 from pura_audit import application
 from pura_audit.jobs.queue import JobQueue, Progress
 from pura_audit.platform import i18n
@@ -71,6 +71,13 @@ SHOWS = {
     "addButton",
     "emit",
 }
+
+
+@pytest.fixture(autouse=True)
+def _language_of_the_system() -> Iterator[None]:
+    """Whatever language a test speaks, the next one does not."""
+    yield
+    i18n.set_language(None)
 
 
 @dataclass(frozen=True)
@@ -272,15 +279,12 @@ def test_a_text_chooses_its_form_in_both_languages(app: Any) -> None:
             n=count,
         )
 
-    try:
-        i18n.set_language("en")
-        assert words(1) == "1 file taken from the folder."
-        assert words(12345) == f"{i18n.number(12345)} files taken from the folder."
-        i18n.set_language("de")
-        assert words(1) == "1 Datei aus dem Ordner genommen."
-        assert words(2) == "2 Dateien aus dem Ordner genommen."
-    finally:
-        i18n.set_language(None)
+    i18n.set_language("en")
+    assert words(1) == "1 file taken from the folder."
+    assert words(12345) == f"{i18n.number(12345)} files taken from the folder."
+    i18n.set_language("de")
+    assert words(1) == "1 Datei aus dem Ordner genommen."
+    assert words(2) == "2 Dateien aus dem Ordner genommen."
 
 
 def test_german_quotes_and_spellings_are_german() -> None:
@@ -320,7 +324,6 @@ def window_in(language: str, paths: Paths, engine: Any, qtbot: Any) -> Iterator[
     finally:
         engine.gate.set()
         made.session.close()
-        i18n.set_language(None)
 
 
 def visible_texts(root: QWidget) -> list[str]:
@@ -347,16 +350,13 @@ def test_the_window_speaks_german(
 
 
 def test_numbers_follow_the_language() -> None:
-    try:
-        i18n.set_language("de")
-        assert i18n.decimal(-1234.5, 1) == "\N{MINUS SIGN}1234,5"
-        assert i18n.size(93_400_000) == "93,4 MB"
-        assert QLocale().language() == QLocale.Language.German
-        i18n.set_language("en")
-        assert i18n.decimal(1.5, 1) == "1.5"
-        assert QLocale().language() == QLocale.Language.English
-    finally:
-        i18n.set_language(None)
+    i18n.set_language("de")
+    assert i18n.decimal(-1234.5, 1) == "\N{MINUS SIGN}1234,5"
+    assert i18n.size(93_400_000) == "93,4 MB"
+    assert QLocale().language() == QLocale.Language.German
+    i18n.set_language("en")
+    assert i18n.decimal(1.5, 1) == "1.5"
+    assert QLocale().language() == QLocale.Language.English
 
 
 def test_the_language_of_the_system_is_followed(tmp_path: Path) -> None:
@@ -393,12 +393,21 @@ class Longer(QTranslator):
         return f"{text} {(words * (extra // len(words) + 1))[:extra]}".rstrip()
 
 
-@pytest.fixture
-def longer(app: Any) -> Iterator[Longer]:
+@pytest.fixture(params=["de", "longer"])
+def spoken(app: Any, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A language with long texts: German, then English with every text made longer."""
+    if request.param == "de":
+        yield "de"
+        return
     translator = Longer()
     app.installTranslator(translator)
-    yield translator
+    yield "en"
     app.removeTranslator(translator)
+
+
+@pytest.fixture
+def finished(audit_factory: Callable[..., Audit], text: str, tbcc: Any, sample_key: Any) -> Audit:
+    return audit_factory(text, tbcc, sample_key)
 
 
 def clipped(root: QWidget) -> list[str]:
@@ -458,28 +467,14 @@ def test_a_clipped_button_is_seen(app: Any, qtbot: Any) -> None:
     assert len(clipped(root)) == 2
 
 
-@pytest.mark.parametrize("language", ["de", "longer"])
 def test_nothing_is_clipped(
-    app: Any,
-    qtbot: Any,
-    paths: Paths,
-    engine: Any,
-    audit_factory: Callable[..., Audit],
-    text: str,
-    tbcc: Any,
-    sample_key: Any,
-    language: str,
-    request: pytest.FixtureRequest,
+    qtbot: Any, paths: Paths, engine: Any, finished: Audit, text: str, spoken: str
 ) -> None:
-    if language == "longer":
-        request.getfixturevalue("longer")
-
     def check(window: Any, state: str) -> None:
         settle(qtbot, window)
         assert (window.size().width(), window.size().height()) == (1280, 720)
         assert clipped(window) == [], state
 
-    spoken = "de" if language == "de" else "en"
     engine.empty = True
     with window_in(spoken, paths, engine, qtbot) as window:
         check(window, "first-run")
@@ -498,28 +493,15 @@ def test_nothing_is_clipped(
             )
             session.texts.item_changed.emit()
             check(window, state)
-        session.texts.add_audit(audit_factory(text, tbcc, sample_key))
+        session.texts.add_audit(finished)
         check(window, "done")
 
 
-@pytest.mark.parametrize("language", ["de", "longer"])
 def test_nothing_is_clipped_in_the_dialogs(
-    app: Any,
-    qtbot: Any,
-    paths: Paths,
-    engine: Any,
-    audit_factory: Callable[..., Audit],
-    text: str,
-    tbcc: Any,
-    sample_key: Any,
-    every_dialog: Any,
-    language: str,
-    request: pytest.FixtureRequest,
+    qtbot: Any, paths: Paths, engine: Any, finished: Audit, every_dialog: Any, spoken: str
 ) -> None:
-    if language == "longer":
-        request.getfixturevalue("longer")
-    with window_in("de" if language == "de" else "en", paths, engine, qtbot) as window:
-        window.session.texts.add_audit(audit_factory(text, tbcc, sample_key))
+    with window_in(spoken, paths, engine, qtbot) as window:
+        window.session.texts.add_audit(finished)
         settle(qtbot, window)
         found = {}
         for name, act in every_dialog(window).items():
@@ -554,10 +536,8 @@ def test_the_case_for_all_the_rest_has_a_german_name(app: Any) -> None:
     from pura.caselog.cases import UNFILED
     from pura_audit.session.queue_model import case_words
 
-    try:
-        i18n.set_language("de")
-        assert case_words(UNFILED) == "Nicht zugeordnet"
-        assert case_words("Thesis") == "Thesis"
-    finally:
-        i18n.set_language("en")
+    i18n.set_language("de")
+    assert case_words(UNFILED) == "Nicht zugeordnet"
+    assert case_words("Thesis") == "Thesis"
+    i18n.set_language("en")
     assert case_words(UNFILED) == "Unfiled"

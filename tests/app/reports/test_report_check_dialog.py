@@ -52,7 +52,7 @@ def report(audit: Audit, tmp_path: Path) -> Path:
 
 
 def words_of(dialog: Any) -> str:
-    return "\n".join(one.text() for one in dialog.area.findChildren(QLabel))
+    return "\n".join(one.text() for one in dialog.list.area.findChildren(QLabel))
 
 
 def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbot: Any) -> None:
@@ -90,7 +90,7 @@ def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, q
     assert dialog.summary.property("role") == "banner"
     first = dialog.list.rows.itemAt(0).widget()
     assert "4 bytes were appended" in " ".join(x.text() for x in first.findChildren(QLabel))
-    [fold] = dialog.area.findChildren(Fold)
+    [fold] = dialog.list.area.findChildren(Fold)
     assert not fold.head.isChecked()  # what is well stands folded below
 
 
@@ -98,7 +98,7 @@ def test_a_file_that_holds_no_certificate_is_named(window: Any, report: Path, qt
     wrong = report.with_name("cert.pem")
     wrong.write_text("hello")
     dialog: Any = opening.verify_report(window)
-    dialog.trust([wrong])
+    dialog.trust(wrong)
     dialog.take(report)
     qtbot.waitUntil(lambda: "no certificate" in dialog.summary.text())
     assert dialog.checked is None

@@ -20,12 +20,14 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.naming import RegisterFacts, RegisterMatch
 from pura.report import ItemNotes, ReportRequest, typesetter
-from pura.report.figures import MAX_LOGO
-from pura.report.pages import page_count, typeset
+from pura.report.blocks import page_count, typeset
+from pura.report.request import MAX_LOGO
 from pura.usecases.reports import Built
-from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.reports import preview, save
+from pura_audit.reports import dialog as report_dialog
+from pura_audit.reports import preview
+from pura_audit.reports.sign import ReportSignDialog
+from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.workbench import opening
 
 
@@ -124,8 +126,15 @@ def test_the_preview_shows_every_page_of_the_report(opened: Any, qtbot: Any) -> 
     assert view.page == 0
 
 
-def test_pages_are_as_large_as_one_likes(opened: Any, qtbot: Any) -> None:
+def test_pages_are_as_large_as_one_likes_without_waiting_for_an_audit(
+    opened: Any, window: Any, engine: Any, qtbot: Any
+) -> None:
+    engine.gate.clear()
+    window.session.texts.add_text("Some text that is audited for a long time.")
+    window.session.audits.audit()
+    qtbot.waitUntil(engine.entered.is_set)
     dialog = opened()
+    assert window.session.jobs.model.busy
     view, zoom = dialog.preview.view, dialog.preview.zoom
     for fit in ("page", "actual", "width"):
         zoom.setCurrentIndex(zoom.findData(fit))
@@ -157,13 +166,13 @@ def test_many_quick_changes_make_one_report(
 ) -> None:
     dialog = opened()
     made: list[str] = []
-    real = save.build_report
+    real = report_dialog.build_report
 
     def counted(*given: Any, request: ReportRequest, **told: Any) -> Built:
         made.append(request.case)
         return real(*given, request=request, **told)
 
-    monkeypatch.setattr(save, "build_report", counted)
+    monkeypatch.setattr(report_dialog, "build_report", counted)
     for end in range(1, 8):
         dialog.form.report.case.widget.setText("2026-117"[:end])
     qtbot.waitUntil(lambda: settled(dialog))
@@ -361,8 +370,8 @@ def test_a_bad_logo_is_said_in_place(opened: Any, qtbot: Any, tmp_path: Path) ->
 # Saving
 
 
-def test_what_is_saved_is_what_was_shown(
-    opened: Any, audit: Audit, qtbot: Any, tmp_path: Path
+def test_what_is_saved_is_what_was_shown_and_can_be_signed(
+    opened: Any, window: Any, qtbot: Any, tmp_path: Path
 ) -> None:
     dialog = opened()
     shown = dialog.preview.built.report
@@ -370,17 +379,7 @@ def test_what_is_saved_is_what_was_shown(
     assert (tmp_path / "r.pdf").read_bytes() == shown.pdf
     assert record_of(tmp_path / "r.pdf") == shown.json
     assert "“r.pdf” is saved." in dialog.line.words.text()
-    assert dialog.sign_button.isVisible()
     assert not list(tmp_path.glob("*.html"))
-
-
-def test_a_written_report_can_be_signed(
-    opened: Any, window: Any, qtbot: Any, tmp_path: Path
-) -> None:
-    from pura_audit.reports.sign import ReportSignDialog
-
-    dialog = opened()
-    saved(dialog, tmp_path / "r.pdf", qtbot)
     dialog.sign_button.click()
     (sign,) = window.findChildren(ReportSignDialog)
     assert sign.report == tmp_path / "r.pdf"
@@ -413,9 +412,9 @@ def test_saving_can_be_stopped_before_anything_is_written(
     opened: Any, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dialog = opened()
-    gate, write = threading.Event(), save.write_report
+    gate, write = threading.Event(), report_dialog.write_report
     monkeypatch.setattr(
-        save, "write_report", lambda files, **told: gate.wait(60) and write(files, **told)
+        report_dialog, "write_report", lambda files, **told: gate.wait(60) and write(files, **told)
     )
     dialog.save_to(tmp_path / "r.pdf")
     assert not dialog.left.isEnabled()
@@ -514,18 +513,6 @@ def test_closing_asks_when_something_was_filled_in(opened: Any, qtbot: Any) -> N
         dialog._question.buttons()[0].click()
 
 
-def test_a_preview_does_not_wait_for_an_audit(
-    opened: Any, window: Any, engine: Any, qtbot: Any
-) -> None:
-    engine.gate.clear()
-    window.session.texts.add_text("Some text that is audited for a long time.")
-    window.session.audits.audit()
-    qtbot.waitUntil(engine.entered.is_set)
-    dialog = opened()
-    assert window.session.jobs.model.busy
-    assert dialog.preview.view.pages > 3
-
-
 def test_a_report_among_the_texts_is_pointed_out(
     opened: Any, window: Any, qtbot: Any, tmp_path: Path
 ) -> None:
@@ -545,7 +532,9 @@ def test_a_report_among_the_texts_is_pointed_out(
     assert window.session.texts.current.path == tmp_path / "r.pdf"
 
 
-def test_a_final_report_without_an_authoriser_is_not_saved(opened: Any, tmp_path: Path) -> None:
+def test_what_nobody_authorised_or_confirmed_cannot_be_final(
+    opened: Any, qtbot: Any, tmp_path: Path
+) -> None:
     dialog = opened()
     authoriser = dialog.form.parties.fields["authoriser"]
     dialog.form.report.final.setChecked(True)
@@ -555,12 +544,6 @@ def test_a_final_report_without_an_authoriser_is_not_saved(opened: Any, tmp_path
     authoriser.widget.setText("B. Example")
     assert not authoriser.wrong.text()
     assert dialog.form.check()
-
-
-def test_what_nobody_confirmed_cannot_be_final(opened: Any, qtbot: Any, tmp_path: Path) -> None:
-    dialog = opened()
-    dialog.form.parties.fields["authoriser"].widget.setText("B. Example")
-    dialog.form.report.final.setChecked(True)
     qtbot.waitUntil(lambda: dialog.preview.failure is not None)
     assert "no confirmation of exactly this finding" in dialog.preview.failure.words
     dialog.save_to(tmp_path / "r.pdf")

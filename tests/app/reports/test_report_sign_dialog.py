@@ -102,7 +102,7 @@ def test_a_wrong_passphrase_is_told_and_writes_nothing(window: Any, desk: Path, 
     assert not (desk / "signed.pdf").exists()
     assert dialog.isVisible()
     assert dialog.height() > before
-    assert dialog.reason.height() >= dialog.reason.sizeHint().height()
+    qtbot.waitUntil(lambda: dialog.reason.height() >= dialog.reason.sizeHint().height())
     assert dialog.passphrase.selectedText() == "another"
     assert dialog.reason.text() == "Approved"
 

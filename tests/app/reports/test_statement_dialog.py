@@ -52,7 +52,7 @@ def answer(tmp_path: Path, key: StatementKey) -> Path:
 
 def checked(dialog: Any, qtbot: Any) -> str:
     qtbot.waitUntil(lambda: dialog.checked is not None)
-    return " ".join(one.text() for one in dialog.area.findChildren(QLabel))
+    return " ".join(one.text() for one in dialog.list.area.findChildren(QLabel))
 
 
 def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
@@ -63,13 +63,13 @@ def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
     before = len(window.session.texts.queue.items)
     assert texts_of(window, [answer]) == []
     assert len(window.session.texts.queue.items) == before
-    from pura_audit.reports.statement import StatementDialog
+    from pura_audit.reports.check import StatementDialog
 
     [dialog] = window.findChildren(StatementDialog)
     assert "Not examined: no trusted key" in checked(dialog, qtbot)
     assert "Signed, but the signer was not examined" in dialog.summary.text()
-    assert "Answer: A mark was found" in dialog.said.text()
-    assert "Mark 1: user: 17; characters 1 to 44" in dialog.said.text()
+    assert "Answer: A mark was found" in dialog.statement.text()
+    assert "Mark 1: user: 17; characters 1 to 44" in dialog.statement.text()
     public = tmp_path / "detector.pem"
     public.write_text(key.public_pem())
     dialog.trust(public)
@@ -96,7 +96,7 @@ def test_a_changed_answer_is_refused_and_what_was_signed_is_shown(
     dialog: Any = opening.check_statement(window, answer)
     assert "differs at answer.marks[0].fields.user" in checked(dialog, qtbot)
     assert dialog.summary.property("role") == "banner"
-    assert "user: 17" in dialog.said.text()
+    assert "user: 17" in dialog.statement.text()
     dialog.reject()
 
 
@@ -109,7 +109,7 @@ def test_a_changed_statement_shows_nothing_of_itself(
     changed.write_text(f"{head}.{body[:-4]}AAAA.{end}")
     dialog: Any = opening.check_statement(window, changed)
     assert "The signature does not fit" in checked(dialog, qtbot)
-    assert dialog.said.text() == ""
+    assert dialog.statement.text() == ""
     empty = tmp_path / "note.txt"
     empty.write_text("hello")
     dialog.take(empty)

@@ -20,10 +20,10 @@ from pura.caselog.cases import UNFILED
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura_audit import application
-from pura_audit.cases.review import ReviewDialog
-from pura_audit.session.queue_model import ItemState, standing_words
+from pura_audit.cases.forms import ReviewDialog
+from pura_audit.session.audits import length
+from pura_audit.session.queue_model import ItemState, status_words
 from pura_audit.session.record import Journal
-from pura_audit.session.stream import length
 from pura_audit.workbench import opening
 
 # The window of the tests in a process of its own: one text finished, one running, one waiting.
@@ -36,7 +36,7 @@ from pura.base.paths import user_paths
 from pura.scheme import Profile, SecretKey
 from pura_audit import application
 from pura_audit.session.queue_model import ItemState
-from pura_audit.cases.review import ReviewDialog
+from pura_audit.cases.forms import ReviewDialog
 from pura_audit.workbench import opening
 from PySide6.QtCore import QTimer
 
@@ -255,19 +255,19 @@ def test_rows_say_saved_and_reviewed_and_a_filed_finding_leaves_the_unfiled_case
     session.audits.audit()
     item = session.texts.queue.items[0]
     qtbot.waitUntil(lambda: item.state is ItemState.DONE)
-    assert standing_words(item) == "saved · to review"
+    assert status_words(item) == "saved · to review"
     [saved] = unfiled().items
     with CaseLog(user_paths().caselog) as log:
         sign_off(log, saved, log.person("Bert"), agree=True, recomputed="The evidence.")
     session.cases.changed.emit()
-    qtbot.waitUntil(lambda: standing_words(item) == "saved · reviewed")
+    qtbot.waitUntil(lambda: status_words(item) == "saved · reviewed")
 
     from pura.usecases.cases import SaveTo, save_audits
 
     save_audits(session.environment, SaveTo(case="Press 12", auditor="Anna"), [item.audit])
     session.cases.changed.emit()
-    qtbot.waitUntil(lambda: item.standing.name == "Press 12")
-    assert item.standing.review == "confirmed"
+    qtbot.waitUntil(lambda: item.status.name == "Press 12")
+    assert item.status.review == "confirmed"
     assert unfiled().items == ()
     with CaseLog(user_paths().caselog) as log:
         [case] = [case for case in list_cases(log) if case.name == "Press 12"]
@@ -312,12 +312,12 @@ def test_only_what_the_case_log_did_not_take_is_asked_about(
     session.audits.audit()
     item = session.texts.queue.items[0]
     qtbot.waitUntil(lambda: item.state is ItemState.DONE)
-    assert standing_words(item) == "not saved"
+    assert status_words(item) == "not saved"
     assert not window.close()
     assert window._question is not None
     assert "One finding is not in the case log" in window._question.informativeText()
     session.cases.path.unlink()
     window._question.reject()
     session.audits.audit([item])
-    qtbot.waitUntil(lambda: item.standing is not None)
+    qtbot.waitUntil(lambda: item.status is not None)
     assert window.close()

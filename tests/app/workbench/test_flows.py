@@ -27,19 +27,17 @@ from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases.audits import Setup, UnreadFile, prepared
-from pura.usecases.bundles import create_bundle
 from pura.usecases.environment import Environment
-from pura.usecases.keys import create_key
+from pura.usecases.keys import create_bundle, create_key
 from pura.usecases.profiles import save_profile
 from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.jobs.queue import Progress
-from pura_audit.keys.dialog import KeysDialog
-from pura_audit.keys.forms import KeyForm
-from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.audits import excerpt_of
 from pura_audit.session.queue_model import Item, ItemState, verdict_words
-from pura_audit.session.stream import excerpt_of
+from pura_audit.stores.key_forms import KeyForm, PassphraseDialog
+from pura_audit.stores.keys import KeysDialog
 from pura_audit.workbench import setup
 from pura_audit.workbench.setup import BundleDialog
 
@@ -85,7 +83,7 @@ def test_an_audit_begins_by_itself_when_a_text_was_dropped_and_all_is_there(
     window: Any, qtbot: Any, tmp_path: Path, text: str, paths: Paths
 ) -> None:
     session = window.session
-    assert not session.audits.begins_alone
+    assert not session.audits.starts_by_itself
     assert SettingsFile(paths.config).current.begin_audits is False  # after a restart too
     session.settings.update(begin_audits=None)
     keys = session.chosen.keys
@@ -99,7 +97,7 @@ def test_an_audit_begins_by_itself_when_a_text_was_dropped_and_all_is_there(
     assert states(window) == ["done", "ready"]  # a prompt may be given first
     paths.policy.parent.mkdir(parents=True, exist_ok=True)
     paths.policy.write_text(default_policy().to_json(), encoding="utf-8")  # the organisation's
-    assert not session.audits.begins_alone
+    assert not session.audits.starts_by_itself
 
 
 def test_dropped_and_pasted_texts_become_rows(window: Any, text: str) -> None:

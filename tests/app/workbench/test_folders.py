@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from pura.documents.folders import REASONS, Summary, WalkOptions
-from pura_audit.session import files
-from pura_audit.session.files import folder_words, left_out_table, reason_words
+from pura_audit.session import texts
 from pura_audit.session.queue_model import ItemState
+from pura_audit.session.texts import folder_words, left_out_table, reason_words
 from pura_audit.workbench import opening
 from pura_audit.workbench.questions import FolderDialog
 
@@ -16,7 +16,7 @@ from pura_audit.workbench.questions import FolderDialog
 def test_a_folder_comes_in_batches_and_says_what_it_left_out(
     window: Any, qtbot: Any, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(files, "BATCH", 2)
+    monkeypatch.setattr(texts, "BATCH", 2)
     for i in range(5):
         (tmp_path / f"{i}.txt").write_text(f"text {i}", encoding="utf-8")
     (tmp_path / "photo.jpg").write_text("x", encoding="utf-8")

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QDialog
 from pura.base.paths import user_paths
 from pura.caselog import CaseLog, open_case
 from pura_audit.cases.dialog import CasesDialog
-from pura_audit.settings.dialog import SettingsDialog
+from pura_audit.settings import SettingsDialog
 from pura_audit.workbench.guide import GuideDialog
 from pura_audit.workbench.palette import Palette, rank
 

@@ -14,9 +14,9 @@ from pura.batch.results import read_rows
 from pura.record.audit import Audit
 from pura.usecases.cases import open_saved
 from pura_audit.jobs.queue import Failure, JobContext
+from pura_audit.session.export import exported_table
 from pura_audit.session.queue_model import Item, ItemState, listed, state_words, verdict_words
-from pura_audit.session.results import BY_OUTCOME, COLUMNS, PileRow
-from pura_audit.session.results_export import exported_table
+from pura_audit.session.results import BY_OUTCOME, COLUMNS, ResultRow
 from pura_audit.workbench.results_view import PAUSE_MS
 
 
@@ -35,7 +35,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
             state=ItemState.DONE if n % 3 else ItemState.FAILED,
             finding=replace(found, log10_e=float(n * 7919 % 10_007), id=str(n)) if n % 3 else None,
             failure=None if n % 3 else Failure(code="x", message="No text in it.", hint=""),
-            elsewhere=True,
+            imported=True,
         )
         for n in range(10_000)
     ]
@@ -225,7 +225,7 @@ def test_columns_and_filters_are_chosen_and_kept(window: Any, qtbot: Any, text: 
 def test_list_table_and_card_have_one_word_for_one_state(window: Any, text: str) -> None:
     window.session.texts.add_text(text)
     item = window.session.texts.current
-    row = PileRow(name=item.name, item=item)
+    row = ResultRow(name=item.name, item=item)
     for state in set(ItemState) - {ItemState.DONE, ItemState.RUNNING, ItemState.FAILED}:
         item.state = state
         window.work.ready.show_item(item)

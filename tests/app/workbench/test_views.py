@@ -21,8 +21,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pura.record.audit import Audit
 from pura.record.evidence import StopFacts
 from pura.record.finding import said
-from pura.record.naming import Passage
-from pura.record.spoken import whom_words
+from pura.record.naming import Passage, whom_words
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.selection import course, token_facts

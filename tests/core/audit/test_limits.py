@@ -82,5 +82,5 @@ def test_the_day_is_part_of_the_rule(read: Any) -> None:
 def test_limits_that_admit_nothing_on_that_day_are_refused_before_a_text_is_read(read: Any) -> None:
     (_, day, _) = layout("2020-01-01", customers="..")
     fields = [{"name": "rest", "bits": 22, "kind": "integer"}, day | {"limits": ["..today"]}]
-    with pytest.raises(ProfileError, match="admit something"):
+    with pytest.raises(ProfileError, match="allow at least one value"):
         read(fields=fields, options=Options(day=dt.date(2019, 12, 31)))

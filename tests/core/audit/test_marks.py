@@ -13,14 +13,14 @@ import pytest
 from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_documents, audit_text
 from pura.batch.results import finding_of
-from pura.cli.words import audit_lines
+from pura.cli.verify import audit_lines
 from pura.documents import from_text
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.encode import encode as as_json
+from pura.record.evidence import encode as as_json
 from pura.record.json_io import findings_digest
 from pura.record.marks import bits_of, mark_at
-from pura.record.spoken import limits_words
+from pura.record.naming import limits_words
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.report.blocks import Labels

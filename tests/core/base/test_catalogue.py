@@ -14,13 +14,12 @@ import pura_audit
 import pura_lab
 from pura.base import catalogue as words
 from pura.base import database
-from pura.base.catalogue import FillError, catalogue, phrase, quoted
+from pura.base.catalogue import PRESENT, FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
-from pura.base.former_texts import PRESENT
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource
-from pura.keys import faults
-from pura.words.linter import forbidden
+from pura.keys import backends
+from pura.words.sentences import forbidden
 
 VOLUMES = sorted({path.stem for path in resource("languages").glob("*/words/*.json")})
 SOURCES = sorted(
@@ -38,7 +37,7 @@ BUILT = {
 }
 TABLES = {
     "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},
-    "STATES": set(faults.State),
+    "STATES": set(backends.State),
 }
 # What takes a key beside the errors themselves, and what a key can stand in on the way there.
 TAKE_KEYS = {"_as_model_error", "_bad_line", "cls", "error", "fault", "find_key", "over", "phrase"}
@@ -54,12 +53,9 @@ KINDS_OF_REFUSAL = {
     "case-log-unknown",
     "input-crash",
     "input-damaged",
-    "input-empty",
     "input-field",
     "input-format",
     "input-ids",
-    "input-part",
-    "input-unreadable",
     "key-damaged",
     "key-epoch",
     "key-exists",
@@ -74,15 +70,12 @@ KINDS_OF_REFUSAL = {
     "model-missing",
     "model-unsafe",
     "passphrase-missing",
-    "profile-tokenizer",
     "prompts",
     "report-logo",
-    "serve-auth",
     "serve-large",
     "serve-request",
     "signing-tsa",
     "statement-file",
-    "tokenizer-mismatch",
     "usage",
 }
 # “Clean” a text of control characters, and texts that can no longer be “verified”: no findings.
@@ -307,7 +300,15 @@ def test_an_error_speaks_both_languages_and_crosses_processes():
 
 def test_a_text_that_a_record_names_by_a_former_key_is_still_said():
     texts = catalogue("errors")
-    values = {"label": "x", "looked": "x", "most": 3, "mebibytes": 3, "kibibytes": 3, "seconds": 3}
+    values = {
+        "label": "x",
+        "looked": "x",
+        "model": "x",
+        "most": 3,
+        "mebibytes": 3,
+        "kibibytes": 3,
+        "seconds": 3,
+    }
     for former, (key, _) in PRESENT.items():
         assert former not in texts
         if former.startswith("kind."):

@@ -61,7 +61,7 @@ def test_a_package_brings_the_model_along(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_caged_child_of_a_package_still_reads_its_own_modules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from pura.base.linux import sandbox
+    from pura.base import linux
 
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert Path(sys.executable) in sandbox.libraries(), "they are carried in the program's file"
+    assert Path(sys.executable) in linux.libraries(), "they are carried in the program's file"

@@ -13,8 +13,8 @@ import pytest
 from pura.base.errors import KeyFormatError, KeyStoreError, ProfileError
 from pura.base.files import file_lock, make_private, write_atomic
 from pura.keys import KeyFolder, KeyStore, Place, entries
-from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, SecretKey
+from pura.scheme.profile import ProfileFolder
 
 PASSPHRASE = b"four words in a row"
 ROUNDS = 12

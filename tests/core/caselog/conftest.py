@@ -53,6 +53,13 @@ def bela(log: CaseLog) -> Person:
 
 
 @pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[CaseLog]:
+    with CaseLog(tmp_path / "elsewhere.sqlite3", create=True) as opened:
+        opened.person("Carla")
+        yield opened
+
+
+@pytest.fixture
 def make_audit(honest_record: Callable[..., Audit]) -> Callable[..., Audit]:
     """Make a record of its own: ``make_audit(1, text="…")``."""
     return honest_record

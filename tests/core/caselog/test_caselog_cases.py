@@ -7,7 +7,7 @@ import io
 import json
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -235,7 +235,7 @@ def test_four_eyes_are_two_persons(
     with pytest.raises(CaseLogError) as caught:
         sign_off(log, item, log.person("ANNA beispiel"), agree=True, recomputed="all")
     assert code(caught) == "four-eyes"
-    with pytest.raises(CaseLogError, match="has to be said"):
+    with pytest.raises(CaseLogError, match="Text is needed"):
         sign_off(log, item, bela, agree=True, recomputed=" ")
     sign_off(log, item, bela, agree=False, recomputed="evidence", words="too short a text")
     sign_off(log, item, bela, agree=True, recomputed="all of it, from the record")
@@ -374,7 +374,7 @@ def test_the_text_alone_can_be_erased(
 def test_a_hold_forbids_erasing(log: CaseLog, anna: Person, make_audit: Make) -> None:
     case = open_case(log, "Thesis", anna)
     save_audit(log, case.id, make_audit(1), anna)
-    with pytest.raises(CaseLogError, match="has to be said"):
+    with pytest.raises(CaseLogError, match="Text is needed"):
         set_hold(log, case.id, anna, held=True, reason="")
     set_hold(log, case.id, anna, held=True, reason="litigation")
     assert read_case(log, case.id).held
@@ -413,13 +413,6 @@ def packed(log: CaseLog, anna: Person, bela: Person, make_audit: Make) -> bytes:
     save_audit(log, other.id, make_audit(2), anna)
     sign_off(log, item, bela, agree=True, recomputed="x")
     return export_case(log, case.id, anna, purpose="second opinion")
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[CaseLog]:
-    with CaseLog(tmp_path / "elsewhere.sqlite3", create=True) as opened:
-        opened.person("Carla")
-        yield opened
 
 
 def test_a_case_travels_whole(

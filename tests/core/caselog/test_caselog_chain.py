@@ -27,7 +27,7 @@ from pura.caselog import CaseLog, LogHead, Person, open_case, save_audit, workst
 from pura.caselog.log import commitment, entry_hash, written
 from pura.caselog.verify import LogCheck, deposits_in, lay_down, parse_head, sign_head, verify_log
 from pura.record.audit import Audit
-from pura.report.sign import load_identity
+from pura.report.signing import load_identity
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 OFF = "DROP TRIGGER entries_stay", "DROP TRIGGER entries_remain"
@@ -490,7 +490,7 @@ def test_a_full_disk_leaves_the_log_as_it_was(
 
     with pytest.raises(CaseLogError, match="disk is full") as caught:
         fill()
-    assert "Make room" in caught.value.hint
+    assert "Free some space" in caught.value.hint
     assert bad(filled, head=before) == []
     filled.db.execute("PRAGMA max_page_count = 1000000")
     write_note(filled, case, "there is room again", anna)

@@ -109,18 +109,8 @@ def test_everything_that_is_done_to_a_case(case: str, audit: Audit) -> None:
 
 
 def test_events_of_case_and_house(case: str, audit: Audit) -> None:
-    caselog(
-        "record",
-        "item-received",
-        "--case",
-        "Thesis",
-        "--details",
-        "by mail",
-        "--taken",
-        "Anna",
-        "--audit",
-        audit.id[:8],
-    )
+    words = ("--case", "Thesis", "--details", "by mail", "--taken", "Anna")
+    caselog("record", "item-received", *words, "--audit", audit.id[:8])
     assert "Item received" in caselog("show", "Thesis")
     fingerprint = audit.keys[0].fingerprint
     said = caselog("record", "key-leaked", "--key", fingerprint, "--details", "stolen")
@@ -185,21 +175,8 @@ def test_a_report_of_a_case_prints_the_log_and_is_noted(
     pdf = tmp_path / "out.pdf"
     told = tmp_path / "request.json"
     told.write_text(json.dumps({"parties": {"authoriser": "B. Example"}}), encoding="utf-8")
-    done = pura(
-        "report",
-        "build",
-        "--case",
-        "Thesis",
-        "--pdf",
-        pdf,
-        "--final",
-        "--request",
-        told,
-        "--recipient",
-        "the dean",
-        "--auditor",
-        "Anna",
-    )
+    of_case = ("--case", "Thesis", "--final", "--recipient", "the dean", "--auditor", "Anna")
+    done = pura("report", "build", "--pdf", pdf, "--request", told, *of_case)
     assert done.exit_code == 0, (done.output, done.exception)
     with pypdfium2.PdfDocument(pdf) as document:
         text = " ".join("".join(p.get_textpage().get_text_bounded() for p in document).split())
@@ -217,8 +194,7 @@ def test_a_report_of_a_case_prints_the_log_and_is_noted(
         assert told is not None
         assert told.hash in squeezed
     assert pura("report", "build", "--pdf", tmp_path / "none.pdf").exit_code == 1
-    unnamed = ("--case", "Thesis", "--final", "--recipient", "the dean", "--auditor", "Anna")
-    refused = pura("report", "build", "--pdf", tmp_path / "none.pdf", *unnamed)
+    refused = pura("report", "build", "--pdf", tmp_path / "none.pdf", *of_case)
     assert refused.exit_code == 1
     assert isinstance(refused.exception, InputError)
     assert not (tmp_path / "none.pdf").exists()

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,13 @@ from pura.base.catalogue import catalogue
 from pura.base.errors import KeyStoreError
 from pura.base.numerals import LANGUAGES
 from pura.caselog import CUSTODY, HOUSE
-from pura.cli import page
-from pura.cli.__main__ import app, main
+from pura.cli.__main__ import app
 from pura.cli.manual import write_manual
-from pura.cli.page import EXAMPLES, HEADINGS, paragraphs
 from pura.cli.terminal import use_language
-from pura.cli.tree import Later, asked_language
+from pura.cli.tree import EXAMPLES, HEADINGS, Later, asked_language, paragraphs
 from pura.scheme import Profile
 
+Run = Callable[..., tuple[int, str, str]]
 ENGLISH = re.compile(
     r"\b(the|of|is|are|not|with|cannot|there|this|and|from|no|by|for|usage|show|default|options"
     r"|arguments|commands?|required|env|value|missing|such|try|error|input|should)\b",
@@ -71,16 +70,6 @@ def english_texts() -> Iterator[str]:
                 yield param.metavar
 
 
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str
-) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.argv", ["pura", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
-
-
 def test_every_text_of_the_help_has_its_german_and_none_is_left_over() -> None:
     assert set(english_texts()) == set(catalogue("help"))
     same = {key for key, text in catalogue("help").items() if text.texts["de"] == key}
@@ -112,7 +101,7 @@ def names_in(source: str, kind: type[ast.Name | ast.Attribute]) -> set[str]:
 
 def test_every_option_is_looked_at_by_its_command() -> None:
     """Options that stand in a class, as those of verify and batch do, are read as its fields."""
-    folder = Path(page.__file__).parent
+    folder = Path(inspect.getfile(write_manual)).parent
     texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.py")]
     fields = set[str]().union(*(names_in(text, ast.Attribute) for text in texts))
     for words, command in tree().items():
@@ -132,12 +121,10 @@ def test_the_events_of_the_log_are_named() -> None:
     assert said == f"Of a case: {case}. Of the house: {house}."
 
 
-def test_every_page_is_german(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_page_is_german(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     for words in tree():
-        code, out, err = run(monkeypatch, capsys, "--language", "de", *words.split(), "--help")
+        code, out, err = run("--language", "de", *words.split(), "--help")
         assert (code, err) == (0, ""), words
         assert "Aufruf: " in out
         # What is typed stays as it is: options, types, names in examples.
@@ -149,14 +136,17 @@ def test_every_page_is_german(
 
 
 def test_a_help_text_without_its_translation_is_shown_in_english(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    monkeypatch.setattr("pura.cli.tree.catalogue", lambda _: {})
+    from pura.cli import tree as module
+
+    known = module.catalogue
+    monkeypatch.setattr(module, "catalogue", lambda name: {} if name == "help" else known(name))
     monkeypatch.setenv("COLUMNS", "200")
     for language in LANGUAGES:
         for words, command in tree().items():
             about = paragraphs(command.help)[0]
-            code, out, err = run(monkeypatch, capsys, "--language", language, *words.split(), "-h")
+            code, out, err = run("--language", language, *words.split(), "-h")
             assert (code, err) == (0, ""), (language, words)
             assert about[:60] in out, (language, words)
 
@@ -188,7 +178,7 @@ def test_the_manual_has_a_clean_page_for_every_command_in_both_languages(tmp_pat
 
 
 def test_a_shell_is_told_commands_options_and_stored_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.setenv("PURA_HOME", str(tmp_path))
     folder = tmp_path / "config" / "profiles"
@@ -197,7 +187,7 @@ def test_a_shell_is_told_commands_options_and_stored_names(
         Profile(payload_bits=36, vocab_size=50_000, code="tbcc").to_json()
     )
     for shell in ("bash", "zsh", "fish", "powershell"):
-        code, out, err = run(monkeypatch, capsys, "completion", shell)
+        code, out, err = run("completion", shell)
         assert (code, err) == (0, "")
         assert f"_PURA_COMPLETE=complete_{shell}" in out.replace(' = "', "=")
 
@@ -206,7 +196,7 @@ def test_a_shell_is_told_commands_options_and_stored_names(
             patch.setenv("_PURA_COMPLETE", "complete_bash")
             patch.setenv("COMP_WORDS", " ".join(("pura", *words)))
             patch.setenv("COMP_CWORD", str(len(words)))
-            return run(patch, capsys)[1].split()
+            return run()[1].split()
 
     assert asked("ver") == ["verify"]
     assert asked("key", "exp") == ["export"]
@@ -215,11 +205,11 @@ def test_a_shell_is_told_commands_options_and_stored_names(
 
 
 def test_a_page_is_english_again_after_a_german_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.delenv("PURA_LANGUAGE", raising=False)
-    run(monkeypatch, capsys, "--language", "de", "verify", "--help")
-    out = run(monkeypatch, capsys, "verify", "--help")[1]
+    run("--language", "de", "verify", "--help")
+    out = run("verify", "--help")[1]
     assert all(word in out for word in ("Usage: ", "Options", "[required]", "[default: auto]"))
     assert "Audit texts: does one carry" in out
     assert "Optionen" not in out
@@ -267,7 +257,7 @@ USAGE = [
 
 @pytest.mark.parametrize("asked", ["option", "environment", "own option"])
 def test_usage_errors_are_german_though_parsing_has_not_ended(
-    asked: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    asked: str, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.delenv("PURA_LANGUAGE", raising=False)
     before, after = (), ()
@@ -280,7 +270,7 @@ def test_usage_errors_are_german_though_parsing_has_not_ended(
     for words, sentence in USAGE:
         if after and words[0] != "verify":
             continue
-        code, out, err = run(monkeypatch, capsys, *before, *words[:1], *after, *words[1:])
+        code, out, err = run(*before, *words[:1], *after, *words[1:])
         assert (code, out) == (2, ""), words
         assert sentence in err, (words, err)
         assert not ENGLISH.findall(re.sub(r"--?[\w-]+|\bpura [\w ]+|'[^']*'", "", err)), err
@@ -296,12 +286,12 @@ def test_every_sentence_of_typer_is_met_by_an_error() -> None:
 
 
 def test_a_file_that_must_not_be_read_is_named_in_german(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)  # also for the superuser
     file = tmp_path / "a.pdf"
     file.write_bytes(b"x")
-    code, _, err = run(monkeypatch, capsys, "--language", "de", "report", "verify", str(file))
+    code, _, err = run("--language", "de", "report", "verify", str(file))
     assert (code, "lässt sich nicht lesen." in err) == (2, True)
     assert "path" not in err.replace(str(tmp_path), "")
 

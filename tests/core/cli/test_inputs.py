@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from pura.base.errors import InputError
 from pura.cli.__main__ import app
-from pura.cli.shared import named_files, read_ids
+from pura.cli.options import named_files, read_ids
 from pura.documents.folders import WalkOptions
 
 

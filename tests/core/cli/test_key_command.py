@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from pura.base.errors import PuraError
 from pura.base.paths import user_paths
-from pura.cli import common
+from pura.cli import options, terminal
 from pura.cli.__main__ import app
 from pura.scheme import Profile, SecretKey
 
@@ -35,8 +35,8 @@ def pura(*words: object, stdin: str | bytes = "", file: Path | None = None) -> A
 
 
 def read_key(name: str) -> str:
-    at = common.environment()
-    with at.opened_keys(common.find_keys(at, [name], None)) as [(key, _)]:
+    at = options.environment()
+    with at.opened_keys(options.find_keys(at, [name], None)) as [(key, _)]:
         return key.fingerprint
 
 
@@ -63,9 +63,8 @@ def test_a_key_lives_in_an_encrypted_file_where_there_is_no_keyring(folder: Path
     assert "chmod 700" in told.stderr
     assert "chmod" not in told.stdout
     # Without the passphrase the folder is locked; with a wrong one it says so.
-    with pytest.raises(PuraError) as caught:
+    with pytest.raises(PuraError, check=lambda e: e.code == "keyring-locked"):
         read_key("Newsroom")
-    assert caught.value.code == "keyring-locked"
     (folder / "wrong.txt").write_text("four words in a raw")
     checked = pura("key", "state", "--check", file=folder / "wrong.txt")
     assert refusal(checked) == "key-file-passphrase"
@@ -171,21 +170,20 @@ def test_no_command_takes_a_secret_as_an_argument() -> None:
 def test_a_new_passphrase_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(["short", WORDS, "not the same at all", WORDS, WORDS])
     monkeypatch.setattr(getpass, "getpass", lambda _: next(answers))
-    assert common.ask_new("Passphrase") == bytearray(WORDS.encode())
+    assert terminal.ask_new("Passphrase") == bytearray(WORDS.encode())
     answers = iter(["short"] * 3)
     with pytest.raises(PuraError, match="No passphrase was chosen"):
-        common.ask_new("Passphrase")
+        terminal.ask_new("Passphrase")
 
 
 def test_a_passphrase_file_must_hold_one(folder: Path) -> None:
     (folder / "empty").write_text("\nsecond line")
     (folder / "binary").write_bytes(b"\xff\xfe\xff")
     for name in ("empty", "binary", "missing"):
-        with pytest.raises(PuraError) as caught:
-            common.read_passphrase(folder / name)
-        assert caught.value.code == "passphrase-missing"
+        with pytest.raises(PuraError, check=lambda e: e.code == "passphrase-missing"):
+            terminal.read_passphrase(folder / name)
     with pytest.raises(PuraError, match="nobody can be asked"):
-        common.passphrase(None, "Passphrase")
+        terminal.passphrase(None, "Passphrase")
 
 
 def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
@@ -193,8 +191,8 @@ def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
     for name in ("a", "b"):
         (folder / name).write_text(key.to_hex())
     (folder / "c").write_text(SecretKey.generate().to_hex())
-    at = common.environment()
-    refs = common.find_keys(at, None, [folder / n for n in ("a", "b", "c")])
+    at = options.environment()
+    refs = options.find_keys(at, None, [folder / n for n in ("a", "b", "c")])
     with at.opened_keys(refs) as found:
         assert len(found) == 2
         assert found[0][0] == key, "the order is that of the options"

@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,10 +11,10 @@ import pytest
 from pura.base.catalogue import catalogue
 from pura.base.paths import resource
 from pura.caselog import ACTIONS, action_words
-from pura.cli.__main__ import main
 from pura.cli.terminal import use_language
 from pura.scheme import Profile
 
+Run = Callable[..., tuple[int, str, str]]
 ENGLISH = re.compile(
     r"\b(the|of|is|are|was|were|not|with|cannot|there|this|and|from|no|by|for|written|take)\b"
 )
@@ -36,19 +36,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "brief.txt").write_text("Ein kurzer Brief.\n")
     yield tmp_path
     use_language("en")
-
-
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str
-) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.argv", ["pura", *words])
-    code = 0
-    try:
-        main()
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    said = capsys.readouterr()
-    return code, said.out, said.err
 
 
 COMMANDS = [
@@ -79,44 +66,36 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_no_english_sentence_is_printed(
-    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, out, err = run(monkeypatch, capsys, *words)
+def test_no_english_sentence_is_printed(words: list[str], run: Run) -> None:
+    _, out, err = run(*words)
     said = re.sub(r"»[^«]*«|/\S+", "", out + err)
     if words[:2] == ["profile", "show"]:
         said = err
     assert not ENGLISH.findall(said), said
 
 
-def test_cases_are_told_in_german(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, capsys, "caselog", "new", "A", "--auditor", "Anna")[0] == 0
+def test_cases_are_told_in_german(run: Run) -> None:
+    assert run("caselog", "new", "A", "--auditor", "Anna")[0] == 0
     for words in (["list"], ["show", "A"], ["verify"], ["close", "A", "--auditor", "Anna"]):
-        _, out, err = run(monkeypatch, capsys, "caselog", *words)
+        _, out, err = run("caselog", *words)
         assert not ENGLISH.findall(out + err), (words, out, err)
-    code, out, err = run(monkeypatch, capsys, "caselog", "note", "A", "x", "--auditor", "Anna")
+    code, out, err = run("caselog", "note", "A", "x", "--auditor", "Anna")
     assert code == 1
     assert "geschlossen" in err
 
 
-def test_the_option_decides_over_the_environment(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert "Es ist kein" not in run(monkeypatch, capsys, "--language", "en", "key", "state")[1]
-    code, _, err = run(monkeypatch, capsys, "--language", "fr", "key", "state")
+def test_the_option_decides_over_the_environment(run: Run) -> None:
+    assert "Es ist kein" not in run("--language", "en", "key", "state")[1]
+    code, _, err = run("--language", "fr", "key", "state")
     assert code == 2
     assert "Zur Wahl stehen: en, de." in err
 
 
-def test_json_is_the_same_in_every_language(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_is_the_same_in_every_language(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     words = ("key", "state", "--json")
-    german = run(monkeypatch, capsys, *words)
+    german = run(*words)
     monkeypatch.delenv("PURA_LANGUAGE")
-    english = run(monkeypatch, capsys, *words)
+    english = run(*words)
     assert german == english
     assert json.loads(german[1])["message"]
 
@@ -163,17 +142,15 @@ HISTORY = [
 ]
 
 
-def test_a_history_is_told_in_words(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_history_is_told_in_words(run: Run) -> None:
     for words in HISTORY:
-        assert run(monkeypatch, capsys, *words)[0] == 0, words
-    out = run(monkeypatch, capsys, "caselog", "show", "Mappe")[1]
+        assert run(*words)[0] == 0, words
+    out = run("caselog", "show", "Mappe")[1]
     for said in ("Fall eröffnet", "Fall umbenannt", "Sperre aufgehoben", "Gegenstand eingegangen"):
         assert said in out
     assert not ENGLISH.findall(out)
     assert not re.findall(r"\b(case|note|hold|item|tags)-\w+", out)
-    out = run(monkeypatch, capsys, "caselog", "verify")[1]
+    out = run("caselog", "verify")[1]
     assert "Ein Fall; seine Einträge folgen" in out  # one is no plural
     assert "FAULT" not in out
 
@@ -186,9 +163,7 @@ def test_every_action_of_the_log_has_words() -> None:
     assert action_words("of-a-newer-program", "de") == "of-a-newer-program"
 
 
-def test_what_a_vector_differs_in_is_said_in_german(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_vector_differs_in_is_said_in_german(home: Path, run: Run) -> None:
     folder = home / "vektoren"
     folder.mkdir()
     shipped = min(resource("vectors").glob("trellis-*.json"))
@@ -200,7 +175,7 @@ def test_what_a_vector_differs_in_is_said_in_german(
     (folder / "trellis-c.json").write_text("{")
     (folder / "trellis-d.json").write_text(json.dumps(vector))
     (folder / "unbekannt.json").write_text("{}")
-    code, out, err = run(monkeypatch, capsys, "selftest", "--vectors", str(folder))
+    code, out, err = run("selftest", "--vectors", str(folder))
     assert code == 1
     assert out.split() == ["OK", "trellis-d.json"]
     for said in ("log_sum: ", " statt 1.5", ".size: ", "die Datei ist beschädigt"):
@@ -209,37 +184,35 @@ def test_what_a_vector_differs_in_is_said_in_german(
 
 
 def test_tables_of_a_terminal_are_german(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    home: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr("pura.cli.terminal.Terminal.is_terminal", True)
     for words in (["key", "list"], ["model", "list"]):  # there is nothing yet
-        assert not ENGLISH.findall(run(monkeypatch, capsys, *words)[1])
+        assert not ENGLISH.findall(run(*words)[1])
     secret = ("--passphrase-file", "geheim.txt")
-    new = run(monkeypatch, capsys, *secret, "key", "new", "pult", "--in-file")
+    new = run(*secret, "key", "new", "pult", "--in-file")
     assert "Aufbewahrt in: Verschlüsselte Schlüsseldateien." in new[2]
-    said = run(monkeypatch, capsys, *secret, "key", "list")[1]
+    said = run(*secret, "key", "list")[1]
     assert all(word in said for word in ("Fingerabdruck", "Erstellt", "Dateien"))
     assert not ENGLISH.findall(said)
 
 
 def test_a_question_is_asked_and_answered_in_german(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
-    run(monkeypatch, capsys, "profile", "import", "haus.json")
+    run("profile", "import", "haus.json")
     for answers, code, end in ((["vielleicht", "nein"], 1, "Abgebrochen."), (["Ja"], 0, "")):
         monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*answers, ""])))
-        ended, out, err = run(monkeypatch, capsys, "profile", "remove", "haus")
+        ended, out, err = run("profile", "remove", "haus")
         assert (ended, out.strip()) == (code, "")
         assert "Das Profil »haus« löschen? [j/N]:" in err
         assert ("Antworten Sie mit j oder n." in err) == (len(answers) > 1)
         assert end in err
 
 
-def test_what_is_no_report_is_said_in_german(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = run(monkeypatch, capsys, "report", "verify", "brief.txt")
+def test_what_is_no_report_is_said_in_german(run: Run) -> None:
+    code, out, err = run("report", "verify", "brief.txt")
     assert code == 1
     assert "Die eine Prüfung fand etwas, das nicht stimmt." in out
     assert not ENGLISH.findall(out + err)

@@ -18,7 +18,7 @@ from pura.cli.__main__ import app
 from pura.cli.terminal import use_language
 from pura.scheme import Profile
 from pura.verdict.policy import load_policy
-from pura.verdict.power_file import PowerFile, seal
+from pura.verdict.power import PowerFile, seal
 
 
 def pura(*words: object) -> Any:

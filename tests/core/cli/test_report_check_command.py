@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typst
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
-from cryptography.x509.oid import NameOID
 from typer.testing import CliRunner
 
 from pura.base.errors import PuraError
@@ -23,27 +17,11 @@ from pura.verdict.policy import default_policy
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Path:
+def desk(certificate: Path, tmp_path: Path) -> Path:
     """A folder with a PDF, a certificate, its public part and its passphrase."""
-    now = datetime.now(UTC)
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk")])
-    cert = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=9))
-        .sign(key, hashes.SHA256())
-    )
-    lock = serialization.BestAvailableEncryption(b"a long one")
-    (tmp_path / "org.p12").write_bytes(
-        pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock)
-    )
-    (tmp_path / "org.pem").write_bytes(cert.public_bytes(Encoding.PEM))
-    (tmp_path / "pass.txt").write_text("a long one\n")
+    for path in (certificate, certificate.with_suffix(".pem")):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "pass.txt").write_text("Grüße 7\n", encoding="utf-8")
     (tmp_path / "r.pdf").write_bytes(typst.compile(b"#set document(date: none)\nHello"))
     return tmp_path
 

@@ -13,7 +13,7 @@ from pura.decode.passages import SCALES, best_path, find_passages, step_windows
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import codeword_scores, codeword_windows, make_trellis, window_potentials
 from pura.scheme import Payload, Profile
-from pura.scheme.codeword import encode_rows
+from pura.scheme.profile import encode_rows
 
 SMALL = Profile(payload_bits=9, code="tbcc", vocab_size=50)
 SMALL_SPC = Profile(payload_bits=8, blocks=2, vocab_size=50)

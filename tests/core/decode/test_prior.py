@@ -13,7 +13,7 @@ from pura.decode.limited import Issuable
 from pura.decode.prior import Issued, PayloadPrior, log_prior, score_issued
 from pura.decode.trellis import codeword_scores, make_trellis
 from pura.scheme import Payload, Profile
-from pura.scheme.codeword import encode_rows
+from pura.scheme.profile import encode_rows
 
 SMALL = Profile(payload_bits=9, code="tbcc", vocab_size=1000)
 SMALL_SPC = Profile(payload_bits=9, blocks=3, vocab_size=1000)

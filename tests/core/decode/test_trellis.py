@@ -30,8 +30,7 @@ from pura.decode.trellis import (
     window_potentials,
 )
 from pura.scheme import Payload, Profile, encode
-from pura.scheme.codeword import encode_rows
-from pura.scheme.profile import CODES
+from pura.scheme.profile import CODES, encode_rows
 
 
 def slow(log_f, index, length):

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from pura.base.caged_child import Ending
+from pura.base.process import Ending
 from pura.documents import child, reading
-from pura.documents.formats import FORMATS
-from pura.documents.values import ReadOptions
+from pura.documents.formats import FORMATS, ReadOptions
 
 
 @pytest.fixture(autouse=True)

@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 from pura.audit.options import AuditText, Options, input_facts
 from pura.audit.run import audit_text
 from pura.audit.variants import variants_of
-from pura.cli.words import audit_lines
+from pura.cli.verify import audit_lines
 from pura.documents import characters, from_text, read_document
 from pura.documents.restore import restore
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
-from pura.words.linter import forbidden
-from pura.words.sentences import fill, noted
+from pura.words.sentences import fill, forbidden, noted
 
 
 def manifest(size: int, version: int = 1, cut: int = 0) -> str:

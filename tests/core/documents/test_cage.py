@@ -11,10 +11,10 @@ import pytest
 
 from pura.base.errors import InputError
 from pura.base.process import NOT_SHUT_STATUS
-from pura.documents import formats, read_data, reading, values
+from pura.documents import formats, read_data, reading
+from pura.documents.formats import ReadOptions
 from pura.documents.reading import read_caged
-from pura.documents.values import ReadOptions
-from pura.usecases.selftest import check_cage
+from pura.usecases.doctor import check_cage
 
 HTML = formats.FORMATS["html"]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of the Linux kernel")
@@ -81,7 +81,7 @@ def test_the_ways_out_are_open_outside_the_cage(tmp_path: Path) -> None:
     (tmp_path / "mine").write_bytes(b"x")
     harmless = ["open", "truncate", "chmod", "mkfifo", "fork", "socket", "kill", "dup", "mmap"]
     code = (
-        "import os, sys; from pura.documents import escapes as w\n"
+        "import os, sys; from pura.documents import cage as w\n"
         f"ways = w._attempts(os.fsencode({str(tmp_path)!r}), os.getppid())\n"
         f"print([name for name in {harmless} if w._refused(ways[name])])"
     )
@@ -92,8 +92,8 @@ def test_the_ways_out_are_open_outside_the_cage(tmp_path: Path) -> None:
 @linux
 def test_a_cage_that_cannot_be_shut_reads_nothing() -> None:
     code = (
-        "from pura.base.linux import seccomp; from pura.documents import child\n"
-        "seccomp._MACHINES.clear(); child.main()"
+        "from pura.base import linux; from pura.documents import child\n"
+        "linux._MACHINES.clear(); child.main()"
     )
     request = {"format": "html", "options": {"encoding": None, "format": None, "field": None}}
     done = subprocess.run(
@@ -109,12 +109,12 @@ def test_a_cage_that_cannot_be_shut_reads_nothing() -> None:
 @linux
 def test_a_caged_child_ends_with_its_parent() -> None:
     child = (
-        "import sys, time; from pura.base.linux import kernel; from pura.documents import cage\n"
-        "kernel.die_with_parent(); cage.close(); sys.stdout.write('in'); sys.stdout.flush()\n"
+        "import sys, time; from pura.base import linux; from pura.documents import cage\n"
+        "linux.die_with_parent(); cage.close(); sys.stdout.write('in'); sys.stdout.flush()\n"
         "time.sleep(600)"
     )
     parent = (
-        "import os, subprocess, sys; from pura.base.linux.kernel import PARENT\n"
+        "import os, subprocess, sys; from pura.base.linux import PARENT\n"
         f"subprocess.run([sys.executable, '-c', {child!r}],"
         " env=dict(os.environ) | {PARENT: str(os.getpid())})"
     )
@@ -132,8 +132,8 @@ def test_a_caged_child_ends_with_its_parent() -> None:
 )
 def test_who_holds_keys_is_closed_to_others(module: str) -> None:
     code = (
-        "import atexit, resource, sys; from pura.base.linux import kernel\n"
-        "atexit.register(lambda: print(kernel.is_hidden(),"
+        "import atexit, resource, sys; from pura.base import linux\n"
+        "atexit.register(lambda: print(linux.prctl(3) != 1,"
         " resource.getrlimit(resource.RLIMIT_CORE), file=sys.stderr))\n"
         f"sys.argv = ['pura', '--version']; from {module} import main; main()"
     )
@@ -145,7 +145,7 @@ def test_who_holds_keys_is_closed_to_others(module: str) -> None:
 @linux
 def test_memory_and_time_are_limited() -> None:
     assert caged("attempt(lambda: bytearray(2 << 30))").endswith("MemoryError")
-    short = "from pura.documents import values; values.CHILD_CPU_SECONDS = 1"
+    short = "from pura.documents import formats; formats.CHILD_CPU_SECONDS = 1"
     done = subprocess.run(
         [
             sys.executable,
@@ -166,7 +166,7 @@ def test_the_child_knows_no_torch_and_no_secrets() -> None:
             "-c",
             (
                 "import sys, pura.documents.child as c\n"
-                "for f in c.FORMATS.values():\n    f.module and c._load(f)\n"
+                "for f in c.FORMATS.values():\n    f.reader and f.load()\n"
                 "print([m for m in ('torch','transformers','numpy','keyring') if m in sys.modules])"
             ),
         ],
@@ -184,7 +184,7 @@ def test_the_child_knows_no_torch_and_no_secrets() -> None:
         ("import os; os.abort()", "memory"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "stopped on this file"),
         ("raise SystemExit(3)", "stopped on this file"),
-        ("raise SystemExit(77)", "cannot be shut"),
+        ("raise SystemExit(77)", "cannot be set up"),
         ("print('no json')", "cannot be understood"),
         ("print('{}')", "cannot be understood"),
         ("print('{\"extracts\": [{}]}')", "cannot be understood"),
@@ -205,9 +205,9 @@ def test_a_bad_child_is_one_clear_error(
         )
 
     monkeypatch.setattr(reading, "start_child", start)
-    monkeypatch.setattr(values, "MAX_ANSWER_BYTES", 1 << 20)
+    monkeypatch.setattr(formats, "MAX_ANSWER_BYTES", 1 << 20)
     if "sleep" in code:
-        monkeypatch.setattr(values, "CHILD_WALL_SECONDS", 0.5)
+        monkeypatch.setattr(formats, "CHILD_WALL_SECONDS", 0.5)
     with pytest.raises(InputError) as caught:
         read_caged(b"x" * 1_000_000, HTML, ReadOptions())
     assert expected in caught.value.message

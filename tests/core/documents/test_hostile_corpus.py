@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from pura.base.errors import InputError
-from pura.documents import opening, read_data, read_document, values
+from pura.documents import formats, read_data, read_document, reading
 
 GOOD = "<p>An honest page with a few plain words.</p>"
 DOCX = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">{}</w:document>'
@@ -37,7 +37,7 @@ def watched() -> None:
     """Called while a child works: it may never hold more than its limit."""
     for child in psutil.Process().children():
         try:
-            assert child.memory_info().rss < values.CHILD_MEMORY_BYTES
+            assert child.memory_info().rss < formats.CHILD_MEMORY_BYTES
         except psutil.NoSuchProcess:
             continue
 
@@ -85,11 +85,11 @@ def opendocument(content: str) -> bytes:
 
 
 def test_a_zip_bomb_stops_at_the_limit() -> None:
-    data = packed(DOCX.format(PARAGRAPH.format(" " * (values.MAX_UNPACKED_BYTES + 1))))
+    data = packed(DOCX.format(PARAGRAPH.format(" " * (formats.MAX_UNPACKED_BYTES + 1))))
     assert len(data) < 1 << 20
     error = refused(data, "bomb.docx")
     assert error.code == "input-limit"
-    assert f"{values.MAX_UNPACKED_BYTES >> 20} MiB" in error.message
+    assert f"{formats.MAX_UNPACKED_BYTES >> 20} MiB" in error.message
     # The queue goes on.
     assert text_of(GOOD.encode(), "good.html").startswith("An honest")
 
@@ -122,7 +122,7 @@ def test_entries_that_share_bytes_are_refused() -> None:
 
 
 def test_too_many_entries_are_refused() -> None:
-    more = {f"word/x{n}": "" for n in range(values.MAX_PACKED_ENTRIES)}
+    more = {f"word/x{n}": "" for n in range(formats.MAX_PACKED_ENTRIES)}
     assert refused(packed(DOCX, **more), "many.docx").code == "input-limit"
 
 
@@ -271,7 +271,7 @@ def test_a_locked_pdf_says_so_and_an_openly_encrypted_one_is_read() -> None:
 
 def test_a_hundred_thousand_pages_are_refused_by_name() -> None:
     error = refused(pdf(pages=100_000), "long.pdf")
-    assert f"{values.MAX_PAGES:,} pages" in error.message
+    assert f"{formats.MAX_PAGES:,} pages" in error.message
 
 
 def test_truncated_pdfs_never_escape() -> None:
@@ -326,7 +326,7 @@ def test_nested_mime_is_refused() -> None:
     assert refused(f"From: a@b\nTo: c@d\nSubject: x\n{parts}".encode(), "m.eml").code in CODES
     message = EmailMessage()
     message.set_content("innermost words")
-    for _ in range(values.MAX_MAIL_DEPTH + 1):
+    for _ in range(formats.MAX_MAIL_DEPTH + 1):
         outer = EmailMessage()
         outer.add_attachment(message)
         message = outer
@@ -336,7 +336,7 @@ def test_nested_mime_is_refused() -> None:
 def test_many_parts_are_refused() -> None:
     part = "--b\nContent-Type: text/plain\n\nwords\n"
     head = 'From: a@b\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="b"\n\n'
-    data = (head + part * (values.MAX_MAIL_PARTS + 5) + "--b--\n").encode()
+    data = (head + part * (formats.MAX_MAIL_PARTS + 5) + "--b--\n").encode()
     assert refused(data, "many.eml").code == "input-limit"
 
 
@@ -345,7 +345,7 @@ def test_what_the_parser_of_mail_would_work_on_for_a_minute_is_counted_before() 
     recipients = "Final-Recipient: rfc822; a@b\n\n" * 60_000
     parameters = "; ".join(f"p{n}=v{n}" for n in range(90_000))
     part = (
-        f"--b\nContent-Type: text/plain; a={'x' * (values.MAX_MAIL_HEADER_BYTES - 99)}\n\nwords\n"
+        f"--b\nContent-Type: text/plain; a={'x' * (formats.MAX_MAIL_HEADER_BYTES - 99)}\n\nwords\n"
     )
     cases = (
         ("limit.parts", f"Content-Type: message/delivery-status\n\n{recipients}"),
@@ -376,7 +376,7 @@ def test_deep_json_is_refused(name: str) -> None:
 
 
 def test_too_many_rows_are_refused() -> None:
-    rows = b'{"text": "a few words"}\n' * (values.MAX_PARTS + 1)
+    rows = b'{"text": "a few words"}\n' * (formats.MAX_PARTS + 1)
     assert refused(rows, "many.jsonl").code == "input-limit"
 
 
@@ -419,14 +419,14 @@ def test_a_gigabyte_of_nothing_is_refused_before_it_is_read(tmp_path: Path) -> N
 def test_a_file_that_changes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.txt"
     path.write_text("first words\n" * 100)
-    check = opening.check_size
+    check = reading.check_size
 
     def writes(size: int) -> None:
         with path.open("a") as file:
             file.write("more words\n")
         check(size)
 
-    monkeypatch.setattr(opening, "check_size", writes)
+    monkeypatch.setattr(reading, "check_size", writes)
     with pytest.raises(InputError, match="changed while it was read"):
         read_document(path)
 
@@ -436,7 +436,7 @@ def test_a_file_that_vanishes_is_whole_or_refused(
 ) -> None:
     path = tmp_path / "gone.txt"
     path.write_text("first words")
-    monkeypatch.setattr(opening, "check_size", lambda _: path.unlink(missing_ok=True))
+    monkeypatch.setattr(reading, "check_size", lambda _: path.unlink(missing_ok=True))
     assert read_document(path).chosen[0].text == "first words"
     with pytest.raises(InputError, match="cannot be read"):
         read_document(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import zipfile
 from functools import cache
@@ -16,8 +15,7 @@ from openpyxl import Workbook
 
 from pura.base.errors import InputError, PuraError
 from pura.documents import child, read_data
-from pura.documents.formats import FORMATS
-from pura.documents.values import ReadOptions
+from pura.documents.formats import FORMATS, ReadOptions
 
 ODT = (
     '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
@@ -97,7 +95,7 @@ def damaged(draw: st.DrawFn, name: str) -> bytes:
     return bytes(data)
 
 
-PURE = [f.name for f in FORMATS.values() if f.module and f.name != "pdf"]
+PURE = [f.name for f in FORMATS.values() if f.reader and f.name != "pdf"]
 
 
 @pytest.mark.parametrize("name", PURE)
@@ -105,7 +103,7 @@ PURE = [f.name for f in FORMATS.values() if f.module and f.name != "pdf"]
 @given(data=st.data())
 def test_damaged_files_give_a_text_or_one_refusal(name: str, data: st.DataObject) -> None:
     form = FORMATS[name]
-    reader = importlib.import_module(f"pura.documents.readers.{form.module}").read
+    reader = form.load()
     answer = child._answer(reader, data.draw(damaged(name)), ReadOptions(), form)
     if "error" in answer:
         refusal = PuraError.unpacked(answer["error"])
@@ -124,6 +122,6 @@ def test_damaged_pdfs_never_leave_the_child(data: bytes) -> None:
         assert error.hint  # noqa: PT017
 
 
-@pytest.mark.parametrize("name", [f.name for f in FORMATS.values() if f.module])
+@pytest.mark.parametrize("name", [f.name for f in FORMATS.values() if f.reader])
 def test_whole_samples_are_read(name: str) -> None:
     assert read_data(sample(name), name=f"x.{name}").format == name

@@ -71,22 +71,16 @@ def test_with_a_seed_the_model_computes_in_one_thread(
 
 @pytest.mark.slow
 @pytest.mark.model
-def test_a_seeded_text_is_the_same_for_any_number_of_threads(builtin_model: LanguageModel) -> None:
-    shared = Profile.new(builtin_model, code="tbcc")
+def test_a_seeded_text_is_the_same_for_any_number_of_threads(
+    builtin_model: LanguageModel, key: SecretKey
+) -> None:
+    shared, payload = Profile.new(builtin_model, code="tbcc"), Payload.from_int(12345, 36)
     prompt = "The city council met on Tuesday evening to discuss the future of the old harbour."
     before, texts = torch.get_num_threads(), list[str]()
     try:
         for threads in (1, 2):
             torch.set_num_threads(threads)
-            made = generate(
-                builtin_model,
-                prompt,
-                Payload.from_int(12345, 36),
-                SecretKey(bytes(range(32))),
-                shared,
-                tokens=200,
-                seed=1,
-            )
+            made = generate(builtin_model, prompt, payload, key, shared, tokens=200, seed=1)
             texts.append(made.text)
     finally:
         torch.set_num_threads(before)
@@ -220,7 +214,7 @@ def test_what_does_not_fit_is_refused(
 
     other = "0123456789abcdef"
     assert run(tokenizer=tiny.tokenizer_fingerprint, key=key.fingerprint, model=other).ids.size
-    with pytest.raises(ProfileError, match="tokenizer of 258 tokens"):
+    with pytest.raises(ProfileError, match="is not the one that the profile names"):
         run(vocab_size=258)
     with pytest.raises(ProfileError, match="not the one that the profile names") as refused:
         run(tokenizer=other)

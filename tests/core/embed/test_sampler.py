@@ -40,9 +40,9 @@ def test_the_batch_is_the_reference(
     logits = rng.normal(size=(rows, size), scale=rng.uniform(0.1, 8)).astype(np.float32)
     order = rng.permutation(size)
     points = rng.random(rows)
-    room = torch.full((2, rows, size), float("nan"), dtype=torch.float64)
+    buffer = torch.full((2, rows, size), float("nan"), dtype=torch.float64)
     by_rank = torch.from_numpy(np.ascontiguousarray(logits[:, order]))
-    for ordered in (lay_out(by_rank, p), lay_out(by_rank, p, room)):
+    for ordered in (lay_out(by_rank, p), lay_out(by_rank, p, buffer)):
         tokens = order[pick(ordered, torch.from_numpy(points)).numpy()]
         for row in range(rows):
             pi = distribution(logits[row], temperature=temperature, top_k=top_k, top_p=top_p)

@@ -60,10 +60,10 @@ def draw(
 ) -> Drawn:
     """Return what one step draws with every key, behind these tokens."""
     engine = MarkingEngine()
-    rng = rngs_for(seed, len(rows))
+    rngs = rngs_for(seed, len(rows))
     numbers = [
-        engine.add(key, payload, profile, die, tokens=tokens)
-        for key, die in zip(rows, rng, strict=True)
+        engine.add(key, payload, profile, rng, tokens=tokens)
+        for key, rng in zip(rows, rngs, strict=True)
     ]
     return engine.step(logits.expand(len(rows), -1), numbers)
 

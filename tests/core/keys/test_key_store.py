@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from pura.base.errors import KeyFormatError, KeyStoreError, PuraError
-from pura.cli.common import read_passphrase
+from pura.cli.terminal import read_passphrase
 from pura.keys import KeyFolder, KeyRole, KeyStore, Place, State, passphrase_bytes, words
-from pura.keys.backends import MAX_ENTRY, Keyring
-from pura.keys.faults import classify
+from pura.keys.backends import MAX_ENTRY, Keyring, classify
 from pura.scheme import SecretKey
 
 PASSPHRASE = "four words in a row"

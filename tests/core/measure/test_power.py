@@ -21,9 +21,7 @@ from pura.measure.power import (
 )
 from pura.measure.power_plan import THRESHOLDS, PowerPlan, parse_edit
 from pura.scheme import Profile
-from pura.verdict.power import Asked, lower_limit
-from pura.verdict.power_claim import shipped_power
-from pura.verdict.power_file import parse_power
+from pura.verdict.power import Asked, lower_limit, parse_power, shipped_power
 
 PROFILE = Profile(
     payload_bits=36, vocab_size=100, code="tbcc", temperature=0.7, top_p=0.95, model="1" * 16

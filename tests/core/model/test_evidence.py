@@ -288,7 +288,7 @@ def test_numbers_that_are_not_finite_are_refused(tiny: Tiny) -> None:
 def test_what_does_not_fit_is_refused(tiny: Tiny) -> None:
     model = tiny("llama")
     ids = some_ids(model, 9)
-    with pytest.raises(ProfileError, match="tokenizer of 500"):
+    with pytest.raises(ProfileError, match="is not the one that the profile names"):
         read(model, ids, keys=KEYS, profile=Profile(payload_bits=36, blocks=4, vocab_size=500))
     for bad in (np.array([1, -1]), np.array([1, 337]), np.zeros((2, 2), dtype=np.int64)):
         with pytest.raises(InputError):

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.record.alignment import Kind, align, marked_in_one
+from pura.record.comparison import Kind, align, marked_in_one
 
 WORDS = st.sampled_from(
     ["the", "the", "of", "mark", "key", "text", "Übung", "文", "\U0001f600", "."]

@@ -19,8 +19,7 @@ from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.finding import Finding
-from pura.record.naming import Passage, RegisterMatch
-from pura.record.spoken import placed
+from pura.record.naming import Passage, RegisterMatch, placed
 from pura.scheme import Field, FieldValue, Profile
 from pura.words.sentences import sentence
 

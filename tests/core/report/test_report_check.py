@@ -34,12 +34,12 @@ from pura.report.check import (
     ReportCheck,
     check_report,
     compare,
+    judge,
     load_trust,
     repeat,
 )
-from pura.report.check.parse import dissect
-from pura.report.check.verify import judge
-from pura.report.sign import SignOptions, free_place, load_identity, sign_report
+from pura.report.check_child import dissect
+from pura.report.signing import SignOptions, free_place, load_identity, sign_report
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 DAY = timedelta(days=1)
@@ -367,7 +367,7 @@ def test_a_fresh_audit_is_held_against_the_record(signed: bytes, audit: Audit) -
 
     [gone] = repeat(recorded, unknown)
     assert (gone.state, gone.key) == (OPEN, "repeat.not-possible")
-    assert "The key ab, on which the audit stood, is not on this computer." in gone.text()
+    assert "The key ab, which the audit used, is not on this computer." in gone.text()
     moved = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 0.01))
     assert compare(audit, moved).state == GOOD
     far = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 1))
@@ -428,7 +428,7 @@ def test_a_signed_report_is_not_signed_again(signed: bytes, p12: bytes) -> None:
     identity = load_identity(p12, SECRET, now=NOW)
     with pytest.raises(SigningError, match="already signed"):
         sign_report(signed, identity, SignOptions(), now=NOW)
-    with pytest.raises(SigningError, match="not a sound PDF"):
+    with pytest.raises(SigningError, match="not a valid PDF"):
         sign_report(b"%PDF-1.7 nonsense", identity, SignOptions(), now=NOW)
 
 

@@ -37,9 +37,8 @@ from pura.report import (
 )
 from pura.report.blocks import Labels
 from pura.report.check import BAD, check_report
-from pura.report.figures import check_logo
 from pura.report.findings import ratio
-from pura.report.request import Confirmation, digest_of
+from pura.report.request import Confirmation, check_logo, digest_of
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill, say

@@ -17,11 +17,11 @@ from pikepdf import Array, Dictionary, Name, Pdf
 
 from pura.base.errors import PuraError
 from pura.record import json_io
-from pura.report import Parties, Report, ReportRequest, build_report, request
+from pura.report import Parties, Report, ReportRequest, build_report, check, request
 from pura.report.build import remake
-from pura.report.check import BAD, ReportCheck, check_report, checking
-from pura.report.check.parse import differing_pages, dissect
-from pura.report.sign import SignOptions, load_identity, sign_report
+from pura.report.check import BAD, OPEN, CheckedPoint, ReportCheck, check_report
+from pura.report.check_child import differing_pages, dissect
+from pura.report.signing import SignOptions, load_identity, sign_report
 
 Act = Callable[[Pdf], None]
 WHITE = b"q 1 1 1 rg 0 0 2000 2000 re f Q"
@@ -60,7 +60,7 @@ def signed(report: Report) -> bytes:
 def uncaged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do in this process what the children do; the way through them is another test's."""
     monkeypatch.setattr(
-        checking, "take_apart", lambda data, trust, *, moment, beat: dissect(data, trust, moment)
+        check, "take_apart", lambda data, trust, *, moment, beat: dissect(data, trust, moment)
     )
     again = cache(remake)
 
@@ -70,9 +70,9 @@ def uncaged(monkeypatch: pytest.MonkeyPatch) -> None:
         except (ValueError, PuraError):
             return None
 
-    monkeypatch.setattr(checking, "made_again", made_again)
+    monkeypatch.setattr(check, "made_again", made_again)
     monkeypatch.setattr(
-        checking, "look_different", lambda data, other, *, beat: tuple(differing_pages(other, data))
+        check, "look_different", lambda data, other, *, beat: tuple(differing_pages(other, data))
     )
 
 
@@ -267,8 +267,8 @@ def test_forty_kinds_of_tampering_are_found(
         if not unsigned or NAMED.get(name) not in (None, *unsigned):
             missed.append((name, "unsigned", unsigned))
     # A signature speaks without any page being made again or drawn.
-    monkeypatch.setattr(checking, "look_different", lambda *_, beat: ())
-    monkeypatch.setattr(checking, "BAD", "notice")
+    not_compared = CheckedPoint(name="pages", state=OPEN, key="pages.no-particulars")
+    monkeypatch.setattr(check, "same_pages", lambda *_: not_compared)
     for name in NAMED:
         again = done_to(signed, TAMPERING[name])
         if not faults(check_report(again, moment=NOW, trust=trust)):

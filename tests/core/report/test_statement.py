@@ -24,14 +24,17 @@ from typer.testing import CliRunner
 from pura.base.errors import ReportFileError, ServeError
 from pura.cli.__main__ import app
 from pura.record.answers import digested
-from pura.report.sign import load_identity
-from pura.report.statement import SCHEMA, Statement, StatementKey, joserfc_key
-from pura.report.statement_check import (
+from pura.report.signing import load_identity
+from pura.report.statement import (
+    SCHEMA,
     FoundStatement,
+    Statement,
     StatementCheck,
+    StatementKey,
     Trust,
     check_statement,
     find_statement,
+    joserfc_key,
 )
 from pura.words.sentences import headline
 

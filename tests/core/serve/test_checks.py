@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pura.record.answers import VALUES, Role
-from pura.report.statement import StatementKey
-from pura.report.statement_check import Trust, check_statement, find_statement
+from pura.report.statement import StatementKey, Trust, check_statement, find_statement
 
 Start = Callable[..., Any]
 Token = Callable[..., dict[str, str]]

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from pura.base.paths import user_paths
+from pura.keys import KeyRef
 from pura.model.store import ModelCache
 from pura.record import json_io
 from pura.record.audit import Audit
+from pura.scheme import Profile, SecretKey
+from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
 
 WORDS = b"four words in a row"
@@ -56,6 +59,22 @@ def quick(at: Environment, reader: Any, loads: list[str]) -> Environment:
     return Environment(
         paths=at.paths, device="cpu", ask_folder=at.ask_folder, held=ModelCache(load)
     )
+
+
+@pytest.fixture
+def marked(small_samples: dict[str, Any]) -> dict[str, Any]:
+    """The marked samples that belong to the reader."""
+    found: dict[str, Any] = small_samples["marked-tbcc"]
+    return found
+
+
+@pytest.fixture
+def setup(quick: Environment, marked: dict[str, Any]) -> Setup:
+    """The key of the marked samples, stored, and their profile."""
+    with SecretKey.from_hex(marked["key_hex"]) as key:
+        entry = quick.keys.add("Desk", key)
+    ref = KeyRef(fingerprint=entry.fingerprint, label="Desk")
+    return Setup(keys=(ref,), profile=Profile.from_dict(marked["profile"]))
 
 
 @pytest.fixture(scope="session")

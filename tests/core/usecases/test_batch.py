@@ -78,7 +78,7 @@ def test_rows_say_what_records_say_and_lead_to_them(
     for row in (rows[0], rows[3]):
         assert row["payload"] == whole.payload.bits == first["payload"]
         assert row["log10_e"] == pytest.approx(whole.evidence.log10_e, abs=1e-3)
-        assert row["passages"] == tuple((p.start, p.end) for p in whole.marks[0].passages)
+        assert row["passages"] == [[p.start, p.end] for p in whole.marks[0].passages]
         assert 0.5 < (row["share"] or 0) <= 1
     opened = record_of(rows[3], tmp_path / "records")
     assert opened is not None
@@ -122,7 +122,7 @@ def test_a_worker_elsewhere_finds_the_same(
         with prepared(quick, setup, late=True) as ready:
             [here] = batch.reading(ready, records=False)([from_text(texts[2])])
         with (
-            pytest.raises(InputError, match="No process"),
+            pytest.raises(InputError, match="No worker process"),
             arrived.opened([bytearray(b"x" * 32)]),
         ):
             pass

@@ -24,10 +24,9 @@ from pura.base.progress import never_cancelled
 from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows
 from pura.documents import from_text
-from pura.keys import KeyRef
 from pura.register.rows import Issue
 from pura.register.store import Register
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import Payload, SecretKey
 from pura.serve.reader import Here, ReadPlan
 from pura.usecases import batch
 from pura.usecases.audits import Prepared, Setup, prepared, resolved
@@ -49,16 +48,11 @@ def texts(small_samples: dict[str, Any]) -> list[str]:
 
 
 @pytest.fixture
-def setup(quick: Environment, small_samples: dict[str, Any]) -> Setup:
-    sample = small_samples["marked-tbcc"]
-    with SecretKey.from_hex(sample["key_hex"]) as key:
-        entry = quick.keys.add("Desk", key)
-    ref = KeyRef(fingerprint=entry.fingerprint, label="Desk")
-    profile = Profile.from_dict(sample["profile"])
-    bits = Payload.from_bits([1] * profile.payload_bits)
+def setup(quick: Environment, setup: Setup) -> Setup:
+    bits = Payload.from_bits([1] * setup.profile.payload_bits)
     with Register(quick.paths.register, create=True) as register:  # else nothing is step 11
         register.add(Issue(payload=bits, who="Anna", when="2026-01-02", model="m"))
-    return resolved(quick, Setup(keys=(ref,), profile=profile, ask_register=True))
+    return resolved(quick, replace(setup, ask_register=True))
 
 
 def told(found: Any) -> tuple[str, bool]:

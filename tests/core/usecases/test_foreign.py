@@ -99,8 +99,8 @@ def test_a_text_of_another_server_is_found_without_its_model(
     assert "Gumbel-max" in page
     assert "Nutzlast des Textes" not in page
     # In the case log it is a finding as every other: what comes out says the same when repeated.
-    saved = save_audits(quick, SaveTo(case="Servers", auditor="Anna"), [found])
-    assert [(item.id, item.verdict) for item in saved.case.items] == [(found.id, "mark")]
+    case, _ = save_audits(quick, SaveTo(case="Servers", auditor="Anna"), [found])
+    assert [(item.id, item.verdict) for item in case.items] == [(found.id, "mark")]
     kept = open_saved(quick, found.id)
     assert json_io.to_json(kept) == text
     assert audit_again(quick, kept).evidence == found.evidence
@@ -124,9 +124,8 @@ def test_a_program_gets_the_same_record(
     assert (found.evidence, found.schemes) == (wanted.evidence, wanted.schemes)
     assert found.model.context_length == wanted.model.context_length == 0
     # Without any key the one that seals is opened; here nobody has it.
-    with pytest.raises(pura.PuraError) as caught:
+    with pytest.raises(pura.PuraError, check=lambda e: e.code == "key-not-found"):
         pura.verify(written, key=[], profile=profiles["vllm"], model=small_model)
-    assert caught.value.code == "key-not-found"
 
 
 def test_a_model_weighs_the_bets_where_it_is_asked(
@@ -190,9 +189,8 @@ def test_what_does_not_fit_is_refused_in_words(
     quick: Environment, profiles: dict[str, Profile], written: str, tmp_path: Path
 ) -> None:
     other = quick.session_keys.add(SecretKey(bytes(range(32))), "Other")
-    with pytest.raises(PuraError) as caught:
+    with pytest.raises(PuraError, check=lambda e: e.code == "key-mismatch"):
         audit(quick, Setup(keys=(other,), profile=profiles["vllm"]), of(written))
-    assert caught.value.code == "key-mismatch"
     moved = profiles["vllm"].with_(key=other.fingerprint)  # sealed under another one
     with pytest.raises(PuraError, match="opened"):
         audit(quick, Setup(keys=(), profile=moved), of(written))

@@ -7,17 +7,11 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import pkcs12
-from cryptography.x509.oid import NameOID
 
 from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, InputError, PolicyError, ReportFileError
@@ -30,7 +24,7 @@ from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Setup, audit, audit_again
 from pura.usecases.environment import Environment
-from pura.usecases.power import (
+from pura.usecases.measurements import (
     add_power,
     estimate_power,
     export_power,
@@ -44,13 +38,8 @@ from pura.usecases.power import (
     sign_power,
 )
 from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power_claim import shipped_power
-from pura.verdict.power_file import seal, statement
+from pura.verdict.power import seal, shipped_power, statement
 from pura.words.sentences import fill
-
-
-def profile_of(model: Any, **changes: Any) -> Profile:
-    return Profile.new(model, **changes)
 
 
 def made_up(model: Any, **conditions: Any) -> dict[str, Any]:
@@ -86,29 +75,12 @@ def made_up(model: Any, **conditions: Any) -> dict[str, Any]:
     }
 
 
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """A PKCS#12 file without a passphrase, and the certificate in it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Example Press")])
-    now = datetime.now(UTC)
-    usage = x509.KeyUsage(True, True, False, False, False, True, True, False, False)
-    cert = (
-        x509.CertificateBuilder()
-        .subject_name(who)
-        .issuer_name(who)
-        .public_key(key.public_key())
-        .serial_number(7)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=30))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(usage, critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    locked = serialization.BestAvailableEncryption(b"words")
-    data = pkcs12.serialize_key_and_certificates(b"x", key, cert, None, locked)
-    (folder / "press.p12").write_bytes(data)
-    (folder / "press.pem").write_bytes(cert.public_bytes(serialization.Encoding.PEM))
-    return folder / "press.p12", folder / "press.pem"
+def setup_of(at: Environment, profile: Profile) -> Setup:
+    with SecretKey.from_hex("5a" * 32) as key:
+        known = at.keys.list()
+        entry = known[0] if known else at.keys.add("Power", key)
+    ref = KeyRef(fingerprint=entry.fingerprint, label="Power")
+    return Setup(keys=(ref,), profile=profile, restore=False)
 
 
 def test_a_small_measurement_from_the_texts_to_the_policy(
@@ -118,7 +90,7 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
     prompts.write_text("The harbour authority announced that\n\nBees find their way back by\n")
     plan = plan_power(
         name="Tiny",
-        profile=profile_of(small_model),
+        profile=Profile.new(small_model),
         prompts=prompts,
         texts=3,
         learn=2,
@@ -164,7 +136,7 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
     kinds = {(bool(e.edit), bool(e.text_usable)) for e in sealed.table.entries}
     assert kinds >= {(False, False), (True, False)}
     lines = power_lines(sealed.table, 6.0)
-    assert all(line.needed == (None, None) for line in lines), "three texts prove little"
+    assert all(line.needed(0.8) is None for line in lines), "three texts prove little"
 
     (found,) = list_power(quick)
     assert (found.sealed, found.relied_on) == (sealed, False)
@@ -197,7 +169,7 @@ main()
 def test_a_measurement_that_was_killed_goes_on_where_it_was(
     quick: Environment, small_model: Any, tmp_path: Path
 ) -> None:
-    shared = profile_of(small_model)
+    shared = Profile.new(small_model)
     (tmp_path / "profile.json").write_text(shared.to_json())
     work = tmp_path / "work"
     words = "power measure Killed --texts 17 --tokens 20 --documents= --passages= --device cpu"
@@ -232,7 +204,7 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(
 
 
 def test_how_long_it_takes_is_estimated_from_a_trial(quick: Environment, small_model: Any) -> None:
-    small = plan_power(name="x", profile=profile_of(small_model), texts=2, tokens=20)
+    small = plan_power(name="x", profile=Profile.new(small_model), texts=2, tokens=20)
     small = replace(small, documents=(), passages=())
     seconds = estimate_power(quick, plan=small)
     assert 0 < seconds < estimate_power(quick, plan=replace(small, texts=200, tokens=2000))
@@ -247,7 +219,7 @@ def _stop() -> None:
 def test_what_cannot_be_measured_is_said_first(
     quick: Environment, small_model: Any, tmp_path: Path
 ) -> None:
-    other = profile_of(small_model).with_(model="f" * 16)
+    other = Profile.new(small_model).with_(model="f" * 16)
     with pytest.raises(PolicyError, match="another one"):
         measure_power(quick, plan=plan_power(name="x", profile=other, texts=1))
     for data in (b" \n\n", b"\xff\xfe\xfd"):
@@ -257,18 +229,17 @@ def test_what_cannot_be_measured_is_said_first(
 
 
 def test_a_signature_is_checked_wherever_a_table_comes_in(
-    quick: Environment, small_model: Any, tmp_path: Path
+    quick: Environment, small_model: Any, certificate: Path, tmp_path: Path
 ) -> None:
     sealed = seal(made_up(small_model))
     quick.power.put(sealed)
-    who, trusted = certificate(tmp_path)
-    secret = Secret(bytearray(b"words"))
-    found = sign_power(quick, name="Made up", certificate=who, passphrase=secret)
+    secret = Secret(bytearray("Grüße 7".encode()))
+    found = sign_power(quick, name="Made up", certificate=certificate, passphrase=secret)
     assert found.signed is not None
-    assert (found.signed.subject, found.signed.trusted) == ("Example Press", False)
+    assert (found.signed.subject, found.signed.trusted) == ("Reports Desk", False)
     file = tmp_path / "table.json"
     export_power(quick, sealed.fingerprint[:8], file)
-    again = add_power(quick, file, trust=(trusted,)).signed
+    again = add_power(quick, file, trust=(certificate.with_suffix(".pem"),)).signed
     assert again is not None
     assert again.trusted
 
@@ -276,7 +247,7 @@ def test_a_signature_is_checked_wherever_a_table_comes_in(
     other = seal(made_up(small_model, name="Forged"), found.sealed.signature)
     assert statement(other.fingerprint) != statement(sealed.fingerprint)
     file.write_bytes(other.to_bytes())
-    with pytest.raises(PolicyError, match="not of this table") as caught:
+    with pytest.raises(PolicyError, match="does not belong to this power table") as caught:
         add_power(quick, file)
     assert caught.value.code == "power-forged"
     quick.power.put(other)
@@ -284,12 +255,12 @@ def test_a_signature_is_checked_wherever_a_table_comes_in(
         lambda: show_power(quick, "Forged"),
         lambda: audit_tables(quick, other.fingerprint),
     ):
-        with pytest.raises(PolicyError, match="not of this table"):
+        with pytest.raises(PolicyError, match="does not belong to this power table"):
             use()
 
 
 def audit_tables(at: Environment, fingerprint: str) -> Any:
-    from pura.usecases.power import tables_of
+    from pura.usecases.measurements import tables_of
 
     return tables_of(at, Policy(power_tables=(fingerprint,)))
 
@@ -303,16 +274,10 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
     with pytest.raises(PolicyError, match="“likelihood”"):
         seal(made_up(small_model) | {"likelihood": own.to_dict()})
     quick.power.put(seal(data))
-    with SecretKey.from_hex("5a" * 32) as key:
-        entry = quick.keys.add("Power", key)
     text = AuditText(document=from_text(small_samples["plain"]["texts"][0]["text"], name="memo"))
 
     def weighed(temperature: float) -> Audit:
-        setup = Setup(
-            keys=(KeyRef(fingerprint=entry.fingerprint, label="Power"),),
-            profile=profile_of(small_model, temperature=temperature),
-            restore=False,
-        )
+        setup = setup_of(quick, Profile.new(small_model, temperature=temperature))
         return audit(quick, setup, text).audit
 
     def table_of(found: Audit) -> str:
@@ -333,13 +298,7 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
 def test_an_audit_rests_on_the_own_table_and_names_it(
     quick: Environment, small_model: Any, small_samples: dict[str, Any]
 ) -> None:
-    with SecretKey.from_hex("5a" * 32) as key:
-        entry = quick.keys.add("Power", key)
-    setup = Setup(
-        keys=(KeyRef(fingerprint=entry.fingerprint, label="Power"),),
-        profile=profile_of(small_model),
-        restore=False,
-    )
+    setup = setup_of(quick, Profile.new(small_model))
     words = small_samples["plain"]["texts"][0]["text"]
     text = AuditText(document=from_text(words, name="memo"))
     before = audit(quick, setup, text).audit
@@ -365,8 +324,7 @@ def test_an_audit_rests_on_the_own_table_and_names_it(
     quick.power.remove("Made up")
     with pytest.raises(PolicyError, match="not on this computer"):
         audit(quick, setup, text)
-    with pytest.raises(ReportFileError) as gone:
+    with pytest.raises(ReportFileError, check=lambda e: e.code == "repeat-power"):
         audit_again(quick, found)
-    assert gone.value.code == "repeat-power"
     rely_on_power(quick, name=sealed.fingerprint[:10], on=False)
     assert audit(quick, setup, text).audit.verdict == "insufficient"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pura.base.paths import resource
-from pura.usecases.selftest import check_file
+from pura.usecases.doctor import check_file
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def vector() -> dict[str, Any]:
 def problem(vector: dict[str, Any], folder: Path) -> str:
     path = folder / "passages-9.json"
     path.write_text(json.dumps(vector), encoding="utf-8")
-    found = check_file(path).problem
+    found = check_file(path)
     return "" if found is None else found.message
 
 

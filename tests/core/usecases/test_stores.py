@@ -26,7 +26,7 @@ from pura.model.store import ModelStore
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
-from pura.usecases import bundles, keys, models, profiles, register
+from pura.usecases import keys, models, profiles
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, default_policy, load_policy
 
@@ -48,13 +48,11 @@ def test_a_key_is_made_renamed_exported_deleted_and_taken_in_again(
     path = tmp_path / "desk.purakey"
     keys.export_key(at, name="Desk", passphrase=passphrase, path=path)
     assert passphrase.copy() == b"", "the passphrase is overwritten when it has been used"
-    with pytest.raises(KeyStoreError) as caught:
+    with pytest.raises(KeyStoreError, check=lambda e: e.code == "file-exists"):
         keys.export_key(at, name="Desk", passphrase=words(), path=path)
-    assert caught.value.code == "file-exists"
     assert keys.delete_key(at, name="Desk").key == renamed.key
-    with pytest.raises(KeyFormatError) as missing:
+    with pytest.raises(KeyFormatError, check=lambda e: e.code == "key-file-passphrase"):
         keys.import_key(at, source=path)
-    assert missing.value.code == "key-file-passphrase"
     back = keys.import_key(at, source=path, passphrase=words())
     assert (back.key, back.entry and back.entry.note) == (renamed.key, "first")
 
@@ -82,9 +80,8 @@ def test_a_key_of_this_run_is_renamed_used_and_forgotten(at: Environment) -> Non
         [(key, label)] = opened
         assert (key.fingerprint, label) == (made.key.fingerprint, "Today")
     again = keys.rename_key(at, name="Today", new="Now")
-    with pytest.raises(KeyStoreError) as caught:
+    with pytest.raises(KeyStoreError, check=lambda e: e.code == "key-exists"):
         keys.create_key(at, name="Now", session=True)
-    assert caught.value.code == "key-exists"
     keys.delete_key(at, name="Now")
     with pytest.raises(KeyFormatError, match="wiped"):
         key.to_hex()
@@ -108,9 +105,8 @@ def test_a_profile_is_made_in_one_way_under_a_lock(at: Environment, tmp_path: Pa
     stored = at.profiles.get("News-2026")
     [model] = at.models.list()
     assert (stored.payload_bits, stored.code, stored.model) == (24, "tbcc", model.fingerprint)
-    with pytest.raises(ProfileError) as caught:
+    with pytest.raises(ProfileError, check=lambda e: e.code == "file-exists"):
         profiles.create_profile(at, name="News:2026")
-    assert caught.value.code == "file-exists"
     output = tmp_path / "taken.json"
     output.write_text("mine")
     with pytest.raises(ProfileError):
@@ -160,13 +156,12 @@ def test_a_register_is_filled_read_and_let_go_of(
     profile = Profile(payload_bits=9, code="tbcc", vocab_size=49152)
     table = tmp_path / "issued.csv"
     table.write_text("payload,who\n000000001,A\n000000010,B\n")
-    done = register.import_register(at, path=table, profile=profile)
-    assert (done.rows, done.entries) == (2, 2)
-    register.add_issue(at, issue=Issue(payload=Payload(text="111111111"), who="C"))
-    entry = register.find_payload(at, payload=Payload(text="000000010"))
+    assert profiles.import_register(at, path=table, profile=profile)[:2] == (2, 2)
+    profiles.add_issue(at, issue=Issue(payload=Payload(text="111111111"), who="C"))
+    entry = profiles.find_payload(at, payload=Payload(text="000000010"))
     assert entry is not None
     assert entry.issue.who == "B"
-    with register.open_register(at, must_exist=True) as lent:
+    with profiles.open_register(at, must_exist=True) as lent:
         assert lent is not None
         with pytest.raises(RegisterError):
             lent.add(Issue(payload=Payload(text="010101010"), who="C"))
@@ -177,9 +172,9 @@ def test_a_register_is_filled_read_and_let_go_of(
 
 
 def test_a_register_that_is_not_there_is_asked_for_only_by_name(at: Environment) -> None:
-    with register.open_register(at, must_exist=False) as nothing:
+    with profiles.open_register(at, must_exist=False) as nothing:
         assert nothing is None
-    with pytest.raises(RegisterError) as caught, register.open_register(at, must_exist=True):
+    with pytest.raises(RegisterError) as caught, profiles.open_register(at, must_exist=True):
         pass
     assert caught.value.code == "register-missing"
 
@@ -200,9 +195,8 @@ def test_work_on_a_model_stops_when_it_is_asked_to(at: Environment) -> None:
 
     with pytest.raises(Cancelled):
         models.recheck_model(at, name="small", checkpoint=stop)
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError, check=lambda e: e.code == "model-unknown"):
         models.install_model(at, name="other")
-    assert caught.value.code == "model-unknown"
 
 
 def test_session_keys_never_print() -> None:
@@ -245,38 +239,33 @@ def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(
     profile = Profile(payload_bits=12, code="tbcc", vocab_size=1000)
     name = profiles.save_profile(at, name="House", profile=profile).name
     made = keys.create_key(at, name="Newsroom")
-    register.add_issue(at, issue=Issue(payload=Payload(text="01" * 6), who="A"))
+    profiles.add_issue(at, issue=Issue(payload=Payload(text="01" * 6), who="A"))
     policy = Policy.from_dict(default_policy().to_dict() | {"name": "house", "version": 3})
     policy.save(at.paths.policy)
     path = tmp_path / "team.purateam"
-    shown = bundles.create_bundle(
-        at, key="Newsroom", profile="House", passphrase=words(), path=path
-    )
+    shown = keys.create_bundle(at, key="Newsroom", profile="House", passphrase=words(), path=path)
     assert shown.key_fingerprint == made.key.fingerprint
     assert (shown.profile, shown.profile_fingerprint) == (name, profile.fingerprint)
     assert (shown.policy, shown.register_rows) == ("house/3", 1)
     for secret in (b"Newsroom", b"House", profile.fingerprint.encode(), b"0101"):
         assert secret not in path.read_bytes()
-    with pytest.raises(KeyFormatError) as wrong:
-        bundles.open_bundle(path, Secret(bytearray(b"another passphrase")))
-    assert wrong.value.code == "key-file-passphrase"
+    with pytest.raises(KeyFormatError, check=lambda e: e.code == "key-file-passphrase"):
+        keys.open_bundle(path, Secret(bytearray(b"another passphrase")))
     damaged = tmp_path / "damaged.purateam"
     whole = json.loads(path.read_bytes())
     damaged.write_text(json.dumps(whole | {"content": whole["content"][:-8] + "AAAAAAA="}))
-    with pytest.raises(InputError) as broken:
-        bundles.open_bundle(damaged, words())
-    assert broken.value.code == "bundle-damaged"
+    with pytest.raises(InputError, check=lambda e: e.code == "bundle-damaged"):
+        keys.open_bundle(damaged, words())
 
     paths = user_paths(tmp_path / "colleague")
     there = Environment(paths=paths, device="cpu", ask_folder=lambda _new: bytearray(WORDS))
     for _ in range(2):  # the second time everything is here, and nothing changes
-        assert bundles.take_bundle(there, path=path, passphrase=words(), place=Place.FILES) == shown
+        assert keys.take_bundle(there, path=path, passphrase=words(), place=Place.FILES) == shown
         assert [entry.fingerprint for entry in there.keys.list()] == [made.key.fingerprint]
         assert there.profiles.get("House") == profile
-        found = register.find_payload(there, payload=Payload(text="01" * 6))
+        found = profiles.find_payload(there, payload=Payload(text="01" * 6))
         assert found is not None
         assert load_policy(paths.policy) == policy
     default_policy().save(paths.policy)
-    with pytest.raises(InputError) as other:
-        bundles.take_bundle(there, path=path, passphrase=words())
-    assert other.value.code == "policy-here"
+    with pytest.raises(InputError, check=lambda e: e.code == "policy-here"):
+        keys.take_bundle(there, path=path, passphrase=words())

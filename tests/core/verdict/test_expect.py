@@ -7,9 +7,11 @@ import pytest
 
 from pura.scheme import Profile
 from pura.verdict.expect import (
+    advise,
     estimate_tokens,
     expect,
     language_of,
+    length_needed,
     not_among,
     readable_bits,
 )
@@ -107,3 +109,41 @@ def test_bits_grow_with_positions_and_end_at_the_payload() -> None:
     assert counts[0] == 0
     assert counts[-1] == 36
     assert readable_bits(54, 36) == 36
+
+
+def profile(**changes: object) -> Profile:
+    values = {"payload_bits": 36, "code": "tbcc", "vocab_size": 100, "tokenizer": "a" * 16}
+    return Profile.from_dict({"scheme": "pura1"} | values | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"payload_bits": 12}, "few-bits"),
+        ({"payload_bits": 256}, "many-bits"),
+        ({"code": "spc", "blocks": 4}, "paper-code"),
+        ({"temperature": 0.2}, "cold"),
+        ({"temperature": 2}, "hot"),
+        ({"top_k": 5}, "narrow-k"),
+        ({"top_p": 0.3}, "narrow-p"),
+        ({"entropy_thresholds_bits": [0.1, 3, 5]}, "low-gate"),
+        ({"entropy_thresholds_bits": [4.5, 5, 6]}, "high-gate"),
+        ({"context_window": 1}, "short-window"),
+        ({"context_window": 6}, "long-window"),
+        ({"tokenizer": None}, "no-tokenizer"),
+    ],
+)
+def test_what_is_odd_is_said(changes: dict[str, object], code: str) -> None:
+    sound = profile(key="b" * 16)
+    assert not advise(sound)
+    assert list(advise(profile(key="b" * 16, **changes))) == [code]
+
+
+def test_the_length_comes_from_the_measured_table_where_there_is_one() -> None:
+    measured = length_needed(profile())
+    # tbcc, 36 bits, prompt unknown (study.md §6).
+    assert measured == (50, 56)
+    # A shorter payload is no harder to find; longer ones were measured at 6 only.
+    assert length_needed(profile(payload_bits=24)) == measured
+    for changes in ({"temperature": 0.7}, {"payload_bits": 96}, {"payload_bits": 300}):
+        assert length_needed(profile(**changes)) is None

@@ -21,8 +21,7 @@ from pura.verdict.findings import (
 )
 from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
 from pura.verdict.policy import Policy
-from pura.words.linter import forbidden, out_of_order
-from pura.words.sentences import fill
+from pura.words.sentences import fill, forbidden, out_of_order
 
 POLICY = Policy()
 PAYLOAD = "0110" * 9

@@ -12,8 +12,18 @@ from pura.base import numerals
 from pura.base.errors import RecordError
 from pura.base.numerals import LANGUAGES
 from pura.documents import characters, layout, restore
-from pura.words.linter import forbidden, out_of_order, phrases
-from pura.words.sentences import Sentence, fill, findings, say, scale, scale_word, title
+from pura.words.sentences import (
+    Sentence,
+    fill,
+    findings,
+    forbidden,
+    out_of_order,
+    phrases,
+    say,
+    scale,
+    scale_word,
+    title,
+)
 
 VERDICTS = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
 SAMPLE = {

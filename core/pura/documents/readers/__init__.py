@@ -1,1 +1,1 @@
-"""One module a format, each with a function ``read`` (:class:`..values.Reader`)."""
+"""A module a family of formats, a function a format; the rows of ``FORMATS`` name them."""

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from typing import Final
 
 from pura.documents.encodings import decode
-from pura.documents.values import Extract, ReadOptions
+from pura.documents.formats import Extract, ReadOptions
 from pura.record.surroundings import Transform
 
 _DECLARED: Final = re.compile(
@@ -136,20 +136,13 @@ _SIMPLE: Final = re.compile(r"^[.#]?[\w-]{1,100}$")
 _SPACE: Final = re.compile(r"[ \t\n\f\r]+")
 
 
-def read(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_html(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return the visible text of a page."""
     found = _DECLARED.search(data[:4096])
     declared = (found[1] or found[2]).decode("ascii") if found else None
     decoded = decode(data, chosen=options.encoding, declared=declared)
     text, transforms = visible(decoded.text)
-    return [
-        Extract(
-            text=text,
-            encoding=decoded.encoding,
-            encoding_source=decoded.source,
-            transforms=transforms,
-        )
-    ]
+    return [Extract.of(decoded, text, transforms=transforms)]
 
 
 def visible(source: str) -> tuple[str, tuple[Transform, ...]]:

@@ -1,13 +1,15 @@
-"""E-mail: the body as its reader sees it, quoted passages apart, attachments that are text.
+"""E-mail and mailboxes: the body as its reader sees it, quoted passages apart, attached texts.
 
 Headers, signatures of the transport and pictures are left out. The plain version of a message is
-taken where there is one, since the HTML version is made from it by the writer's program.
+taken where there is one, since the HTML version is made from it by the writer's program. A mailbox
+is messages one after another.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
@@ -15,22 +17,22 @@ from typing import Any, Final
 
 from pura.base.numerals import visible as shown
 from pura.documents.encodings import DecodedText, decode
-from pura.documents.readers.html import visible
-from pura.documents.values import (
+from pura.documents.formats import (
     ATTACHMENT,
-    MAIN,
     MAX_MAIL_DEPTH,
     MAX_MAIL_HEADER_BYTES,
     MAX_MAIL_HEADERS_BYTES,
     MAX_MAIL_PARAMETERS,
     MAX_MAIL_PARTS,
+    MAX_PARTS,
     QUOTED,
     Extract,
     ReadOptions,
     over,
 )
+from pura.documents.readers.html import visible
 from pura.record.surroundings import Transform
-from pura.words.sentences import Sentence, sentence
+from pura.words.sentences import sentence
 
 _QUOTE: Final = re.compile(r"^ ?>[> ]*", re.MULTILINE)
 _SAYS: Final = re.compile(
@@ -46,7 +48,7 @@ _MIME: Final = ("content-type", "content-disposition", "content-transfer-encodin
 """The headers that are taken apart here; no other one is ever parsed."""
 
 
-def read(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_mail(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return body, quoted passages and text attachments of one message."""
     return message_extracts(data, options, "")
 
@@ -67,8 +69,6 @@ def message_extracts(data: bytes, options: ReadOptions, prefix: str) -> list[Ext
         else:
             kinds.add(shown(leaf.get_content_type()[:80]))
     if extracts and kinds:
-        from dataclasses import replace
-
         left_out = (sentence("left-out.part", kind=kind) for kind in sorted(kinds)[:20])
         extracts[0] = replace(extracts[0], notes=(*extracts[0].notes, *left_out))
     return extracts
@@ -214,33 +214,15 @@ def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extrac
     notes = (sentence("left-out.signature", n=cut),) if cut else ()
     extracts = []
     if own.strip():
-        extracts.append(_part(own, f"{prefix}body", MAIN, decoded, transforms, notes))
+        text, part = own.strip("\n"), f"{prefix}body"
+        extracts.append(Extract.of(decoded, text, part, transforms=transforms, notes=notes))
     for number, passage in enumerate(quoted, 1):
         stripped = Transform(name="quote-marks-removed", count=passage.count("\n") + 1)
         plain = _QUOTE.sub("", passage).strip("\n")
         if plain.strip():
-            name = f"{prefix}{_FIRST_QUOTED} {number}"
-            extracts.append(_part(plain, name, QUOTED, decoded, (*transforms, stripped), ()))
+            part, done = f"{prefix}{_FIRST_QUOTED} {number}", (*transforms, stripped)
+            extracts.append(Extract.of(decoded, plain, part, role=QUOTED, transforms=done))
     return extracts
-
-
-def _part(
-    text: str,
-    part: str,
-    role: str,
-    decoded: DecodedText,
-    transforms: tuple[Transform, ...],
-    notes: tuple[Sentence, ...],
-) -> Extract:
-    return Extract(
-        text=text.strip("\n"),
-        part=part,
-        role=role,
-        encoding=decoded.encoding,
-        encoding_source=decoded.source,
-        transforms=transforms,
-        notes=notes,
-    )
 
 
 def _passages(text: str) -> tuple[str, list[str]]:
@@ -275,4 +257,33 @@ def _attachment(leaf: EmailMessage, options: ReadOptions, prefix: str) -> Extrac
         return None
     decoded, transforms = _text(leaf, options)
     name = (leaf.get_filename() or leaf.get_content_type()).replace("\n", " ")[:120]
-    return _part(decoded.text, f"{prefix}attachment {name}", ATTACHMENT, decoded, transforms, ())
+    text, part = decoded.text.strip("\n"), f"{prefix}attachment {name}"
+    return Extract.of(decoded, text, part, role=ATTACHMENT, transforms=transforms)
+
+
+_FROM: Final = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
+_QUOTED_FROM: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
+
+
+def read_mbox(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the texts of all messages; parts are ``message 1, body`` and so on."""
+    # A "From " inside a body stands after a blank line only when the writer forgot to quote it.
+    if not data.strip():
+        return []
+    marks = _marks(data)
+    extracts: list[Extract] = []
+    ends = [m.start() for m in marks[1:]] + [len(data)]
+    for number, (mark, end) in enumerate(zip(marks, ends, strict=True), 1):
+        message = _QUOTED_FROM.sub(rb"\1", data[mark.end() : end])
+        extracts += message_extracts(message, options, f"message {number}, ")
+        if len(extracts) > MAX_PARTS:
+            raise over("limit.texts", most=MAX_PARTS)
+    return extracts
+
+
+def _marks(data: bytes) -> list[re.Match[bytes]]:
+    return [
+        m
+        for m in _FROM.finditer(data)
+        if m.start() == 0 or data[max(0, m.start() - 4) : m.start()].endswith((b"\n\n", b"\n\r\n"))
+    ]

@@ -14,8 +14,8 @@ from typing import Final
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from pura.documents.readers.packed import locked
-from pura.documents.values import MAX_PAGES, MAX_TOTAL_CHARACTERS, Extract, ReadOptions, over
+from pura.documents.formats import MAX_PAGES, MAX_TOTAL_CHARACTERS, Extract, ReadOptions, over
+from pura.documents.readers.office import locked
 from pura.record.surroundings import Transform
 from pura.words.sentences import sentence
 
@@ -321,7 +321,7 @@ _HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium gives one at the end of a lin
 _WIDE: Final = 1.5  # em; the widest space of justified text is narrower
 
 
-def read(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_pdf(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return the text of all pages as one; empty when the pages hold pictures only."""
     try:
         document = pdfium.PdfDocument(data)

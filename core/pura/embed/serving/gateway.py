@@ -6,7 +6,7 @@ that leaves has its row, also where this process is killed in between.
 
 :class:`GatewayMiddleware` is for any ASGI application, ``vllm serve --middleware`` among them;
 :mod:`pura.embed.serving.litellm` for the proxy of LiteLLM. Both read the policy that
-``PURA_GATEWAY`` names; docs/how-to/serving.md describes it.
+``PURA_GATEWAY`` names; serving.md describes it.
 """
 
 from __future__ import annotations

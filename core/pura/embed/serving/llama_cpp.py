@@ -78,8 +78,8 @@ def application(model: llama_cpp.Llama, deployments: Deployments) -> FastAPI:
             raise HTTPException(400, str(error)) from None
         if order is None:
             return None
-        deployment = order.deployment
-        one = PuraLogitsProcessor(deployment.key, order.payload, deployment.profile)
+        deployment, payload = order
+        one = PuraLogitsProcessor(deployment.key, payload, deployment.profile)
         return llama_cpp.LogitsProcessorList([one])
 
     def answer(write: Any, form: Any, body: dict[str, Any]) -> Response:

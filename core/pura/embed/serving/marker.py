@@ -47,19 +47,6 @@ class Deployment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkOrder:
-    """What one request asks for.
-
-    Attributes:
-        deployment: Key and profile.
-        payload: What its text shall carry.
-    """
-
-    deployment: Deployment
-    payload: Payload
-
-
-@dataclass(frozen=True, kw_only=True)
 class Deployments:
     """All that a server may mark with.
 
@@ -71,7 +58,7 @@ class Deployments:
     named: Mapping[str, Deployment]
     required: bool = False
 
-    def mark(self, arguments: Mapping[str, Any] | None) -> MarkOrder | None:
+    def mark(self, arguments: Mapping[str, Any] | None) -> tuple[Deployment, Payload] | None:
         """Read what a request asks for.
 
         Args:
@@ -79,7 +66,7 @@ class Deployments:
                 server has several deployments, ``pura_profile``, the name of one.
 
         Returns:
-            None for a request that wants no mark.
+            Key and profile, and what its text shall carry; None for one that wants no mark.
 
         Raises:
             GenerationError: No payload though one is required, or an unknown deployment.
@@ -101,7 +88,7 @@ class Deployments:
         deployment = self.named[name]
         payload = parse_payload(wanted, deployment.profile.payload_bits)
         encode(payload, deployment.profile)
-        return MarkOrder(deployment=deployment, payload=payload)
+        return deployment, payload
 
     @classmethod
     def load(cls, path: Path) -> Deployments:
@@ -112,12 +99,13 @@ class Deployments:
         """
         try:
             data = json.loads(read_bounded(path, _MAX_BYTES, GenerationError))
-            files = {str(name): (one["profile"], one["key"]) for name, one in _items(data)}
             required = bool(data.get("required", False))
             paths = {
-                name: (path.parent / profile, path.parent / key)
-                for name, (profile, key) in files.items()
+                str(name): (path.parent / one["profile"], path.parent / one["key"])
+                for name, one in data["deployments"].items()
             }
+            if not paths:
+                raise ValueError("no deployments")
         except (ValueError, TypeError, KeyError, AttributeError):
             raise GenerationError("serving.file", name=path.name) from None
         named = {
@@ -153,13 +141,6 @@ def checked(arguments: Mapping[str, Any] | None, deployments: Deployments) -> bo
         return deployments.mark(arguments) is not None
     except PuraError as error:
         raise ValueError(str(error)) from None
-
-
-def _items(data: Any) -> list[tuple[Any, Any]]:
-    items = list(data["deployments"].items())
-    if not items:
-        raise ValueError("no deployments")
-    return items
 
 
 def _key(path: Path) -> SecretKey:
@@ -201,8 +182,9 @@ class Marker:
         if mark is None:
             return None
         self._begun += 1
-        key, profile = mark.deployment.key, mark.deployment.profile
-        row = self._engine.add(key, mark.payload, profile, self._rng(self._begun, 0))
+        deployment, payload = mark
+        rng = self._rng(self._begun, 0)
+        row = self._engine.add(deployment.key, payload, deployment.profile, rng)
         self._numbers[row] = self._begun
         return row
 
@@ -230,7 +212,7 @@ class Marker:
         if len(own) == count and (not own or last is None or last == own[-1]):
             return
         tokens = list(read())
-        # Dice of its own from here on: two processes may have thrown a different number of times.
+        # Fresh randomness from here on: two processes may have drawn a different number of times.
         self._engine.resume(row, tokens, self._rng(self._numbers[row], len(tokens)))
 
     def mark(self, logits: torch.Tensor, rows: Sequence[int | None]) -> torch.Tensor:

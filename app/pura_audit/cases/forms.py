@@ -1,0 +1,547 @@
+"""Forms of the cases: a question, an event, the second person's review, saving audits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.caselog import (
+    CUSTODY,
+    KEEP,
+    LEAVE_OUT,
+    SEAL,
+    Case,
+    CaseItem,
+    action_words,
+    list_cases,
+)
+from pura.caselog.verify import LogCheck
+from pura.keys import Secret
+from pura.record.audit import Audit
+from pura.report.check import BAD
+from pura.usecases.cases import SaveTo, check_log, review_finding, save_audits
+from pura_audit.cases.pane import ERASED, case_name, moment
+from pura_audit.jobs.queue import Done, Job, Outcome, by_outcome, with_progress
+from pura_audit.platform.i18n import decimal, filled, language, translate
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.keeper import PAUSE_MS, Cases
+from pura_audit.stores.key_forms import PassphraseDialog
+from pura_audit.theme.theme import GAP, GRID
+from pura_audit.widgets.card import Card, Scrolled, label, progress_bar, row_of
+from pura_audit.widgets.check_list import CheckList, check_card
+from pura_audit.widgets.form_dialog import (
+    FittedDialog,
+    LabelledField,
+    PlainDialog,
+    TriedDialog,
+    Words,
+    button_row,
+    cancel_button,
+    choice,
+    close_button,
+    dialog_column,
+    main_button,
+    opened,
+    pair,
+    plain_button,
+)
+
+
+class AskDialog(FittedDialog):
+    """One or two fields and a button.
+
+    Args:
+        title: What is asked.
+        words: Why, and what follows.
+        action: What the button does.
+        fields: Name and number of lines of each field; the first may not stay empty.
+        texts: What stands in them at first.
+        grave: It cannot be undone: the safe button is the default.
+        role: Of the title in the style sheet.
+
+    Signals:
+        given: What was typed, one text a field.
+    """
+
+    given = Signal(object)
+
+    def __init__(
+        self,
+        title: str,
+        words: str,
+        action: str,
+        fields: Sequence[tuple[str, int]],
+        parent: QWidget | None = None,
+        *,
+        texts: Sequence[str] = (),
+        grave: bool = False,
+        may_be_empty: bool = False,
+        role: str = "reading",
+    ) -> None:
+        super().__init__(parent)
+        self._may_be_empty = may_be_empty
+        self.setWindowTitle(title)
+        self.setMinimumWidth(520)
+        layout = dialog_column(self, title, words, role=role)
+        self.fields = [Words(name, lines=lines) for name, lines in fields]
+        for field, text in zip(self.fields, texts, strict=False):
+            field.set_text(text)
+        for field in self.fields:
+            field.edited.connect(self._check)
+        self.place(layout)
+        self.ok = main_button(action, self._give, enter=not grave)
+        cancel = cancel_button(self)
+        cancel.setDefault(grave)
+        layout.addStretch(1)
+        layout.addLayout(button_row(cancel, self.ok))
+        self._check()
+        self.fields[0].widget.setFocus()
+
+    def place(self, layout: QVBoxLayout) -> None:
+        """Put the fields below the words."""
+        for field in self.fields:
+            layout.addWidget(field)
+
+    def answer(self) -> object:
+        """Return what was typed."""
+        return tuple(field.text for field in self.fields)
+
+    def _check(self) -> None:
+        fits = [field.check() for field in self.fields]  # each says what is wrong with it
+        self.ok.setEnabled(all(fits) and (self._may_be_empty or bool(self.fields[0].text)))
+
+    def _give(self) -> None:
+        answer = self.answer()
+        self.accept()
+        self.given.emit(answer)
+
+
+class EventDialog(AskDialog):
+    """What happened, who handed the item over, who took it, its hash.
+
+    Signals:
+        given: What :func:`~pura.caselog.record_event` takes, by name.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            translate("Cases", "Record an event"),
+            translate(
+                "Cases",
+                "Every handler and every transfer of the item belongs on record. An entry "
+                "cannot be changed later.",
+            ),
+            translate("Cases", "Record"),
+            (
+                (translate("Cases", "From whom, how, where"), 3),
+                (translate("Cases", "Released by (may stay empty)"), 1),
+                (translate("Cases", "Received by (may stay empty)"), 1),
+                (translate("Cases", "Hash of the item (may stay empty)"), 1),
+            ),
+            parent,
+            role="answer",
+        )
+        self.setMinimumWidth(560)
+
+    def place(self, layout: QVBoxLayout) -> None:
+        """Put what happened above the fields, and the two persons side by side."""
+        field, self.kind = choice(
+            translate("Cases", "What happened"),
+            [(action, action_words(action, language())) for action in CUSTODY],
+            "item-received",
+            lambda: None,
+        )
+        self.details, self.handed, self.taken, self.digest = self.fields
+        for widget in (field, self.details):
+            layout.addWidget(widget)
+        layout.addLayout(pair(self.handed, self.taken))
+        layout.addWidget(self.digest)
+
+    def answer(self) -> dict[str, str]:
+        """Return what happened."""
+        names = ("details", "handed", "taken", "digest")
+        texts = {name: field.text for name, field in zip(names, self.fields, strict=True)}
+        return {"action": self.kind.currentData(), **texts}
+
+
+class ReviewDialog(TriedDialog):
+    """What was found, who looks at it, and what came of that.
+
+    Args:
+        cases: Works on the log.
+        case: The case.
+        item: The audit.
+    """
+
+    def __init__(
+        self, cases: Cases, case: Case, item: CaseItem, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._cases, self._item = cases, item
+        self._about = ("review", item.id, item.entry.hash)
+        heading = translate("Cases", "Second person")
+        self.setWindowTitle(heading)
+        self.setMinimumWidth(580)
+        self.who = Words(translate("Cases", "Your name"))
+        self.recomputed = Words(
+            translate("Cases", "What you recomputed, and with what result"),
+            lines=3,
+            hint=translate("Cases", "e.g. audited the text again: same outcome and payload"),
+        )
+        self.remark = Words(translate("Cases", "Remark (may stay empty)"), lines=2)
+        self.confirm = main_button(
+            translate("Cases", "Confirm the finding"), lambda: self.sign(agree=True), enter=False
+        )
+        self.dispute = plain_button(
+            translate("Cases", "Dispute it"), lambda: self.sign(agree=False)
+        )
+        layout = dialog_column(
+            self,
+            heading,
+            translate(
+                "Cases",
+                "A finding needs a second pair of eyes: not those of whoever examined or filed "
+                "the text. The names stand in the log and in reports.",
+            ),
+        )
+        parts = QVBoxLayout()
+        parts.setSpacing(GAP)
+        parts.addWidget(_finding(case, item))
+        for field in (self.who, self.recomputed, self.remark):
+            parts.addWidget(field)
+            field.edited.connect(self.check)
+        parts.addStretch(1)
+        layout.addWidget(Scrolled(parts), 1)
+        layout.addWidget(self.words)
+        cancel = cancel_button(self, enter=False)
+        layout.addLayout(button_row(cancel, self.dispute, self.confirm))
+        self._bring_back()
+        self.check()
+        self.who.widget.setFocus()
+
+    @property
+    def _fields(self) -> dict[str, Words]:
+        return {"who": self.who, "recomputed": self.recomputed, "remark": self.remark}
+
+    def _bring_back(self) -> None:
+        drafts = self._cases.drafts
+        for name, words in (drafts.take(self._about) or {}).items():
+            if name in self._fields:
+                self._fields[name].set_text(words)
+        self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._noting.timeout.connect(self._note)
+        for field in self._fields.values():
+            field.edited.connect(self._noting.start)
+
+    def _note(self) -> None:
+        self._cases.drafts.note(
+            self._about, {name: field.text for name, field in self._fields.items()}
+        )
+
+    def forget(self) -> None:
+        """It was written, or given up: nothing of it is kept."""
+        self._noting.stop()
+        self._cases.drafts.forget(self._about)
+
+    def check(self) -> None:
+        """Say what does not fit; a name and what was recomputed are needed."""
+        fits = [field.check() for field in (self.who, self.recomputed, self.remark)]
+        ready = all(fits) and bool(self.who.text and self.recomputed.text) and not self.trying
+        self.confirm.setEnabled(ready)
+        self.dispute.setEnabled(ready)
+
+    def sign(self, *, agree: bool) -> None:
+        """Write it to the log."""
+        self.begin()
+        work = partial(
+            review_finding,
+            self._cases.environment,
+            item=self._item,
+            reviewer=self.who.text,
+            agree=agree,
+            recomputed=self.recomputed.text,
+            words=self.remark.text,
+        )
+        self._cases.change(lambda _: work(), self.ended, self)
+
+
+def _finding(case: Case, item: CaseItem) -> Card:
+    card = Card(inner=2 * GRID)
+    card.body.addWidget(label(item.headline(language()), "reading", wrap=True))
+    evidence = ERASED if item.finding is None else decimal(item.finding.log10_e, 1)
+    who = filled(
+        translate("Cases", "Examined by {who:text}, {when:text}"),
+        who=item.examiner or ERASED,
+        when=moment(item.examined),
+    )
+    filed = filled(
+        translate("Cases", "Filed by {who:text}, {when:text}"),
+        who=item.auditor or ERASED,
+        when=moment(item.entry.time),
+    )
+    lines = [
+        f"{item.name or ERASED} · {case_name(case)}",
+        f"{translate('Pile', 'Evidence, log₁₀')}: {evidence}",
+        f"{who} · {filed}",
+    ]
+    for line in lines:
+        card.body.addWidget(label(line, "muted", wrap=True))
+    return card
+
+
+MODES: Final = (KEEP, SEAL, LEAVE_OUT)
+
+
+class SaveDialog(TriedDialog):
+    """Saves one audit, or all that are finished.
+
+    Args:
+        cases: Works on the log.
+        settings: Remembers who saves, and what becomes of texts; never the case.
+        current: The audit on screen.
+        others: The other finished audits of the list: records, or identifiers in the case log.
+
+    Signals:
+        saved: The case, as it is now, and how many audits were saved.
+    """
+
+    saved = Signal(object, int)
+    last = ""
+    """The case that was saved to last in this run; it is written nowhere."""
+
+    def __init__(
+        self,
+        cases: Cases,
+        settings: SettingsFile,
+        current: Audit,
+        others: Sequence[Audit | str],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._cases, self._settings = cases, settings
+        self._current, self._others = current, tuple(others)
+        title = translate("Cases", "Save to a case")
+        self.setWindowTitle(title)
+        self.setMinimumWidth(560)
+        self.case = QComboBox()
+        self.case.setEditable(True)
+        self.case.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        completer, line = self.case.completer(), self.case.lineEdit()
+        assert completer is not None  # an editable box has both
+        assert line is not None
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        line.setPlaceholderText(translate("Cases", "Choose a case, or type the name of a new one"))
+        self.who = Words(translate("Cases", "Who saves"))
+        self.who.set_text(settings.current.auditor)
+        self.purpose = Words(translate("Cases", "Purpose (may stay empty)"))
+        self.all = QCheckBox()
+        self.save = main_button(translate("Cases", "Save"), self.start)
+        self._lay_out(title)
+        self.case.editTextChanged.connect(lambda _: self.check())
+        self.who.edited.connect(self.check)
+        self.check()
+        listed = by_outcome(self._offer, self.words.say)
+        cases.read(lambda log, _: list_cases(log, state="open"), listed, self)
+        self.case.setFocus()
+
+    def _lay_out(self, title: str) -> None:
+        layout = dialog_column(
+            self,
+            title,
+            translate(
+                "Cases",
+                "What is saved can be opened again without the model. Every step is an entry "
+                "in the case log, which is only ever added to.",
+            ),
+        )
+        parts = QVBoxLayout()
+        parts.setSpacing(GAP)
+        parts.addWidget(LabelledField(translate("Cases", "Case"), self.case))
+        parts.addWidget(self.who)
+        parts.addWidget(self.purpose)
+        parts.addWidget(label(translate("Cases", "The text itself"), "section"))
+        parts.addLayout(self._modes())
+        count = len(self._others)
+        self.all.setText(
+            filled(
+                translate(
+                    "Cases",
+                    "Also the other {n:plural(finished audit|{n:count} finished audits)} of the "
+                    "list",
+                ),
+                n=count,
+            )
+        )
+        self.all.setVisible(count > 0)
+        parts.addWidget(self.all)
+        parts.addStretch(1)
+        layout.addWidget(Scrolled(parts), 1)
+        layout.addWidget(self.words)
+        layout.addLayout(button_row(cancel_button(self), self.save))
+
+    def _modes(self) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(GRID)
+        self.modes = QButtonGroup(self)
+        for place, words in enumerate(
+            (
+                translate("Cases", "Keep it, readable for whoever can open the log"),
+                translate("Cases", "Keep it encrypted, under a passphrase"),
+                translate("Cases", "Leave it out; the findings and its digest are kept"),
+            )
+        ):
+            button = QRadioButton(words)
+            self.modes.addButton(button, place)
+            column.addWidget(button)
+        known = self._settings.current.case_text
+        self.modes.button(MODES.index(known)).setChecked(True)
+        return column
+
+    def _offer(self, cases: Sequence[Case]) -> None:
+        typed = self.case.currentText()
+        self.case.addItems([case.name for case in cases if case.name is not None])
+        # None is chosen beforehand: what is saved to a wrong case stays there.
+        self.case.setCurrentIndex(-1)
+        self.case.setEditText(typed or self.last)
+        self.check()
+
+    def check(self) -> None:
+        """Save to a case with a name, under a name."""
+        ready = bool(self.case.currentText().strip() and self.who.text)
+        self.save.setEnabled(ready and not self.trying)
+
+    @property
+    def mode(self) -> str:
+        """What becomes of the text."""
+        return MODES[self.modes.checkedId()]
+
+    def start(self) -> None:
+        """Save, after a passphrase where one is needed."""
+        if self.mode != SEAL:
+            self._save(None)
+            return
+        dialog = PassphraseDialog(
+            translate("Cases", "Passphrase of the kept text"),
+            translate("Cases", "Whoever shall read the text later needs it. It is kept nowhere."),
+            translate("Cases", "Save"),
+            self,
+            new=True,
+        )
+        dialog.given.connect(self._save)
+        opened(dialog)
+
+    def _save(self, secret: Secret | None) -> None:
+        audits = (self._current, *(self._others if self.all.isChecked() else ()))
+        self._settings.update(auditor=self.who.text, case_text=self.mode)
+        self.begin()
+        to = SaveTo(
+            case=self.case.currentText().strip(),
+            auditor=self.who.text,
+            text=self.mode,
+            passphrase=secret,
+            purpose=self.purpose.text,
+        )
+        work = partial(save_audits, self._cases.environment, to, audits)
+        self._cases.change(with_progress(work), self._saved, self)
+
+    def _saved(self, outcome: Outcome[tuple[Case, int]]) -> None:
+        self.ended(outcome)
+        if isinstance(outcome, Done):
+            case, count = outcome.result
+            SaveDialog.last = case.name or ""
+            self.saved.emit(case, count)
+
+
+class CheckDialog(PlainDialog):
+    """Checks the log at once, and again against a head that a report printed.
+
+    Args:
+        cases: Works on the log.
+        settings: Hold the name of whoever checks.
+
+    Attributes:
+        checks: What was found; None while it is looked at.
+    """
+
+    def __init__(self, cases: Cases, settings: SettingsFile, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases, self._settings = cases, settings
+        self._asked: Job | None = None
+        self.checks: tuple[LogCheck, ...] | None = None
+        title = translate("Cases", "Check the case log")
+        self.setWindowTitle(title)
+        self.resize(760, 720)
+        self.head = Words(
+            translate("Cases", "Head to compare with (in a report: Integrity; may stay empty)"),
+            hint=translate("Cases", "number:hash"),
+        )
+        self.again = main_button(translate("Cases", "Check"), self.check, enter=False)
+        self.bar = progress_bar(translate("Cases", "Checking"), endless=True)
+        self.words = label("", "reading", wrap=True)
+        half = GRID // 2
+        self.list = CheckList(translate("Cases", "Single checks"), (half, half, half, half))
+        layout = dialog_column(self, title)
+        row = row_of((self.head, 1))
+        bottom = QVBoxLayout()
+        bottom.addStretch(1)
+        bottom.addWidget(self.again)
+        row.addLayout(bottom)
+        layout.addLayout(row)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.words)
+        layout.addWidget(self.list.area, 1)
+        layout.addLayout(button_row(close_button(self)))
+        self.check()
+
+    def check(self) -> None:
+        """Look at everything."""
+        who, at = self._settings.current.auditor, self._cases.environment
+        work = partial(check_log, at, head=self.head.text, record=bool(who), auditor=who)
+        self.checks = None
+        self.bar.show()
+        self.again.setEnabled(False)
+        self.words.setText(translate("Cases", "Checking …"))
+        queue = self._cases.change if who else self._cases.ask
+        self._asked = queue(
+            lambda context: work(checkpoint=context.checkpoint), self._checked, self
+        )
+
+    def _checked(self, outcome: Outcome[tuple[LogCheck, ...]]) -> None:
+        self.bar.hide()
+        self.again.setEnabled(True)
+        self.list.clear()
+        self.head.complain("")
+        self.words.setText("")
+        by_outcome(self._show, lambda failure: self.head.complain(failure.words))(outcome)
+
+    def _show(self, checks: tuple[LogCheck, ...]) -> None:
+        self.checks = checks
+        faults = sum(check.state == BAD for check in self.checks)
+        words = filled(
+            translate("Cases", "Of {checks:count} checks, {faults:count} found something amiss.")
+            if faults
+            else translate("Cases", "{checks:count} checks; none found anything amiss."),
+            checks=len(self.checks),
+            faults=faults,
+        )
+        self.words.setText(words)
+        for check in self.checks:
+            title, text = check.title(language()), check.text(language())
+            self.list.rows.addWidget(check_card(check.state, title, text))
+
+    def done(self, result: int) -> None:
+        """Want nothing any more."""
+        if self._asked is not None:
+            self._asked.drop()
+        super().done(result)

@@ -1,1 +1,0 @@
-"""Keys in the window."""

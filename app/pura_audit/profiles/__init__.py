@@ -1,1 +1,0 @@
-"""Profiles in the window."""

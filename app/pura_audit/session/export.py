@@ -1,0 +1,269 @@
+"""Rows of the list as files: CSV and XLSX that no spreadsheet runs or rounds, or a batch's rows."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import hashlib
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pura.base.files import write_or_refuse
+from pura.record.audit import Audit
+from pura.usecases.cases import open_saved
+from pura.usecases.environment import Environment
+from pura.version import __version__
+from pura_audit.jobs.queue import JobContext
+from pura_audit.platform.i18n import translate
+from pura_audit.session.results import COLUMNS, NUMBERS, ResultRow, headers
+
+if TYPE_CHECKING:
+    from pura.batch.results import Row
+
+Cell = str | int | float | None
+"""A number is one for the spreadsheet too; a text stays a text, whatever it looks like."""
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_EXACT: Final = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?([eE][-+]?\d{1,3})?")
+"""A number that a spreadsheet reads as it stands: not the digits of a payload, say."""
+_UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_MOST: Final = 32_000  # characters; a cell of XLSX holds 32,767
+_WIDTHS: Final = (10, 60)
+
+
+def csv_text(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Return a table as CSV; a cell that a spreadsheet would run or round is quoted."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(head)
+    writer.writerows([_safe_cell(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def _safe_cell(cell: Cell) -> str:
+    if cell is None or not isinstance(cell, str):
+        return "" if cell is None else repr(cell)
+    number = cell.replace("\N{MINUS SIGN}", "-")
+    if _EXACT.fullmatch(number):
+        return number
+    return f"'{cell}" if cell.lstrip().startswith(_FORMULA) or _is_number(number) else cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """A sheet of a workbook.
+
+    Attributes:
+        name: What stands on its tab, at most 31 characters.
+        head: The words above the columns; none where the rows speak for themselves.
+        rows: The cells.
+    """
+
+    name: str
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[Cell]]
+
+
+def xlsx_bytes(sheets: Sequence[Sheet]) -> bytes:
+    """Return a workbook; no cell of it is a formula, and every text is one."""
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.utils import get_column_letter
+
+    book = Workbook(write_only=True)
+    for sheet in sheets:
+        page = book.create_sheet(sheet.name)
+        table = [*([sheet.head] if sheet.head else []), *sheet.rows]
+        for place, column in enumerate(zip(*table, strict=True), start=1):
+            width = max(len(str(cell)) for cell in column if cell is not None)
+            least, most = _WIDTHS
+            page.column_dimensions[get_column_letter(place)].width = min(most, max(least, width))
+        if sheet.head:
+            page.freeze_panes = "A2"
+        for number, row in enumerate(table):
+            cells = []
+            for value in row:
+                cell = WriteOnlyCell(page, value=None if isinstance(value, str) else value)
+                if isinstance(value, str):
+                    cell.value = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value)[:_MOST]
+                    cell.data_type = "s"  # "=…" would be a formula
+                    cell.number_format = "@"
+                cell.font = Font(bold=bool(sheet.head) and number == 0)
+                cell.alignment = Alignment(vertical="top")
+                cells.append(cell)
+            page.append(cells)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+_DIGITS: Final = {"evidence": 2, "share": 4}
+
+Table = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
+
+
+def export_rows(at: Environment, rows: Sequence[ResultRow], path: Path, context: JobContext) -> int:
+    """Write rows; the ending of the name decides how. In the thread of the cases.
+
+    Returns:
+        How many were written: the columns of ``pura batch`` take findings only.
+
+    Raises:
+        PuraError: The file cannot be written, or a record cannot be read.
+    """
+    ending = path.suffix.lower()
+    if ending in (".csv", ".xlsx"):
+        head, cells = exported_table(at, rows, context)
+        if ending == ".csv":
+            write_or_refuse(path, csv_text(head, cells).encode("utf-8-sig"))
+        else:
+            texts = Sheet(name=translate("Pile", "Texts"), head=head, rows=cells)
+            write_or_refuse(path, xlsx_bytes([texts, _about(cells)]))
+        return len(cells)
+    from pura.batch.results import format_of, write_rows
+
+    return write_rows(str(path), _findings(at, rows, context), format_of(str(path)))
+
+
+def exported_table(at: Environment, rows: Sequence[ResultRow], context: JobContext) -> Table:
+    """Return the words above the columns, and the cells: what is shown, then what it rests on."""
+    words = headers()
+    head = (*(words[column] for column in COLUMNS), *_facts_headers())
+    cells = []
+    first: dict[str, ResultRow] = {}
+    for row in rows:
+        context.checkpoint()
+        shown = (_number(row, c) if c in NUMBERS else row.cell(c) for c in COLUMNS)
+        same = first.setdefault(row.digest, row) if row.digest else row
+        cells.append((*shown, *_facts(at, row, "" if same is row else same.name)))
+    return head, cells
+
+
+def _number(row: ResultRow, column: str) -> Cell:
+    """Return a number as one, where the table shows it."""
+    value = row.number(column) if row.cell(column) else None
+    return value if value is None or column == "tokens" else round(value, _DIGITS[column])
+
+
+def _facts_headers() -> tuple[str, ...]:
+    return (
+        translate("Pile", "File"),
+        translate("Pile", "SHA-256 of the file"),
+        translate("Pile", "SHA-256 of the text"),
+        translate("Pile", "Same text as"),
+        translate("Pile", "Number of the audit"),
+        translate("Pile", "Examined (UTC)"),
+        translate("Pile", "Key"),
+        translate("Pile", "Profile"),
+        translate("Pile", "Model"),
+    )
+
+
+def _facts(at: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
+    """Return what the finding of a row rests on; of a row of a result, what it says of it."""
+    if row.row is not None:
+        found = row.row
+        made_with = (found[name] or "" for name in ("key", "profile", "model"))
+        return (found["path"], "", row.digest, same, "", "", *made_with)
+    item = row.item
+    path = "" if item is None or item.path is None else str(item.path)
+    if item is None or item.finding is None:
+        return (path, "", row.digest, same, *[""] * 5)
+    audit = item.audit or open_saved(at, item.finding.id)
+    return (
+        path,
+        audit.input.sha256,
+        row.digest or _digest(audit) or "",
+        same,
+        audit.id,
+        audit.created,
+        _named(audit.key.label or "", audit.key.fingerprint),
+        audit.profile.fingerprint,
+        _named(audit.model.name, audit.model.fingerprint),
+    )
+
+
+def _named(name: str, fingerprint: str) -> str:
+    return f"{name} ({fingerprint})" if name else fingerprint
+
+
+def _about(cells: Sequence[tuple[Cell, ...]]) -> Sheet:
+    """Return the sheet that says what was done, with what, and how it is to be read."""
+
+    def distinct(values: Iterable[Cell]) -> str:
+        return "; ".join(dict.fromkeys(str(value) for value in values if value))
+
+    key, profile, model = (distinct(row[place] for row in cells) for place in (-3, -2, -1))
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    return Sheet(
+        name=translate("Pile", "What was done"),
+        rows=[
+            (translate("Pile", "Written by"), f"PURA Audit {__version__}"),
+            (translate("Pile", "Written on (UTC)"), now),
+            (translate("Pile", "Texts"), len(cells)),
+            (translate("Pile", "Keys"), key),
+            (translate("Pile", "Profiles"), profile),
+            (translate("Pile", "Models"), model),
+            (
+                translate("Pile", "Evidence, log₁₀"),
+                translate(
+                    "Pile",
+                    "At 6 or more, a text that has nothing to do with the key reaches it at most"
+                    " once in a million times. It says nothing about who wrote the rest of a text.",
+                ),
+            ),
+            (
+                translate("Pile", "Too little evidence"),
+                translate(
+                    "Pile",
+                    "Neither a mark nor its absence could be shown: it is no statement that the"
+                    " text is unmarked.",
+                ),
+            ),
+            (
+                translate("Pile", "The records"),
+                translate(
+                    "Pile",
+                    "This table is a list. What may be relied on stands in the report and the"
+                    " record of each audit.",
+                ),
+            ),
+        ],
+    )
+
+
+def _findings(at: Environment, rows: Sequence[ResultRow], context: JobContext) -> Iterator[Row]:
+    from pura.batch.results import finding_of, row_of
+
+    for place, row in enumerate(rows, start=1):
+        context.checkpoint()
+        item = row.item
+        if item is None or item.finding is None:
+            continue
+        audit = item.audit or open_saved(at, item.finding.id)
+        at_place = {
+            "input": place,
+            "item": 1,
+            "piece": 1,
+            "path": str(item.path) if item.path is not None else item.name,
+            "part": audit.input.part,
+            "digest": row.digest or _digest(audit),
+        }
+        yield row_of(at_place, finding_of(audit.finding))
+
+
+def _digest(audit: Audit) -> str | None:
+    return None if audit.text is None else hashlib.sha256(audit.text.encode()).hexdigest()

@@ -1,0 +1,350 @@
+"""The settings: applied at once, kept at once; what follows the policy is shown and not changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.base.numerals import SPOKEN
+from pura.caselog import KEEP, LEAVE_OUT, SEAL
+from pura.verdict.policy import Policy
+from pura_audit.platform import diagnostics
+from pura_audit.platform.i18n import decimal, filled, number, short, translate
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import GRID, PADDING, Mode
+from pura_audit.widgets.card import label
+from pura_audit.widgets.form_dialog import (
+    Host,
+    PlainDialog,
+    button_row,
+    close_button,
+    combo,
+    dialog_column,
+    name_input,
+    plain_button,
+    spin_box,
+)
+
+WIDE: Final = 260
+NAMES: Final = 176
+FRAME: Final = 80  # what title bar and taskbar take of a screen
+
+
+class SettingsDialog(PlainDialog):
+    """One page in four parts.
+
+    Args:
+        host: The window whose settings these are.
+
+    Signals:
+        language_wanted: Another language is chosen: its name, or "" for that of the system.
+    """
+
+    language_wanted = Signal(str)
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.frame)
+        self._host = host
+        self._file = host.session.settings
+        self.setWindowTitle(translate("Settings", "Settings"))
+        # As high as its words where the screen is; on a small one they scroll.
+        self.resize(680, min(860, self.screen().availableGeometry().height() - FRAME))
+        layout = dialog_column(self, translate("Settings", "Settings"))
+        for problem in self._file.problems:
+            layout.addWidget(label(problem, "attention", wrap=True))
+        layout.addWidget(self._page(), 1)
+        self.later = label(
+            translate("Settings", "Takes effect when the program starts the next time."), "muted"
+        )
+        self.later.setVisible(False)
+        layout.addWidget(self.later)
+        layout.addLayout(button_row(close_button(self, enter=True)))
+        self.theme.setFocus()  # not the area around it, which scrolls
+
+    # The parts
+
+    def fields(self) -> dict[str, QWidget]:
+        """Return what can be set, by its name."""
+        kinds = (QComboBox, QSpinBox, QLineEdit, QCheckBox)
+        found: dict[str, QWidget] = {}
+        for field in self.findChildren(QWidget):
+            inside = isinstance(field, QLineEdit) and isinstance(field.parent(), QSpinBox)
+            if isinstance(field, kinds) and not inside:
+                words = field.text() if isinstance(field, QCheckBox) else field.accessibleName()
+                found[words.replace("&", "")] = field
+        return found
+
+    def _page(self) -> QScrollArea:
+        page = QWidget()
+        parts = QVBoxLayout(page)
+        parts.setContentsMargins(GRID // 2, 0, GRID, 0)
+        for part in (self._look(), self._privacy(), self._work(), self._rule()):
+            parts.addWidget(part)
+        parts.addStretch(1)
+        area = QScrollArea()
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(page)
+        area.setAccessibleName(translate("Settings", "Settings"))
+        return area
+
+    def _look(self) -> QWidget:
+        now = self._file.current
+        part, form = _part(translate("Settings", "Look"))
+        self.theme = _combo(
+            translate("Settings", "Colours"),
+            [
+                (Mode.SYSTEM.value, translate("Menu", "Colours of the system")),
+                (Mode.LIGHT.value, translate("Menu", "Light")),
+                (Mode.DARK.value, translate("Menu", "Dark")),
+                (Mode.CONTRAST.value, translate("Menu", "High contrast")),
+            ],
+            now.theme,
+            lambda value: self._host.set_theme(Mode(value)),
+        )
+        self.language = _combo(
+            translate("Settings", "Language"),
+            [
+                ("", translate("Settings", "Language of the system")),
+                *((code, spoken.name) for code, spoken in SPOKEN.items()),
+            ],
+            now.language,
+            self.language_wanted.emit,
+        )
+        self.text_size = spin_box(fonts.SMALLEST, fonts.LARGEST, self._host.text_size)
+        self.text_size.setSuffix(translate("Settings", " px"))
+        name_input(self.text_size, translate("Settings", "Size of the examined text"))
+        self.text_size.valueChanged.connect(self._host.set_text_size)
+        _add_rows(form, self.theme, self.language, self.text_size)
+        return part
+
+    def _privacy(self) -> QWidget:
+        part, form = _part(translate("Settings", "Privacy"))
+        self.recent = QCheckBox(
+            translate("Settings", "Remember recent files: where they lie, not what is in them")
+        )
+        self.recent.setChecked(self._file.current.keep_recent)
+        self.recent.toggled.connect(self._keep_recent)
+        self.clear = plain_button(translate("Settings", "Clear the list"), self._clear_recent)
+        self.clear.setEnabled(bool(self._file.current.recent))
+        row = QHBoxLayout()
+        row.addWidget(self.recent, 1)
+        row.addWidget(self.clear)
+        form.addRow(row)
+        self.auditor = QLineEdit(self._file.current.auditor)
+        self.auditor.setMaxLength(200)
+        self.auditor.setMinimumWidth(WIDE)
+        self.auditor.setAccessibleName(translate("Settings", "Your name in the case log"))
+        self.auditor.editingFinished.connect(
+            lambda: self._file.update(auditor=" ".join(self.auditor.text().split()))
+        )
+        self.texts = _combo(
+            translate("Settings", "Examined texts"),
+            [
+                (KEEP, translate("Settings", "Kept readable in the case log")),
+                (SEAL, translate("Settings", "Kept encrypted, under a passphrase")),
+                (LEAVE_OUT, translate("Settings", "Not kept, only their digest")),
+            ],
+            self._file.current.case_text,
+            lambda value: self._file.update(case_text=value),
+        )
+        _add_rows(form, self.auditor, self.texts)
+        kept = translate("Settings", "Every finished audit goes at once into the case “Unfiled”.")
+        form.addRow(_name("", field=False), label(kept, "muted", wrap=True))
+        self.log_level = _combo(
+            translate("Settings", "What the log file notes"),
+            [
+                ("error", translate("Settings", "Faults only")),
+                ("warning", translate("Settings", "Faults and warnings")),
+                ("info", translate("Settings", "What the program does")),
+                ("debug", translate("Settings", "Everything, for support")),
+            ],
+            self._file.current.log_level,
+            self._log,
+        )
+        _add_rows(form, self.log_level)
+        words = translate("Settings", "Texts and keys never stand in the log.")
+        form.addRow(_name("", field=False), label(words, "muted", wrap=True))
+        return part
+
+    def _work(self) -> QWidget:
+        now = self._file.current
+        part, form = _part(translate("Settings", "Audits"))
+        self.begin = QCheckBox(
+            translate("Settings", "Begin by itself when a text is dropped and all is there")
+        )
+        self.begin.setChecked(self._host.session.audits.starts_by_itself)
+        self.begin.toggled.connect(lambda on: self._change(later=False, begin_audits=on))
+        form.addRow(self.begin)
+        self.device = _combo(
+            translate("Settings", "The model runs on"),
+            [
+                ("auto", translate("Settings", "The fastest that is here")),
+                ("cpu", translate("Settings", "The processor")),
+                ("cuda", translate("Settings", "The NVIDIA or AMD card (CUDA, ROCm)")),
+                ("mps", translate("Settings", "The Apple GPU")),
+            ],
+            now.device,
+            lambda value: self._change(later=True, device=value),
+        )
+        self.dtype = _combo(
+            translate("Settings", "Numbers of the model"),
+            [
+                ("float32", translate("Settings", "32 bit (usual)")),
+                (
+                    "bfloat16",
+                    translate("Settings", "16 bit, bfloat16 (GPU or newer processor)"),
+                ),
+                ("float16", translate("Settings", "16 bit, float16 (GPU only)")),
+            ],
+            now.dtype,
+            lambda value: self._change(later=True, dtype=value),
+        )
+        _add_rows(form, self.device, self.dtype)
+        return part
+
+    def _rule(self) -> QWidget:
+        part, form = _part(translate("Settings", "Decision rule"))
+        found = self._host.session.chosen.catalogue
+        policy = found.policy if found is not None else None
+        if policy is None:
+            words = translate("Settings", "The policy cannot be read; see the line at the bottom.")
+            form.addRow(label(words, "attention", wrap=True))
+            return part
+        for name, value in policy_rows(policy):
+            form.addRow(_name(name, field=False), label(value, wrap=True))
+        words = translate(
+            "Settings",
+            "The rule is part of the organisation's policy file. It is fixed before anything is "
+            "examined, and every record holds it.",
+        )
+        form.addRow(label(words, "muted", wrap=True))
+        return part
+
+    # What they do
+
+    def _change(self, *, later: bool, **values: object) -> None:
+        self._file.update(**values)
+        self.later.setVisible(later)
+
+    def _keep_recent(self, on: bool) -> None:
+        self._file.update(keep_recent=on, recent=self._file.current.recent if on else ())
+        self.clear.setEnabled(bool(self._file.current.recent))
+
+    def _clear_recent(self) -> None:
+        self._file.update(recent=())
+        self.clear.setEnabled(False)
+
+    def _log(self, level: str) -> None:
+        self._file.update(log_level=level)
+        diagnostics.set_level(level)
+
+
+def policy_rows(policy: Policy) -> list[tuple[str, str]]:
+    """Say what the policy has fixed, name by name."""
+    one_in = filled(
+        translate("Settings", "at most 1 in {n:count} texts without the mark"), n=policy.one_in
+    )
+    rows = [
+        (translate("Settings", "Rule"), policy.rule),
+        (
+            translate("Settings", "A mark is found"),
+            filled(
+                translate("Settings", "from log₁₀ {bound:text} on: {rate:text}"),
+                bound=decimal(policy.t_found, 1),
+                rate=one_in,
+            ),
+        ),
+        (
+            translate("Settings", "Indication only"),
+            filled(
+                translate("Settings", "from log₁₀ {bound:text} on"),
+                bound=decimal(policy.t_review, 1),
+            ),
+        ),
+        (translate("Settings", "Reported at most"), number(round(policy.lr_cap))),
+        (
+            translate("Settings", "Own measurements"),
+            filled(
+                translate("Settings", "{n:plural(one table|{n:count} tables)} of power"),
+                n=len(policy.power_tables),
+            )
+            if policy.power_tables
+            else translate("Settings", "none: the shipped table counts"),
+        ),
+    ]
+    if policy.register_prior:
+        words = translate("Settings", "share {weight:text} of the prior weight")
+        weight = decimal(policy.register_prior, 2)
+        rows.append((translate("Settings", "Issued payloads"), filled(words, weight=weight)))
+    outside = filled(
+        translate("Settings", "share {weight:text} of the prior weight"),
+        weight=short(policy.outside_limits),
+    )
+    alarms = policy.false_alarms
+    expected = (
+        translate("Settings", "unknown: the policy states no number of texts a year")
+        if alarms is None
+        else filled(
+            translate("Settings", "at most {alarms:text} a year, of {n:count} texts"),
+            alarms=decimal(alarms, 6).rstrip("0"),
+            n=policy.yearly_volume,
+        )
+    )
+    return [
+        *rows,
+        (translate("Settings", "Payloads outside the limits of a profile"), outside),
+        (translate("Settings", "False alarms expected"), expected),
+    ]
+
+
+def _part(title: str) -> tuple[QWidget, QFormLayout]:
+    part = QWidget()
+    form = QFormLayout(part)
+    form.setContentsMargins(0, GRID, 0, 0)
+    form.setHorizontalSpacing(2 * PADDING)
+    form.setVerticalSpacing(GRID)
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    form.addRow(label(title, "title"))
+    return part, form
+
+
+def _name(words: str, *, field: bool = True) -> QLabel:
+    """Return the name of a row, as wide as all others."""
+    made = label(words)
+    made.setMinimumWidth(NAMES)
+    if field:
+        made.setMinimumHeight(32)  # as high as the field next to it
+    return made
+
+
+def _add_rows(form: QFormLayout, *fields: QWidget) -> None:
+    """Add fields, each with the name that screen readers say before it."""
+    for field in fields:
+        form.addRow(_name(field.accessibleName()), field)
+
+
+def _combo(
+    name: str, choices: Sequence[tuple[str, str]], current: str, act: Callable[[str], object]
+) -> QComboBox:
+    box = combo(choices, current)
+    box.setMinimumWidth(WIDE)
+    box.setAccessibleName(name)
+    box.activated.connect(lambda place: act(box.itemData(place)))
+    return box

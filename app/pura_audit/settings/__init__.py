@@ -1,1 +1,0 @@
-"""Settings in the window."""

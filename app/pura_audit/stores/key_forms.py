@@ -1,0 +1,425 @@
+"""The forms of the key dialog, which use case answers each, and the question for a passphrase."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from PySide6.QtCore import QDate, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.keys import MAX_NAME, MAX_NOTE, MIN_PASSPHRASE, Place, Secret, State, passphrase_bytes
+from pura.keys.epochs import is_epoch
+from pura.usecases.keys import (
+    KeyDone,
+    create_key,
+    derive_key,
+    export_key,
+    import_key,
+    note_key,
+    rename_key,
+)
+from pura_audit.jobs.queue import Failure
+from pura_audit.platform.i18n import filled, translate
+from pura_audit.session.choices import Inventory
+from pura_audit.theme.theme import GAP, GRID
+from pura_audit.widgets.card import ElidedLabel, label, row_of
+from pura_audit.widgets.form_dialog import (
+    TriedDialog,
+    ask_file,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+    named_rows,
+)
+
+
+class KeyAct(StrEnum):
+    """The buttons of the dialog."""
+
+    NEW = "new"
+    IMPORT = "import"
+    DERIVE = "derive"
+    EXPORT = "export"
+    RENAME = "rename"
+    NOTE = "note"
+    DELETE = "delete"
+
+
+KeyRequest: TypeAlias = partial[KeyDone]
+"""A use case with what it is told; it waits while a passphrase in its way is asked for."""
+
+
+def needs_files(request: KeyRequest) -> bool:
+    """Whether the key is to be kept in the folder of encrypted files."""
+    return request.keywords.get("place") is Place.FILES
+
+
+def needs_passphrase(request: KeyRequest) -> bool:
+    """Whether it is an import to which no passphrase was given yet."""
+    return request.func is import_key and request.keywords.get("passphrase") is None
+
+
+def comes_again(request: KeyRequest) -> bool:
+    """Whether it can be tried again: the passphrase of an export is overwritten."""
+    return request.func is not export_key
+
+
+def name_in(request: KeyRequest) -> str:
+    """Return the name of the stored key that it is about; empty for a key that is not there yet."""
+    if request.func in (create_key, import_key):
+        return ""
+    return str(request.keywords.get("master") or request.keywords.get("name", ""))
+
+
+class KeyForm(TriedDialog):
+    """Lines to fill in, and where the key shall be kept.
+
+    Args:
+        act: What it asks for: a new key, an import, a deployment key, a name or a note.
+        found: What is there.
+        name: The key that it is about; empty for a key that is not there yet.
+        text: What stands in the line at first.
+
+    Signals:
+        wanted: The request.
+    """
+
+    wanted = Signal(object)
+
+    def __init__(
+        self,
+        act: KeyAct,
+        found: Inventory,
+        parent: QWidget | None = None,
+        *,
+        name: str = "",
+        text: str = "",
+    ) -> None:
+        super().__init__(parent)
+        self._act, self._name = act, name
+        self._path: Path | None = None
+        self.places: dict[Place | None, QRadioButton] = {}
+        """None is this session only."""
+        title, words, action = _texts(act, name)
+        self.setWindowTitle(title)
+        self.setMinimumWidth(520)
+        layout = dialog_column(self, title, words, role="reading")
+        self._form = named_rows((), spacing=GAP, aligned=True)
+        layout.addLayout(self._form)
+        self.line = self._line(_line_name(act), text)
+        if act is KeyAct.IMPORT:
+            self._add_source()
+        self.epoch = QCheckBox(translate("Keys", "The key of a day, a week or a month"))
+        if act is KeyAct.DERIVE:
+            self.epoch.toggled.connect(self._as_epoch)
+            self._form.addRow("", self.epoch)
+        self.note = QLineEdit()
+        if act in (KeyAct.NEW, KeyAct.IMPORT, KeyAct.DERIVE):
+            self.note = self._line(translate("Keys", "Note"), "", MAX_NOTE)
+            self._add_places(found)
+        layout.addWidget(self.words)
+        layout.addStretch(1)
+        self.ok = main_button(action, self._want)
+        layout.addLayout(button_row(cancel_button(self), self.ok))
+        self.check()
+
+    def _line(self, name: str, text: str, longest: int = MAX_NAME) -> QLineEdit:
+        line = QLineEdit(text)
+        line.setMaxLength(longest)
+        line.setAccessibleName(name)
+        line.textChanged.connect(lambda _: self.check())
+        self._form.addRow(name, line)
+        return line
+
+    def _as_epoch(self, asked: bool) -> None:
+        """Ask for a day, week or month instead of a deployment; today is put in."""
+        example = translate("Keys", "2026-11-22, 2026-W47 or 2026-11")
+        self.line.setPlaceholderText(example if asked else "")
+        if asked and not is_epoch(self.line.text().strip()):
+            self.line.setText(QDate.currentDate().toString(Qt.DateFormat.ISODate))
+        self.check()
+
+    def _add_source(self) -> None:
+        self.typed = QLineEdit()
+        self.typed.setEchoMode(QLineEdit.EchoMode.Password)
+        self.typed.setPlaceholderText(translate("Keys", "64 hex digits or base64; not shown"))
+        self.typed.setAccessibleName(translate("Keys", "Key"))
+        self.typed.textChanged.connect(lambda _: self.check())
+        self._form.addRow(translate("Keys", "Key"), self.typed)
+        self.file = ElidedLabel("")
+        self.file.setProperty("role", "muted")
+        title = translate("Keys", "File of the key")
+        self.choose = QPushButton(translate("Keys", "Choose a file …"))
+        self.choose.clicked.connect(lambda: ask_file(self, title, self.take))
+        row = row_of(self.choose, (self.file, 1), spacing=GAP)
+        self._form.addRow(translate("Keys", "or file"), row)
+
+    def _add_places(self, found: Inventory) -> None:
+        ring = found.place is Place.KEYRING
+        if ring:
+            ring_button = QRadioButton(translate("Keys", "In this computer’s keyring"))
+            ring_button.setToolTip(found.backend)
+            self.places[Place.KEYRING] = ring_button
+        self.places[Place.FILES] = QRadioButton(
+            translate("Keys", "In an encrypted file, under a passphrase")
+        )
+        if self._act is not KeyAct.DERIVE:
+            self.places[None] = QRadioButton(
+                translate("Keys", "For this session only; it is gone when the window closes")
+            )
+        column = QVBoxLayout()
+        column.setSpacing(GRID)
+        for button in self.places.values():
+            button.setMinimumSize(button.sizeHint())
+            column.addWidget(button)
+        if len(self.places) > 1:
+            self._form.addRow(translate("Keys", "Keep it"), column)
+        usable = ring and found.keyring is State.READY
+        self.places[Place.KEYRING if usable else Place.FILES].setChecked(True)
+
+    def take(self, path: Path) -> None:
+        """Take a file as the source."""
+        self._path = path
+        self.file.setText(path.name)
+        self.typed.clear()
+        if not self.line.text():
+            self.line.setText(path.stem[:MAX_NAME])
+        self.check()
+
+    def check(self) -> None:
+        """Enable the button where all that is needed is there."""
+        if not hasattr(self, "ok"):
+            return
+        ready = bool(self.line.text().strip()) or self._act is KeyAct.NOTE
+        if self._act is KeyAct.IMPORT:
+            typed = bool(self.typed.text())
+            if typed and self._path is not None:
+                self._path = None
+                self.file.setText("")
+            ready = ready and (typed or self._path is not None)
+        if self.epoch.isChecked():
+            ready = is_epoch(self.line.text().strip())
+        self.ok.setEnabled(ready and not self.trying)
+
+    def at_fault(self, failure: Failure) -> QLineEdit:
+        """Return the line of the key where the key is wrong, else the one of the name."""
+        if failure.code == "key-note" and self._act is not KeyAct.NOTE:
+            return self.note
+        named = failure.code in ("key-name", "key-exists")
+        return self.line if named or self._act is not KeyAct.IMPORT else self.typed
+
+    def forget(self) -> None:
+        """Clear the key that was typed; Qt's own copies cannot be overwritten."""
+        if self._act is KeyAct.IMPORT:
+            self.typed.clear()
+
+    def _want(self) -> None:
+        request = self._request()
+        self.begin()
+        self.wanted.emit(request)
+
+    def _request(self) -> KeyRequest:
+        text, note = self.line.text().strip(), self.note.text().strip()
+        place = next((p for p, button in self.places.items() if button.isChecked()), None)
+        session = bool(self.places) and place is None
+        match self._act:
+            case KeyAct.RENAME:
+                return partial(rename_key, name=self._name, new=text)
+            case KeyAct.NOTE:
+                return partial(note_key, name=self._name, note=text)
+            case KeyAct.DERIVE:
+                return partial(
+                    derive_key,
+                    master=self._name,
+                    label=text,
+                    epoch=self.epoch.isChecked(),
+                    note=note,
+                    place=place,
+                )
+            case KeyAct.IMPORT:
+                return partial(
+                    import_key,
+                    source=self._source(),
+                    name=text,
+                    note=note,
+                    place=place,
+                    session=session,
+                )
+            case _:
+                return partial(create_key, name=text, note=note, place=place, session=session)
+
+    def _source(self) -> Path | Secret:
+        if self._path is not None:
+            return self._path
+        return Secret(bytearray(self.typed.text(), "utf-8", "replace"))
+
+
+def _line_name(act: KeyAct) -> str:
+    return {
+        KeyAct.DERIVE: translate("Keys", "Deployment"),
+        KeyAct.NOTE: translate("Keys", "Note"),
+    }.get(act, translate("Keys", "Name"))
+
+
+def _texts(act: KeyAct, name: str) -> tuple[str, str, str]:
+    """Return title, words and the button of a form."""
+    match act:
+        case KeyAct.NEW:
+            return (
+                translate("Keys", "New key"),
+                translate("Keys", "A fresh key from the randomness of this computer."),
+                translate("Keys", "Create"),
+            )
+        case KeyAct.IMPORT:
+            return (
+                translate("Keys", "Import a key"),
+                translate("Keys", "In hex, in base64, or an encrypted key file of this program."),
+                translate("Keys", "Import"),
+            )
+        case KeyAct.DERIVE:
+            return (
+                filled(translate("Keys", "Derive a key from “{key:text}”"), key=name),
+                translate(
+                    "Keys",
+                    "The same master and the same label always give the same key. Whoever holds "
+                    "the derived key can work out neither the master nor another one.",
+                ),
+                translate("Keys", "Derive"),
+            )
+        case KeyAct.RENAME:
+            return (
+                filled(translate("Keys", "Rename “{key:text}”"), key=name),
+                translate("Keys", "The fingerprint stays the same."),
+                translate("Keys", "Rename"),
+            )
+        case _:
+            return (
+                filled(translate("Keys", "Note on “{key:text}”"), key=name),
+                "",
+                translate("Keys", "Save"),
+            )
+
+
+class PassphraseDialog(TriedDialog):
+    """One field, or two that must agree.
+
+    A new passphrase closes it. One that opens something may be wrong: the dialog stays until
+    :meth:`ended` is told that it opened.
+
+    Args:
+        title: What is asked.
+        words: Why, and what follows.
+        new: A new passphrase is chosen.
+        action: What the button does.
+
+    Signals:
+        given: The passphrase, as a Secret.
+    """
+
+    given = Signal(object)
+
+    def __init__(
+        self, title: str, words: str, action: str, parent: QWidget | None = None, *, new: bool
+    ) -> None:
+        super().__init__(parent)
+        self._new = new
+        self.setWindowTitle(title)
+        self.setMinimumWidth(480)
+        layout = dialog_column(self, title, words, role="reading")
+        self.first, self.again = self._field(), self._field()
+        rows = [(translate("Keys", "Passphrase"), self.first)]
+        if new:
+            rows.append((translate("Keys", "Once more"), self.again))
+        layout.addLayout(named_rows(rows, spacing=GAP))
+        self.shown = QCheckBox(translate("Keys", "Show what I type"))
+        self.shown.toggled.connect(self._show)
+        layout.addWidget(self.shown)
+        self.strength = label("", "muted", wrap=True)
+        layout.addWidget(self.strength)
+        self.strength.setVisible(new)
+        layout.addWidget(self.words)
+        self.ok = main_button(action, self._give)
+        layout.addLayout(button_row(cancel_button(self), self.ok))
+        self.check()
+
+    def _field(self) -> QLineEdit:
+        field = QLineEdit()
+        field.setEchoMode(QLineEdit.EchoMode.Password)
+        field.textChanged.connect(lambda _: self.check())
+        return field
+
+    def _show(self, shown: bool) -> None:
+        modes = QLineEdit.EchoMode
+        for field in (self.first, self.again):
+            field.setEchoMode(modes.Normal if shown else modes.Password)
+
+    def check(self) -> None:
+        """Enable the button where there is a passphrase that can do."""
+        if not self._new:
+            self.ok.setEnabled(bool(self.first.text()) and not self.trying)
+            return
+        words, enough = strength_words(len(self.first.text()), MIN_PASSPHRASE)
+        same = self.first.text() == self.again.text()
+        if enough and self.again.text() and not same:
+            words = translate("Keys", "The two are not the same yet.")
+        self.strength.setText(words)
+        self.ok.setEnabled(enough and same)
+
+    def at_fault(self, failure: Failure) -> QLineEdit:
+        """Return the line of the passphrase: nothing else can be wrong here."""
+        return self.first
+
+    def forget(self) -> None:
+        """Clear the lines; Qt's own copies cannot be overwritten."""
+        self.first.clear()
+        self.again.clear()
+
+    def _give(self) -> None:
+        secret = Secret(passphrase_bytes(self.first.text()))
+        if self._new:
+            self.accept()
+        else:
+            self.begin()
+        self.given.emit(secret)
+
+
+def folder_passphrase(parent: QWidget, *, new: bool) -> PassphraseDialog:
+    """Return the dialog that asks for the passphrase of the folder of key files.
+
+    Args:
+        parent: What it stands above.
+        new: There are no such files yet: the passphrase is chosen.
+    """
+    words = translate(
+        "Keys",
+        "Keys are kept in encrypted files under one passphrase, which is asked for once a "
+        "session. Without it they are lost: nobody can reset it.",
+    )
+    title = (
+        translate("Keys", "Passphrase for encrypted key files")
+        if new
+        else translate("Keys", "Passphrase of the encrypted key files")
+    )
+    action = translate("Keys", "Set up") if new else translate("Keys", "Unlock")
+    return PassphraseDialog(title, words if new else "", action, parent, new=new)
+
+
+def strength_words(size: int, least: int) -> tuple[str, bool]:
+    """Say how strong a passphrase of this many characters is, and whether it will do."""
+    if size < least:
+        words = translate("Keys", "{n:text} of at least {least:text} characters")
+        return filled(words, n=size, least=least), False
+    if size < least + 8:
+        return translate("Keys", "Long enough. Longer is better."), True
+    return translate("Keys", "Good length."), True

@@ -1,0 +1,544 @@
+"""Measured tables of how often marked texts are found: the list, and the form that measures one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QLineEdit,
+    QWidget,
+)
+
+from pura.keys import Secret
+from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
+from pura.usecases.measurements import (
+    SHARES,
+    PowerFound,
+    add_power,
+    estimate_power,
+    export_power,
+    list_power,
+    measure_power,
+    plan_power,
+    power_lines,
+    rely_on_power,
+    remove_power,
+    sign_power,
+)
+from pura.verdict.policy import Policy, default_policy
+from pura.verdict.power import MAX_NAME, SHORT, PowerEntry, PowerFile
+from pura_audit.jobs.queue import Done, Outcome, Progress, with_progress
+from pura_audit.platform.i18n import duration, filled, number, translate
+from pura_audit.session.session import Session
+from pura_audit.stores.key_forms import PassphraseDialog
+from pura_audit.widgets.card import Scrolled
+from pura_audit.widgets.form_dialog import (
+    ask_file,
+    ask_first,
+    ask_target,
+    button_row,
+    close_button,
+    combo,
+    dialog_column,
+    main_button,
+    named_rows,
+    opened,
+    plain_button,
+    spin_box,
+)
+from pura_audit.widgets.working_dialog import StoreDialog, WorkingDialog, fill_table, make_table
+
+if TYPE_CHECKING:
+    from pura.measure.power_plan import PowerPlan
+
+
+def own_profiles(session: Session) -> QComboBox:
+    """Return a choice of the profiles that are PURA's own; the one in use is chosen."""
+    own = [p for p in session.chosen.found.profiles if p.profile.foreign is None]
+    box = combo((p.profile, p.title) for p in own)
+    if session.chosen.profile in own:
+        box.setCurrentIndex(own.index(session.chosen.profile))
+    return box
+
+
+class PowerDialog(WorkingDialog):
+    """Asks what to measure, and measures.
+
+    Signals:
+        measured: The table, as a PowerFile; it is stored.
+    """
+
+    measured = Signal(object)
+
+    def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._model, self._path = model, Path()
+        self.setWindowTitle(translate("Power", "Measure how much is found"))
+        self.setMinimumWidth(680)
+        self.name, self.passages, self.documents, self.edits = (QLineEdit() for _ in range(4))
+        self.name.setMaxLength(MAX_NAME)
+        self.passages.setText(", ".join(map(str, PASSAGES)))
+        self.documents.setText(", ".join(map(str, DOCUMENTS)))
+        self.edits.setPlaceholderText(
+            translate("Power", "none; such as substitute:0.1, delete:0.1")
+        )
+        self.profile = own_profiles(session)
+        self.profile.currentTextChanged.connect(self.name.setText)
+        self.name.setText(self.profile.currentText())
+        others = [one.name for one in session.chosen.found.models if one.name != model]
+        same = ("", translate("Power", "the same"))
+        self.reader = combo([same, *((name, name) for name in others)])
+        words = translate("Power", "Use a file with a prompt a line …")
+        self.prompts = plain_button(words, self.ask_file)
+        self.chat = QCheckBox(translate("Power", "Put the prompts into the model’s chat template"))
+        self.texts, self.tokens = spin_box(*TEXTS), spin_box(*TOKENS)
+        self.learn = spin_box(*LEARNT)
+        self.learn.setSpecialValueText(translate("Power", "none: the shipped table weighs"))
+        self.estimate = plain_button(translate("Power", "How long?"), self._estimate)
+        self.measure = main_button(translate("Power", "Measure"), self._measure)
+        self._inputs: tuple[QWidget, ...] = ()
+        self._lay_out()
+        self.refresh_buttons()
+
+    def _lay_out(self) -> None:
+        title = translate("Power", "How often are texts of “{model:text}” found?")
+        layout = dialog_column(
+            self,
+            filled(title, model=self._model),
+            translate(
+                "Power",
+                "The model writes marked texts, each with a key of its own, and they are read as "
+                "an audit reads. What is measured here may be said of your texts where no mark is "
+                "found. It can be stopped and goes on where it was.",
+            ),
+        )
+        fields: tuple[tuple[str, QWidget], ...] = (
+            (translate("Power", "Name of the table"), self.name),
+            (translate("Power", "Profile"), self.profile),
+            (translate("Power", "Reading model"), self.reader),
+            (translate("Power", "Texts to write"), self.texts),
+            (translate("Power", "Tokens of each"), self.tokens),
+            (translate("Power", "More texts, to learn a likelihood table"), self.learn),
+            (translate("Power", "Passages of so many tokens"), self.passages),
+            (translate("Power", "Inside texts of so many tokens"), self.documents),
+            (translate("Power", "Edits, measured too"), self.edits),
+        )
+        form = named_rows(fields)
+        form.addRow("", self.chat)
+        form.addRow("", button_row(left=(self.prompts,)))
+        layout.addWidget(Scrolled(form), 1)
+        layout.addLayout(self.progress_row())
+        layout.addLayout(button_row(close_button(self), self.measure, left=(self.estimate,)))
+        self._inputs = (*(field for _, field in fields), self.chat, self.prompts)
+
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now."""
+        free = not self.busy
+        for button in (self.measure, self.estimate):
+            button.setEnabled(bool(self.profile.count()) and free)
+        for widget in self._inputs:
+            widget.setEnabled(free)
+        if not self.profile.count():
+            self.say(translate("Power", "A measurement takes a profile."), bad=True)
+
+    def ask_file(self) -> QDialog:
+        """Ask for a file of prompts."""
+        return ask_file(
+            self, translate("Power", "Prompts"), self._use, translate("Power", "Text files (*.txt)")
+        )
+
+    def _use(self, path: Path) -> None:
+        self._path = path
+        words = filled(translate("Power", "Prompts of “{file:text}” (change …)"), file=path.name)
+        self.prompts.setText(words)
+
+    def plan(self) -> Callable[[], PowerPlan] | None:
+        """Return what makes the plan of the form; None, and why in words, where it cannot be."""
+        lengths = [_parts(self.passages.text()), _parts(self.documents.text())]
+        if not all(part.isdecimal() for parts in lengths for part in parts):
+            self.say(
+                translate("Power", "The lengths are whole numbers with commas between them."),
+                bad=True,
+            )
+            return None
+        passages, documents = (tuple(int(part) for part in parts) for parts in lengths)
+        return partial(
+            plan_power,
+            name=self.name.text().strip() or self.profile.currentText(),
+            profile=self.profile.currentData(),
+            prompts=self._path if self._path.name else None,
+            chat=self.chat.isChecked(),
+            texts=self.texts.value(),
+            learn=self.learn.value(),
+            tokens=self.tokens.value(),
+            passages=passages,
+            documents=documents,
+            edits=tuple(_parts(self.edits.text())),
+        )
+
+    def _estimate(self) -> None:
+        plan, environment, model = self.plan(), self.session.environment, self._model
+        if plan is not None:
+            self.begin(
+                lambda context: estimate_power(
+                    environment, plan=plan(), model=model, checkpoint=context.checkpoint
+                ),
+                then=self._say_time,
+                at="model",
+            )
+
+    def _say_time(self, seconds: float) -> None:
+        words = translate("Power", "About {time:text} on this computer, from a short trial.")
+        self.say(filled(words, time=duration(seconds)))
+
+    def _measure(self) -> None:
+        plan, environment, model = self.plan(), self.session.environment, self._model
+        if plan is None:
+            return
+        reader = str(self.reader.currentData()) or None
+        self.begin(
+            with_progress(
+                lambda **told: measure_power(
+                    environment, plan=plan(), model=model, reader=reader, **told
+                )
+            ),
+            then=self.measured.emit,
+            at="model",
+        )
+
+    def _progressed(self, progress: Progress) -> None:
+        super()._progressed(progress)
+        words = {
+            "texts": translate("Power", "Writing the texts"),
+            "reading": translate("Power", "Reading them"),
+            "reading-inside": translate("Power", "Reading them inside longer texts"),
+            "counting": translate("Power", "Weighing the evidence"),
+        }.get(progress.name)
+        if words is None:
+            return
+        of_tokens = progress.name == "texts"
+        counted = (
+            translate("Power", "{step:text}: {n:count} of {all:count} tokens")
+            if of_tokens
+            else translate("Power", "{step:text}: {n:count} of {all:count} texts")
+        )
+        words = filled(counted, step=words, n=progress.done, all=progress.total)
+        if progress.seconds_left is not None:
+            left = translate("Power", "{said:text}, {time:text} left")
+            words = filled(left, said=words, time=duration(progress.seconds_left))
+        self.say(words)
+
+
+def _parts(text: str) -> list[str]:
+    """Return what stands between the commas of a line."""
+    return [part.strip() for part in text.replace(";", ",").split(",") if part.strip()]
+
+
+T = TypeVar("T")
+_SHOWN = 4
+_ROW, _HEAD = 32, 40
+
+
+def _table_files() -> str:
+    return filled(translate("Power", "Measured tables ({files:text})"), files="*.json")
+
+
+class PowerTablesDialog(StoreDialog[PowerFound]):
+    """Table of the measured tables, and below it what the chosen one says.
+
+    Args:
+        session: The session.
+        model: The model whose texts "Measure …" measures.
+    """
+
+    def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.resize(1000, 680)
+        self._model = model
+        self._policy = session.chosen.found.policy or default_policy()
+        self.state.setText(
+            translate(
+                "Power",
+                "How often marked texts of your own kind are found. Where a text shows no mark, "
+                "the tables that the policy relies on say how often one would have been found, "
+                "before those that ship with the program.",
+            )
+        )
+        self.none.setText(
+            translate(
+                "Power", "No tables yet. Measure one, or add one that was measured elsewhere."
+            )
+        )
+        self.lay_out(
+            translate("Power", "How much is found"),
+            {
+                "measure": (translate("Power", "Measure …"), self.ask_measure),
+                "add": (translate("Power", "Add a file …"), self.ask_file),
+                "-rely": (translate("Power", "Let the policy rely on it"), self._rely),
+                "sign": (translate("Power", "Sign …"), self.ask_certificate),
+                "export": (translate("Power", "Export …"), self.ask_export),
+                "-remove": (translate("Power", "Remove …"), self.ask_remove),
+            },
+        )
+        self.lines = make_table(translate("Power", "Shares found"))
+        self.lines.setMinimumHeight(_SHOWN * _ROW + _HEAD)
+        self.column.insertWidget(3, self.lines, 1)
+        self.refresh_buttons()
+        self._do(lambda: None)
+
+    def key(self, row: PowerFound) -> str:
+        """Return its fingerprint."""
+        return row.sealed.fingerprint
+
+    def cells(self, row: PowerFound) -> Sequence[str]:
+        """Return a row of the table."""
+        table = row.sealed.table
+        conditions = table.conditions
+        return (
+            table.name,
+            str(conditions.get("date", "")),
+            str(conditions.get("names", {}).get("generator", "")),
+            number(int(conditions.get("texts", 0))),
+            row.signed.subject if row.signed is not None else "–",
+            translate("Power", "yes") if row.relied_on else "–",
+        )
+
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now, and tell more of the chosen table."""
+        found = self.selected
+        for kind, button in self.buttons.items():
+            button.setEnabled(not self.busy and (found is not None or kind in ("measure", "add")))
+        relied_on = found is not None and found.relied_on
+        if "rely" in self.buttons:
+            self.buttons["rely"].setText(
+                translate("Power", "No longer rely on it")
+                if relied_on
+                else translate("Power", "Let the policy rely on it")
+            )
+            self.buttons["remove"].setEnabled(self.buttons["remove"].isEnabled() and not relied_on)
+            self._tell(found)
+
+    def _tell(self, found: PowerFound | None) -> None:
+        self.detail.setText(_detail(found) if found is not None else "")
+        self.lines.setVisible(found is not None)
+        headers = (
+            translate("Power", "Marked texts"),
+            *(
+                filled(translate("Power", "{n:count} % found from"), n=round(100 * share))
+                for share in SHARES
+            ),
+            translate("Power", "At most shown"),
+            translate("Power", "Texts"),
+        )
+        lines = power_lines(found.sealed.table, self._policy.t_found) if found is not None else ()
+        fill_table(self.lines, headers, [_line(line) for line in lines], 340)
+
+    def _do(self, act: Callable[[], T], words: Callable[[T], str] | None = None) -> None:
+        """Hand a use case over, and show the tables as they are after it."""
+        environment = self.session.environment
+        self.begin(
+            lambda _: (act(), list_power(environment)),
+            words=None if words is None else lambda done: words(done[0]),
+            then=lambda done: self._show(done[1]),
+        )
+
+    def _show(self, rows: tuple[PowerFound, ...], chosen: str = "") -> None:
+        headers = (
+            translate("Power", "Name"),
+            translate("Power", "Measured"),
+            translate("Power", "Writing model"),
+            translate("Power", "Texts"),
+            translate("Power", "Signed as"),
+            translate("Power", "Policy"),
+        )
+        self.fill(headers, rows, chosen)
+
+    def ask_measure(self) -> PowerDialog:
+        """Open the form that measures a table."""
+        dialog = PowerDialog(self.session, self._model, self)
+        dialog.measured.connect(lambda made: self._take(dialog, made))
+        opened(dialog)
+        return dialog
+
+    def _take(self, dialog: PowerDialog, made: PowerFile) -> None:
+        dialog.accept()
+        environment = self.session.environment
+        self.begin(
+            lambda _: list_power(environment),
+            words=lambda _: _stored(made),
+            then=lambda rows: self._show(rows, made.fingerprint),
+        )
+
+    def ask_file(self) -> QDialog:
+        """Ask for a table that was measured on another computer."""
+        environment = self.session.environment
+        return ask_file(
+            self,
+            translate("Power", "Add a table"),
+            lambda path: self._do(lambda: add_power(environment, path), _added),
+            _table_files(),
+        )
+
+    def ask_certificate(self) -> QDialog | None:
+        """Ask for the certificate that signs the chosen table."""
+        if self.selected is None:
+            return None
+        name = self.selected.sealed.fingerprint
+        kinds = filled(translate("Power", "Certificates ({files:text})"), files="*.p12 *.pfx")
+        title = translate("Power", "Choose a certificate")
+        return ask_file(self, title, lambda path: self.ask_passphrase(name, path), kinds)
+
+    def ask_passphrase(self, name: str, certificate: Path) -> QDialog:
+        """Ask for the passphrase of a certificate, and sign.
+
+        Args:
+            name: Fingerprint of the table.
+            certificate: PKCS#12 file.
+        """
+        words = translate(
+            "Power",
+            "The table is signed with “{file:text}”. Whoever gets the table can check that it is "
+            "yours and unchanged.",
+        )
+        dialog = PassphraseDialog(
+            translate("Power", "Sign the table"),
+            filled(words, file=certificate.name),
+            translate("Power", "Sign"),
+            self,
+            new=False,
+        )
+        environment = self.session.environment
+
+        def ended(outcome: Outcome[tuple[PowerFound, tuple[PowerFound, ...]]]) -> None:
+            dialog.ended(outcome)
+            if isinstance(outcome, Done):
+                self._show(outcome.result[1])
+
+        def sign(secret: Secret) -> None:
+            self.session.do(
+                lambda _: (
+                    sign_power(environment, name=name, certificate=certificate, passphrase=secret),
+                    list_power(environment),
+                ),
+                ended,
+                dialog,
+                words=lambda done: _signed(done[0]),
+            )
+
+        dialog.given.connect(sign)
+        return opened(dialog)
+
+    def ask_export(self) -> QDialog | None:
+        """Ask where the chosen table shall be written."""
+        if self.selected is None:
+            return None
+        name, environment = self.selected.sealed.fingerprint, self.session.environment
+        written = translate("Power", "The table was written to “{file:text}”.")
+        return ask_target(
+            self,
+            translate("Power", "Export the table"),
+            lambda path: self._do(
+                lambda: export_power(environment, name, path, replace=True),
+                lambda _: filled(written, file=path.name),
+            ),
+            _table_files(),
+            suffix="json",
+        )
+
+    def _rely(self) -> None:
+        if self.selected is None:
+            return
+        name, on = self.selected.sealed.fingerprint, not self.selected.relied_on
+        environment = self.session.environment
+        self._do(lambda: rely_on_power(environment, name=name, on=on), _relied)
+
+    def ask_remove(self) -> QDialog | None:
+        """Ask before a table goes."""
+        if self.selected is None:
+            return None
+        table, environment = self.selected.sealed.table, self.session.environment
+        fingerprint = self.selected.sealed.fingerprint
+        removed = translate("Power", "The table was removed.")
+
+        def remove() -> None:
+            self._do(lambda: remove_power(environment, fingerprint), lambda _: removed)
+
+        return ask_first(
+            self,
+            translate("Power", "Remove a table"),
+            filled(translate("Power", "Remove “{table:text}”?"), table=table.name),
+            translate("Power", "It can be measured again, or added again from a file."),
+            (translate("Power", "Remove"), remove),
+        )
+
+
+def _detail(found: PowerFound) -> str:
+    table = found.sealed.table
+    kinds = ", ".join(table.conditions.get("kinds", []))
+    words = (
+        translate("Power", "Read by “{reader:text}”. Kind of text: {kinds:text}."),
+        translate("Power", "It brings a likelihood table that was learnt.")
+        if table.likelihood is not None
+        else translate("Power", "The shipped likelihood table weighed the texts."),
+        translate("Power", "Fingerprint {table:text}"),
+    )
+    reader = str(table.conditions.get("names", {}).get("reader", ""))
+    return filled(
+        "{} {}\n{}".format(*words),
+        reader=reader,
+        kinds=kinds or translate("Power", "not told apart"),
+        table=found.sealed.fingerprint,
+    )
+
+
+def _line(line: PowerEntry) -> tuple[str, ...]:
+    """Return a line of a table in cells."""
+    if line.edit:
+        what = filled(translate("Power", "edited ({edit:text})"), edit=line.edit)
+    elif line.text_usable:
+        words = translate("Power", "passages in up to {n:count} positions")
+        what = filled(words, n=line.text_usable)
+    else:
+        what = translate("Power", "whole texts")
+    from_ = translate("Power", "{n:count} positions")
+    none = translate("Power", "not shown")
+    needed = [none if n is None else filled(from_, n=n) for n in map(line.needed, SHARES)]
+    return (what, *needed, f"{int(100 * max(line.limits))} %", number(max(line.texts)))
+
+
+def _stored(made: PowerFile) -> str:
+    words = translate(
+        "Power", "Table “{name:text}” ({table:text}) is stored; {n:count} texts were counted."
+    )
+    return filled(
+        words,
+        name=made.table.name,
+        table=made.fingerprint[:SHORT],
+        n=made.table.conditions["texts"],
+    )
+
+
+def _added(found: PowerFound) -> str:
+    words = translate("Power", "The table “{table:text}” was added.")
+    return filled(words, table=found.sealed.table.name)
+
+
+def _signed(found: PowerFound) -> str:
+    words = translate("Power", "The table “{table:text}” is signed as {who:text}.")
+    who = found.signed.subject if found.signed is not None else ""
+    return filled(words, table=found.sealed.table.name, who=who)
+
+
+def _relied(policy: Policy) -> str:
+    words = translate(
+        "Power",
+        "The policy is now {rule:text} and relies on {n:plural(one table|{n:count} tables)}.",
+    )
+    return filled(words, rule=policy.rule, n=len(policy.power_tables))

@@ -1,0 +1,495 @@
+"""The profiles: what is stored, all that can be done to it, and the form for a mark by others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QLineEdit, QWidget
+
+from pura.audit.prepare import mismatches
+from pura.keys.sealed import ForeignSettings
+from pura.scheme import Profile
+from pura.scheme.foreign import FOREIGN_NAMES, LEFT_HASH, MAX_WIDTH, SELF_HASH
+from pura.usecases.environment import Environment
+from pura.usecases.profiles import (
+    ProfileDone,
+    create_foreign,
+    export_profile,
+    import_profile,
+    read_foreign,
+    remove_profile,
+    save_profile,
+)
+from pura_audit.jobs.queue import Done, Failure, Outcome
+from pura_audit.platform.i18n import decimal, error_words, filled, short, translate
+from pura_audit.session.choices import ProfileChoice
+from pura_audit.session.session import Session
+from pura_audit.stores.profile_editor import code_names
+from pura_audit.theme.theme import GAP
+from pura_audit.widgets.form_dialog import (
+    TriedDialog,
+    ask_file,
+    ask_first,
+    ask_target,
+    button_row,
+    cancel_button,
+    combo,
+    dialog_column,
+    main_button,
+    named_rows,
+    opened,
+    plain_button,
+    spin_box,
+    value_of,
+)
+from pura_audit.widgets.working_dialog import StoreDialog
+
+
+class ProfilesDialog(StoreDialog[ProfileChoice]):
+    """Table of the profiles."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.state.setText(
+            translate(
+                "Profiles",
+                "A profile is what generator and verifier share besides the key. It is not secret, "
+                "and without it a mark cannot be read.",
+            )
+        )
+        self.none.setText(translate("Profiles", "No profiles yet. Make one, or import one."))
+        self.lay_out(
+            translate("Profiles", "Profiles"),
+            {
+                "new": (translate("Profiles", "New …"), lambda: self.edit(None)),
+                "foreign": (translate("Profiles", "Mark by others …"), self.ask_foreign),
+                "edit": (translate("Profiles", "Edit …"), lambda: self.edit(self.selected)),
+                "-import": (translate("Profiles", "Import …"), self.ask_import),
+                "export": (translate("Profiles", "Export …"), self.ask_export),
+                "-remove": (translate("Profiles", "Delete …"), self.ask_remove),
+            },
+        )
+        session.chosen.changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is stored."""
+        headers = (
+            translate("Profiles", "Name"),
+            translate("Profiles", "Payload"),
+            translate("Profiles", "Code"),
+            translate("Profiles", "Temperature"),
+            translate("Profiles", "Fingerprint"),
+            translate("Profiles", "Note"),
+        )
+        self.fill(headers, self.session.chosen.found.profiles)
+
+    def key(self, row: ProfileChoice) -> str:
+        """Return the name of its file."""
+        return row.name
+
+    def cells(self, row: ProfileChoice) -> Sequence[str]:
+        """Return a row of the table."""
+        profile = row.profile
+        if profile.foreign is not None:
+            name, note = FOREIGN_NAMES[profile.scheme], profile.note or ""
+            return (row.title, "–", name, "–", profile.fingerprint, note)
+        bits = filled(translate("Profiles", "{n:count} bits"), n=profile.payload_bits)
+        fields = ", ".join(field.name for field in profile.fields)
+        return (
+            row.title,
+            f"{bits}: {fields}" if fields else bits,
+            code_names()[profile.code],
+            decimal(profile.temperature, 2),
+            profile.fingerprint,
+            profile.note or "",
+        )
+
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now, and say whether the chosen profile fits what is in use."""
+        one = self.selected
+        lines = [self._fitness(one.profile), *note_words(one.notes)] if one is not None else []
+        self.detail.setText("\n".join(line for line in lines if line))
+        foreign = one is not None and one.profile.foreign is not None
+        for kind, button in self.buttons.items():
+            here = one is not None or kind in ("new", "foreign", "import")
+            # What a mark by others is set to, its own program says.
+            button.setEnabled(not self.busy and here and not (foreign and kind == "edit"))
+
+    def _fitness(self, profile: Profile) -> str:
+        model = self.session.chosen.model
+        facts = model
+        if facts is None:
+            return ""
+        found = mismatches(
+            profile,
+            model=facts.name,
+            vocab_size=facts.vocab_size,
+            tokenizer=facts.tokenizer_fingerprint,
+            keys=[key.fingerprint for key in self.session.chosen.keys],
+        )
+        if found:
+            return "\n".join(map(error_words, found))
+        if profile.model not in (None, facts.fingerprint):
+            words = translate(
+                "Profiles",
+                "“{model:text}” is not the generating model, and would read it "
+                "as a proxy: see Models, Fitness.",
+            )
+        else:
+            words = translate("Profiles", "It fits the model “{model:text}” and the chosen keys.")
+        return filled(words, model=facts.name)
+
+    def edit(self, choice: ProfileChoice | None) -> QDialog:
+        """Open the editor, for a new profile or for a stored one."""
+        from pura_audit.stores.profile_editor import ProfileEditor
+
+        editor = ProfileEditor(self.session, choice, self)
+        editor.wanted.connect(self.save)
+        return opened(editor)
+
+    def ask_foreign(self) -> QDialog:
+        """Open the form for a mark by others; it stays until the profile is made."""
+        form, environment = ForeignForm(self.session, self), self.session.environment
+
+        def make(create: Callable[[Environment], ProfileDone]) -> None:
+            self.session.do(lambda _: create(environment), form.ended, form, words=_saved)
+
+        form.wanted.connect(make)
+        return opened(form)
+
+    def ask_import(self) -> QDialog:
+        """Ask for a profile file."""
+        return ask_file(
+            self,
+            translate("Profiles", "Import a profile"),
+            self.take_in,
+            translate("Profiles", "Profiles (*.json)"),
+        )
+
+    def ask_export(self) -> QDialog | None:
+        """Ask where to."""
+        one = self.selected
+        if one is None:
+            return None
+        return ask_target(
+            self,
+            translate("Profiles", "Export the profile"),
+            lambda path: self.hand_out(one.name, path),
+            translate("Profiles", "Profiles (*.json)"),
+            name=f"{one.name}.json",
+            suffix="json",
+        )
+
+    def ask_remove(self) -> QDialog | None:
+        """Ask before a profile goes."""
+        one = self.selected
+        if one is None:
+            return None
+        return ask_first(
+            self,
+            translate("Profiles", "Delete a profile"),
+            filled(translate("Profiles", "Delete “{profile:text}”?"), profile=one.title),
+            translate(
+                "Profiles",
+                "Texts that were marked with it cannot be read without it. "
+                "Export it first if there may be such texts.",
+            ),
+            (translate("Profiles", "Delete"), lambda: self.remove(one.name)),
+        )
+
+    # What is done
+
+    def save(self, name: str, profile: Profile, replace: bool) -> None:
+        """Store a profile that was made in the editor."""
+        environment = self.session.environment
+        self.begin(
+            lambda _: save_profile(environment, name=name, profile=profile, replace=replace),
+            words=_saved,
+        )
+
+    def take_in(self, path: Path) -> None:
+        """Import a profile file."""
+        environment = self.session.environment
+        self.begin(lambda _: import_profile(environment, path=path), words=_imported)
+
+    def hand_out(self, name: str, path: Path) -> None:
+        """Write a profile to a file."""
+        environment = self.session.environment
+        self.begin(
+            lambda _: export_profile(environment, name=name, path=path, replace=True),
+            words=lambda done: filled(
+                translate("Profiles", "The profile “{profile:text}” was exported."),
+                profile=done.name or "",
+            ),
+        )
+
+    def remove(self, name: str) -> None:
+        """Delete a profile."""
+        environment = self.session.environment
+        self.begin(
+            lambda _: remove_profile(environment, name=name),
+            words=lambda _: filled(
+                translate("Profiles", "The profile “{profile:text}” was deleted."),
+                profile=name,
+            ),
+        )
+
+
+def _saved(done: ProfileDone) -> str:
+    return filled(
+        translate("Profiles", "The profile “{profile:text}” was saved."), profile=done.name or ""
+    )
+
+
+def note_words(notes: Sequence[str], *, imported: bool = False) -> list[str]:
+    """Say what was done to read a file, and in what form it is stored."""
+    stored = translate(
+        "Profiles",
+        "Its file is of the first form (version 1): what it leaves out has the usual value. "
+        "Edit and save it to bring it to the present form; its fingerprint stays.",
+    )
+    taken_in = translate(
+        "Profiles",
+        "Its file was of the first form (version 1) and is stored in the present one; what "
+        "it left out has the usual value.",
+    )
+    words = {"version-1": taken_in if imported else stored}
+    return [words[note] for note in notes]
+
+
+def _imported(done: ProfileDone) -> str:
+    words = filled(
+        translate("Profiles", "The profile “{profile:text}” was imported."), profile=done.name or ""
+    )
+    return " ".join((words, *note_words(done.notes, imported=True)))
+
+
+_PROGRAMS: Final = {"gumbel-max": "vLLM", "synthid-text": "transformers", "kgw": "transformers"}
+_ROWS: Final = {
+    "gumbel-max": {"alpha"},
+    "synthid-text": {"table_size", "table_seed"},
+    "kgw": {"gamma", "seeding", "width"},
+}
+"""Rows of one scheme only."""
+
+
+class ForeignForm(TriedDialog):
+    """Asks for scheme, secret and settings; a settings file fills them in.
+
+    Signals:
+        wanted: What makes the profile, given the environment.
+    """
+
+    wanted = Signal(object)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        title = translate("ForeignForm", "Profile of a mark by others")
+        self.setWindowTitle(title)
+        self.setMinimumWidth(560)
+        layout = dialog_column(
+            self,
+            title,
+            translate(
+                "ForeignForm",
+                "Enter what the program that writes the mark was started with, or take its "
+                "settings file. Its key is sealed under a key of yours; keep no other copy here.",
+            ),
+            role="reading",
+        )
+        self._context = spin_box(1, MAX_WIDTH, 4)
+        self.inputs = self._make_inputs()
+        rows = ((words, self.inputs[name]) for name, words in _titles().items())
+        self._form = named_rows(rows, spacing=GAP, aligned=True)
+        layout.addLayout(self._form)
+        layout.addWidget(self.words)
+        layout.addStretch(1)
+        self.file = plain_button(translate("ForeignForm", "Settings file …"), self.ask_file)
+        self.ok = main_button(translate("ForeignForm", "Make the profile"), self._want)
+        layout.addLayout(button_row(cancel_button(self), self.ok, left=(self.file,)))
+        self._box("scheme").currentIndexChanged.connect(lambda _: self._choose_rows())
+        for name in ("name", "secret"):
+            self._line(name).textChanged.connect(lambda _: self.check())
+        self._choose_rows()
+        self.check()
+
+    def _make_inputs(self) -> dict[str, QWidget]:
+        secret = QLineEdit()
+        secret.setEchoMode(QLineEdit.EchoMode.Password)
+        alpha, width = QLineEdit(), QLineEdit()
+        alpha.setPlaceholderText(translate("ForeignForm", "one key only"))
+        width.setPlaceholderText(translate("ForeignForm", "as many as the tokenizer has tokens"))
+        found, programs = self._session.chosen.found, _PROGRAMS.items()
+        return {
+            "name": QLineEdit(),
+            "scheme": combo((name, f"{FOREIGN_NAMES[name]} ({of})") for name, of in programs),
+            "secret": secret,
+            "context_width": self._context,
+            "alpha": alpha,
+            "table_size": QLineEdit(str(1 << 16)),
+            "table_seed": QLineEdit("0"),
+            "gamma": QLineEdit(short(0.25)),
+            "seeding": combo((hash_, hash_) for hash_ in (LEFT_HASH, SELF_HASH)),
+            "width": width,
+            "key": combo((key.ref, f"{key.label} ({key.fingerprint[:8]})") for key in found.keys),
+            "model": combo((model.name, model.name) for model in found.models),
+        }
+
+    def _box(self, name: str) -> QComboBox:
+        box = self.inputs[name]
+        assert isinstance(box, QComboBox)
+        return box
+
+    def _line(self, name: str) -> QLineEdit:
+        line = self.inputs[name]
+        assert isinstance(line, QLineEdit)
+        return line
+
+    @property
+    def scheme(self) -> str:
+        """Which scheme is chosen."""
+        return str(value_of(self.inputs["scheme"]))
+
+    def _choose_rows(self) -> None:
+        """Show what belongs to the scheme."""
+        for scheme, names in _ROWS.items():
+            for name in names:
+                self._form.setRowVisible(self.inputs[name], scheme == self.scheme)
+        several = translate("ForeignForm", "a number for each layer; not shown")
+        single = translate("ForeignForm", "a number; not shown")
+        hint = several if self.scheme == "synthid-text" else single
+        self._line("secret").setPlaceholderText(hint)
+        self._context.setValue(1 if self.scheme == "kgw" else 4)
+
+    # From a file
+
+    def ask_file(self) -> QFileDialog:
+        """Ask for the settings file."""
+        return ask_file(
+            self,
+            translate("ForeignForm", "Settings of the other program"),
+            self.take,
+            translate("ForeignForm", "Settings (*.json)"),
+        )
+
+    def take(self, path: Path) -> None:
+        """Fill the form from a settings file."""
+
+        def ended(outcome: Outcome[ForeignSettings]) -> None:
+            self.rest()
+            match outcome:
+                case Done(settings):
+                    self._fill(settings)
+                    if not self._line("name").text():
+                        self._line("name").setText(path.stem)
+                case Failure():
+                    self.words.say(outcome)
+
+        self.begin()
+        self._session.do(lambda _: read_foreign(path), ended, self)
+
+    def _fill(self, settings: ForeignSettings) -> None:
+        self._box("scheme").setCurrentIndex(self._box("scheme").findData(settings.scheme))
+        self._line("secret").setText(" ".join(map(str, settings.secret)))
+        for name, value in settings.settings.items():
+            field = self.inputs.get(name)
+            if isinstance(field, QComboBox):
+                field.setCurrentText(str(value))
+            elif isinstance(field, QLineEdit):
+                field.setText("" if value is None else str(value))
+        self._context.setValue(int(settings.settings["context_width"]))
+
+    # What is asked for
+
+    def check(self) -> None:
+        """Enable the button where all that is needed is there."""
+        filled_in = all(value_of(self.inputs[name]) for name in ("name", "secret"))
+        here = all(value_of(self.inputs[name]) is not None for name in ("key", "model"))
+        self.ok.setEnabled(filled_in and here and not self.trying)
+        if not here:
+            self.words.say(translate("ForeignForm", "A key and a model's tokenizer are needed."))
+
+    def at_fault(self, failure: Failure) -> QLineEdit:
+        """Return the line of the secret where the settings cannot be right, else the name."""
+        return self._line("name" if failure.code.startswith("profile-") else "secret")
+
+    def forget(self) -> None:
+        """Clear the secret; Qt's own copies cannot be overwritten."""
+        self._line("secret").clear()
+
+    def _want(self) -> None:
+        found = {name: value_of(field) for name, field in self.inputs.items()}
+        settings = self._settings(found)
+        width = _whole(found["width"]) if found["width"] else None
+
+        def create(environment: Environment) -> ProfileDone:  # a partial would show the secret
+            return create_foreign(
+                environment,
+                settings=settings,
+                key=found["key"],
+                name=found["name"],
+                model=found["model"],
+                width=width,
+            )
+
+        self.begin()
+        self.wanted.emit(create)
+
+    def _settings(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings as the other program has them."""
+        numbers = [_whole(word) for word in re.split(r"[\s,;]+", found["secret"])]
+        context = found["context_width"]
+        match self.scheme:
+            case "gumbel-max":
+                dual = {"algorithm": "dual_key_gumbel", "alpha": _decimal(found["alpha"])}
+                kind = dual if found["alpha"] else {"algorithm": "gumbel"}
+                return {"key": numbers[0], "context_width": context, **kind}
+            case "synthid-text":
+                return {
+                    "keys": numbers,
+                    "ngram_len": context + 1,
+                    "sampling_table_size": _whole(found["table_size"]),
+                    "sampling_table_seed": _whole(found["table_seed"]),
+                }
+        return {
+            "hashing_key": numbers[0],
+            "context_width": context,
+            "greenlist_ratio": _decimal(found["gamma"]),
+            "seeding_scheme": found["seeding"],
+        }
+
+
+def _titles() -> dict[str, str]:
+    return {
+        "name": translate("ForeignForm", "Name"),
+        "scheme": translate("ForeignForm", "Scheme"),
+        "secret": translate("ForeignForm", "Key of the other program"),
+        "context_width": translate("ForeignForm", "Context, tokens"),
+        "alpha": translate("ForeignForm", "Share of the second key"),
+        "table_size": translate("ForeignForm", "Entries of the table"),
+        "table_seed": translate("ForeignForm", "Seed of the table"),
+        "gamma": translate("ForeignForm", "Share of green tokens"),
+        "seeding": translate("ForeignForm", "Seeding"),
+        "width": translate("ForeignForm", "Rows of the model's output"),
+        "key": translate("ForeignForm", "Sealed under"),
+        "model": translate("ForeignForm", "Tokenizer of"),
+    }
+
+
+def _whole(text: str) -> Any:
+    """Return a whole number; anything else is refused by what reads the settings."""
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,24}", text) else text
+
+
+def _decimal(text: str) -> Any:
+    """Return a number, written with a point or a comma; anything else is refused by the profile."""
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return text

@@ -1,0 +1,218 @@
+"""Tables and records: CSV, JSON, JSON lines.
+
+Of CSV every cell that is long enough to be a text is one, and every column; how many short cells
+(numbers, names, dates) were left out is said. Of JSON a record is a part: its text stands in the
+field that the user names, or in the first known one; a generator's prompt is never taken for its
+text.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from pura.base.catalogue import quoted
+from pura.base.errors import InputError
+from pura.documents.encodings import DecodedText, decode
+from pura.documents.formats import (
+    ALTERNATIVE,
+    MAIN,
+    MAX_CHARACTERS,
+    MAX_JSON_DEPTH,
+    MAX_PARTS,
+    Extract,
+    ReadOptions,
+    over,
+)
+from pura.words.sentences import sentence
+
+MIN_WORDS: Final = 8
+"""Words from which on a cell is a text of its own."""
+_MAX_COLUMNS: Final = 1000  # beyond it, columns are not offered
+_DELIMITERS: Final = ",;\t|"
+
+
+def read_csv(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return long cells as main parts (``row 2, column text``), columns as alternatives."""
+    decoded = decode(data, chosen=options.encoding)
+    if "\x00" in decoded.text:
+        raise ValueError("NUL")
+    csv.field_size_limit(MAX_CHARACTERS)
+    rows = list(csv.reader(io.StringIO(decoded.text, newline=""), dialect=dialect_of(decoded.text)))
+    head, body, first = _head(rows)
+
+    cells: list[Extract] = []
+    short = 0
+    for number, row in enumerate(body, first):
+        for index, cell in enumerate(row):
+            if len(cell.split()) < MIN_WORDS:
+                short += bool(cell.strip())
+                continue
+            if len(cells) >= MAX_PARTS:
+                raise over("limit.texts", most=MAX_PARTS)
+            name = f"row {number}, column {head.get(index, index + 1)}"
+            cells.append(Extract.of(decoded, cell, name))
+    role = ALTERNATIVE if cells else MAIN
+    whole = [
+        Extract.of(decoded, text, f"column {head.get(index, index + 1)}", role=role)
+        for index, text in _columns(body)
+    ]
+    extracts = [*cells, *whole]
+    if short and extracts:
+        note = sentence("left-out.cells", n=short, least=MIN_WORDS)
+        extracts[0] = replace(extracts[0], notes=(note,))
+    return extracts
+
+
+def _columns(body: list[list[str]]) -> list[tuple[int, str]]:
+    """Return the columns as texts, the ones that are not too long to be audited."""
+    columns: dict[int, list[str]] = {}
+    for row in body:
+        for index, cell in enumerate(row):
+            if cell.strip():
+                columns.setdefault(index, []).append(cell)
+    if len(columns) > _MAX_COLUMNS:
+        return []
+    texts = [(index, "\n".join(found)) for index, found in sorted(columns.items())]
+    return [(index, text) for index, text in texts if len(text) <= MAX_CHARACTERS]
+
+
+def dialect_of(text: str) -> type[csv.Dialect]:
+    """Choose the delimiter that splits the first lines most often; quotes are double quotes."""
+    lines = text[:65536].splitlines()[:20]
+    counts = {d: sum(line.count(d) for line in lines) for d in _DELIMITERS}
+    chosen = max(_DELIMITERS, key=lambda d: min(counts[d], len(lines)) * 1000 + counts[d])
+
+    class ChosenCells(csv.excel):
+        delimiter = chosen
+
+    return ChosenCells
+
+
+def _head(rows: list[list[str]]) -> tuple[dict[int, str], list[list[str]], int]:
+    """Take the first row as names when it looks like it: several short, different words."""
+    if not rows:
+        return {}, rows, 1
+    names = [cell.strip() for cell in rows[0]]
+    plain = all(0 < len(n) <= 40 and len(n.split()) < MIN_WORDS for n in names)
+    if not plain or len(set(names)) != len(names):
+        return {}, rows, 1
+    if any(n.replace(".", "").replace(",", "").isdigit() for n in names):
+        return {}, rows, 1
+    return dict(enumerate(names)), rows[1:], 2
+
+
+FIELDS: Final = (
+    "text",
+    "content",
+    "completion",
+    "response",
+    "output",
+    "answer",
+    "generated_text",
+    "generation",
+    "body",
+    "message",
+    "document",
+    "article",
+)
+"""Known names of the field that holds the text, strongest first."""
+
+
+def read_json(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the texts of one JSON value."""
+    decoded = decode(data, chosen=options.encoding)
+    _check_depth(decoded.text)
+    try:
+        value = json.loads(decoded.text.removeprefix("\ufeff"))
+    except ValueError:
+        # Many programs write JSON lines under the name .json.
+        return _lines(decoded, options)
+    return _extracts(_find(value, options.field, ""), decoded, options)
+
+
+def read_jsonl(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the texts of JSON lines."""
+    return _lines(decode(data, chosen=options.encoding), options)
+
+
+def _lines(decoded: DecodedText, options: ReadOptions) -> list[Extract]:
+    def rows() -> Iterator[tuple[str, str]]:
+        # Only line feeds end a record: U+2028 and its like may stand inside strings.
+        for number, line in enumerate(decoded.text.removeprefix("\ufeff").split("\n"), 1):
+            if not line.strip():
+                continue
+            _check_depth(line)
+            try:
+                value = json.loads(line)
+            except ValueError:
+                raise InputError("json.line", number=number, code="input-damaged") from None
+            yield from _find(value, options.field, f"row {number}")
+
+    return _extracts(rows(), decoded, options)
+
+
+def _extracts(
+    found: Iterator[tuple[str, str]], decoded: DecodedText, options: ReadOptions
+) -> list[Extract]:
+    extracts: list[Extract] = []
+    for part, text in found:
+        if len(extracts) >= MAX_PARTS:
+            raise over("limit.texts", most=MAX_PARTS)
+        extracts.append(Extract.of(decoded, text, part))
+    if not extracts and decoded.text.strip():
+        looked = quoted([options.field]) if options.field else ", ".join(FIELDS)
+        raise InputError("json.no-field", looked=looked, code="input-field")
+    return extracts
+
+
+def _find(value: Any, field: str | None, where: str) -> Iterator[tuple[str, str]]:
+    """Yield part and text: of a string, a record, a list of them, or records one level below."""
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, list):
+        for number, item in enumerate(value, 1):
+            yield from _find(item, field, f"{where}, item {number}" if where else f"item {number}")
+    elif isinstance(value, dict):
+        names = (field,) if field else FIELDS
+        for name in names:
+            inner = value.get(name)
+            if isinstance(inner, str):
+                yield where, inner
+                return
+            if isinstance(inner, dict | list):
+                yield from _find(inner, field, where)
+                return
+        for name, inner in value.items():
+            if isinstance(inner, dict) or (isinstance(inner, list) and _records(inner)):
+                label = name[:60]
+                yield from _find(inner, field, f"{where}, {label}" if where else label)
+
+
+def _records(value: list[Any]) -> bool:
+    return any(isinstance(item, dict) for item in value)
+
+
+def _check_depth(text: str) -> None:
+    """Refuse deep nesting before the parser recurses into it; brackets in strings do not count."""
+    depth, inside, escaped = 0, False, False
+    for sign in text:
+        if inside:
+            if escaped:
+                escaped = False
+            elif sign == "\\":
+                escaped = True
+            elif sign == '"':
+                inside = False
+        elif sign == '"':
+            inside = True
+        elif sign in "[{":
+            depth += 1
+            if depth > MAX_JSON_DEPTH:
+                raise over("limit.deep")
+        elif sign in "]}":
+            depth -= 1

@@ -468,11 +468,15 @@ def test_requests_that_are_refused(
     ]
     for adapter in (adapters.vllm_v1, adapters.vllm_v2):
         validate = adapter.PuraLogitsProcessor.validate_params
-        validate(SimpleNamespace(extra_args=None))
-        validate(SimpleNamespace(extra_args={"pura_payload": "0x1", "pura_profile": "house"}))
+        marked = {"pura_payload": "0x1", "pura_profile": "house"}
+        # Greedy, so that the engine draws no second time; it takes no greedy one of several answers.
+        for given, n, temperature in ((None, 1, 0.7), (marked, 1, 0.0), (marked, 4, 0.7)):
+            params = SimpleNamespace(extra_args=given, n=n, temperature=0.7)
+            validate(params)
+            assert params.temperature == temperature
         for arguments, words in bad:
             with pytest.raises(ValueError, match=words):
-                validate(SimpleNamespace(extra_args=arguments))
+                validate(SimpleNamespace(extra_args=arguments, n=1))
     file = tmp_path / "serving.json"
     file.write_text(file.read_text().replace("}}}", '}}, "required": true}'))
     with pytest.raises(GenerationError, match="no payload"):

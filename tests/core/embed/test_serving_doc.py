@@ -22,7 +22,7 @@ def test_the_code_on_the_page_runs(
     Path("profile.json").write_text(profile.to_json())
     Path("key.hex").write_text(key.to_hex())
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     names = {
         "network": tiny.network,
         "tokenizer": tiny.tokenizer,

@@ -156,7 +156,7 @@ def list_(
     models = environment().models.list()
     if as_json:
         for m in models:
-            write_row(m.to_dict() | {"memory": _memory(_room(m))}, "model")
+            write_row(m.to_dict() | {"path": str(m.path), "memory": _memory(_room(m))}, "model")
     elif not models:
         err.print(say("model.none"))
     elif not out.is_terminal:
@@ -218,6 +218,12 @@ def show(name: Name) -> None:
     )
     for title, value in rows:
         out.print(f"{say(f'head.{title}')}: {value}")
+
+
+@app.command("path")
+def path(name: Name) -> None:
+    """Print the folder of an installed model, for engines that load it from there."""
+    out.print(str(environment().models.get(name).path))
 
 
 @app.command("verify")

@@ -98,6 +98,7 @@ EXAMPLES: Final = {
     "model fitness": "smollm2-135m --profile house --key newsroom",
     "model install": "",
     "model list": "",
+    "model path": "smollm2-135m",
     "model remove": "mistral",
     "model show": "mistral",
     "model verify": "mistral",

@@ -36,6 +36,10 @@ def test_a_model_is_listed_shown_and_verified() -> None:
     (line,) = pura("model", "list", "--json").stdout.splitlines()
     facts = json.loads(line)
     assert facts["name"] == "smollm2-135m"
+    folder = user_paths().models / "smollm2-135m"
+    assert Path(facts["path"]) == folder
+    assert Path(pura("model", "path", "smollm2-135m").stdout.rstrip("\n")) == folder
+    assert refusal(pura("model", "path", "none")) == "model-missing"
     assert facts["memory"]["need_bytes"] > 4 * facts["parameters"]
     shown = pura("model", "show", "smollm2-135m").stdout
     for part in (facts["tokenizer_fingerprint"], "Licence: Apache-2.0", "parameters as float32"):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pura.base.catalogue import catalogue
+from pura.base.errors import InputError, ProfileError
 from pura.cli.options import (
+    PROFILE,
     DeviceOption,
     DtypeOption,
     JsonLines,
     KeyFile,
     KeyName,
-    ProfileOption,
     Yes,
     environment,
     find_key,
@@ -37,8 +39,11 @@ app = App()
 
 @app.command("fitness")
 def fitness(
-    name: Annotated[str, typer.Argument(help="The model to measure: a stored name or a folder.")],
-    profile: ProfileOption,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The model to measure: a stored name or a folder; else the only one."),
+    ] = None,
+    profile: Annotated[str | None, PROFILE] = None,
     key: KeyName = None,
     key_file: KeyFile = None,
     samples: Annotated[
@@ -48,6 +53,12 @@ def fitness(
     source: Annotated[
         str | None, typer.Option(metavar="MODEL", help="The generating model, where it is here.")
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="A running server: compare its next tokens with the model's."
+        ),
+    ] = None,
     texts: Annotated[int, number(PROXY_TEXTS, "How many texts to make.")] = PROXY_TEXTS.usual,
     tokens: Annotated[int, number(TOKENS, "Length of a made text.")] = TOKENS.usual,
     seed: Annotated[int, typer.Option(min=0, help="Of the made texts.")] = 1,
@@ -56,10 +67,21 @@ def fitness(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
     _rows: RowsInto = None,
 ) -> None:
-    """Measure how well a model reads the marks of a profile, on texts with known payloads."""
+    """Measure how well a model reads the marks of a profile, on texts with known payloads.
+
+    With --engine no text is made and no key is needed: a server of OpenAI's interface, which has to
+    give logprobs, is asked over the network for the likeliest next tokens of 40 prompts.
+    """
     from pura.cli.progress import bars
     from pura.usecases.models import measure_fitness
 
+    if engine is not None:
+        if samples is not None or source is not None:
+            raise InputError("engine.alone", code="usage")
+        _compare(name, engine, device, dtype, as_json=as_json)
+        return
+    if profile is None:
+        raise ProfileError("command.profile-needed", code="usage")
     with session(device, dtype) as at:
         shared, one = load_profile(at, profile), find_key(at, key, key_file)
         with bars({"texts": "bar.texts", "fitness": "bar.fitness"}) as tell:
@@ -81,6 +103,31 @@ def fitness(
         _print(found)
 
 
+def _compare(name: str | None, engine: str, device: str, dtype: str, *, as_json: bool) -> None:
+    from pura.cli.progress import bars
+    from pura.measure.engine import engine_sentence
+    from pura.usecases.models import compare_engine
+
+    with session(device, dtype) as at, bars({"fitness": "bar.fitness"}) as tell:
+        found = compare_engine(at, model=name, engine=engine, progress=tell)
+    if as_json:
+        write_row(found.to_dict(), "engine-fitness")
+        return
+    _table(
+        (
+            (say("engine.model"), found.engine_model or say("unknown")),
+            (say("engine.prompts"), str(found.prompts)),
+            (say("engine.top"), f"{found.top:.1f} ({100 * found.covered:.0f} %)"),
+            (say("engine.kl"), _interval(found.kl_bits, 3)),
+            (say("engine.variation"), _interval(found.variation, 3)),
+            (say("engine.same-first"), _percent(found.same_first)),
+            (say("engine.prefix"), found.prefix),
+        )
+    )
+    out.print(engine_sentence(found, language()))
+    out.print(say("engine.rule"))
+
+
 def _print(found: ProxyFitness) -> None:
     from pura.measure.fitness import LEAST, plain_sentence
 
@@ -94,11 +141,15 @@ def _print(found: ProxyFitness) -> None:
     ]
     if found.kl_bits is not None:
         rows.append((say("fitness.kl", source=found.source or ""), _interval(found.kl_bits, 3)))
+    _table(rows)
+    out.print(plain_sentence(found, language()))
+    out.print(say("fitness.rule", least=LEAST))
+
+
+def _table(rows: Sequence[tuple[str, str]]) -> None:
     width = max(len(title) for title, _ in rows)
     for title, value in rows:
         out.print(f"{title:<{width}}  {value}")
-    out.print(plain_sentence(found, language()))
-    out.print(say("fitness.rule", least=LEAST))
 
 
 def _interval(value: Estimate, digits: int = 0, unit: str = "", scale: float = 1.0) -> str:

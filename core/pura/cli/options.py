@@ -93,16 +93,14 @@ KeyFile = Annotated[
         help="File with a key: hex, base64 or encrypted. It is used for this run only.",
     ),
 ]
-ProfileOption = Annotated[
-    str,
-    typer.Option(
-        "--profile",
-        metavar="FILE",
-        envvar="PURA_PROFILE",
-        help="Profile: a file or a stored name.",
-        autocompletion=stored_profiles,
-    ),
-]
+PROFILE: Final[Any] = typer.Option(
+    "--profile",
+    metavar="FILE",
+    envvar="PURA_PROFILE",
+    help="Profile: a file or a stored name.",
+    autocompletion=stored_profiles,
+)
+ProfileOption = Annotated[str, PROFILE]
 ModelOption = Annotated[
     str | None,
     typer.Option(

@@ -141,6 +141,18 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
             "source": (str, None),
         },
     ),
+    "engine-fitness": (
+        "How far the next tokens of a server lie from those of a model.",
+        {
+            **_texts("engine model model_fingerprint dtype rule"),
+            "engine_model": (str, None),
+            "prompts": int,
+            **dict.fromkeys(("top", "covered"), float),
+            "prefix": Literal["none", "bos"],
+            **dict.fromkeys(("kl_bits", "variation", "same_first"), _INTERVAL),
+            "word": Literal["good", "usable", "poor"],
+        },
+    ),
     "power": (
         "A power table, power.md.",
         {"level": float, "conditions": dict[str, Any], "entries": [Any]},

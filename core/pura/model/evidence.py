@@ -264,7 +264,7 @@ def divergence_bits(
     with torch.inference_mode():
         for ids in texts:
             checkpoint()
-            hidden = [_hidden(m, ids) for m in (source, proxy)]
+            hidden = [_hidden(m, ids[:-1]) for m in (source, proxy)]
             for start in range(0, hidden[0].shape[0], _BLOCK):
                 # Rows beyond the tokenizer differ from model to model and mean nothing.
                 part = [
@@ -278,10 +278,25 @@ def divergence_bits(
     return np.asarray(np.concatenate(rows) / np.log(2)) if rows else np.zeros(0)
 
 
+def next_token(model: LanguageModel, ids: I64) -> F64:
+    """Return what a model expects behind some tokens, at temperature 1: float64 [V].
+
+    Args:
+        model: The model.
+        ids: int64 [L], at least one.
+    """
+    import torch
+
+    with torch.inference_mode():
+        logits = model.head.logits(_hidden(model, ids)[-1:])[0]
+        found = logits[: min(model.vocab_size, model.head.rows)].double().cpu().softmax(dim=0)
+        return np.asarray(found.numpy())
+
+
 def _hidden(model: LanguageModel, ids: I64) -> torch.Tensor:
     import torch
 
-    fed = torch.from_numpy(np.asarray(ids))[None, :-1].to(model.device.torch_device)
+    fed = torch.from_numpy(np.asarray(ids))[None].to(model.device.torch_device)
     output = decoder_of(model.network)(input_ids=fed, use_cache=False)
     hidden = output.last_hidden_state[0]
     assert isinstance(hidden, torch.Tensor)

@@ -14,6 +14,7 @@ from pura.scheme import Profile
 from pura.usecases.environment import Environment
 
 if TYPE_CHECKING:
+    from pura.measure.engine import EngineFitness
     from pura.measure.fitness import ProxyFitness
 
 
@@ -114,7 +115,7 @@ def _let_go(environment: Environment, name: str) -> None:
 def measure_fitness(
     environment: Environment,
     *,
-    model: str,
+    model: str | None,
     profile: Profile,
     key: KeyRef,
     source: str | None = None,
@@ -132,7 +133,7 @@ def measure_fitness(
 
     Args:
         environment: Whose keys and models.
-        model: Name of the model, or the path of a local one.
+        model: Name of the model, or the path of a local one; None takes the only one.
         profile: What the texts are marked with.
         key: The key that marks them.
         source: Name of the generating model, where it is here; it makes the texts, and the
@@ -175,3 +176,34 @@ def measure_fitness(
             progress=counted(progress, "fitness"),
             checkpoint=checkpoint,
         )
+
+
+def compare_engine(
+    environment: Environment,
+    *,
+    model: str | None,
+    engine: str,
+    progress: Progress = no_progress,
+    checkpoint: Checkpoint = never_cancelled,
+) -> EngineFitness:
+    """Ask a running server for its likeliest next tokens and compare them with a model's.
+
+    Args:
+        environment: Whose models.
+        model: Name of the model, or the path of a local one; None takes the only one.
+        engine: Address of the server, which is asked over the network.
+        progress: Told of every step.
+        checkpoint: Called often; may raise.
+
+    Raises:
+        PuraError: The model cannot be read, or the server gives no probabilities.
+    """
+    from pura.measure.engine import compare_engine
+
+    progress(Stage(name="model"))
+    return compare_engine(
+        environment.model(model),
+        engine,
+        progress=counted(progress, "fitness"),
+        checkpoint=checkpoint,
+    )

@@ -110,7 +110,16 @@ def test_every_text_of_the_command_is_used() -> None:
         for path in Path(room.__file__ or "").parent.rglob("*.py")
     )
     built = ("head.", "verdict.", "advice.", "note.", "skipped.", "mode.", "audit.", "device.")
-    built += ("review.", "usage.", "expect.", "memory.", "fitness.", "state.", "case.erase-")
+    built += (
+        "review.",
+        "usage.",
+        "expect.",
+        "memory.",
+        "fitness.",
+        "engine.",
+        "state.",
+        "case.erase-",
+    )
     built += (
         "serve.token-",
         "answer.",

@@ -102,9 +102,10 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
     seen = {row["schema"] for text in said for row in rows(text)}
     kinds = json.loads(resource("rows.schema.json").read_text(encoding="utf-8"))["$defs"]
     known = {kind["properties"]["schema"]["const"] for kind in kinds.values()}
-    # Those of test_command.py, test_report_check_command.py, test_lab_command.py,
-    # test_compare_command.py, test_statement.py.
+    # Those of test_command.py, test_engine_fitness.py, test_report_check_command.py,
+    # test_lab_command.py, test_compare_command.py, test_statement.py.
     elsewhere = {
+        "engine-fitness",
         "choice",
         "report-check",
         "attack",

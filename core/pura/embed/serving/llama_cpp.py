@@ -6,7 +6,8 @@ like. Over HTTP, since the server of the package has no field for a mark:
     PURA_SERVING=serving.json python -m pura.embed.serving.llama_cpp --model model.gguf
 
 answers ``/v1/completions`` and ``/v1/chat/completions``; a request brings
-``"pura": {"pura_payload": "0x2A5", "pura_profile": "house"}``.
+``"pura": {"pura_payload": "0x2A5", "pura_profile": "house"}``, or with ``--gateway`` nothing:
+:mod:`pura.embed.serving.gateway` assigns it.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ import numpy.typing as npt
 import torch
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 from llama_cpp.server.types import CreateChatCompletionRequest, CreateCompletionRequest
 
 from pura.base.errors import PuraError
-from pura.embed.serving.gateway import FIELDS
+from pura.embed.serving.gateway import FIELDS, GatewayMiddleware, of_the_gateway
 from pura.embed.serving.marker import Deployments, SingleText, of_the_server
 
 _NOT_THE_MODELS: Final = {"model", "n", "user", "min_tokens", "logit_bias_type", "best_of"}
@@ -71,28 +72,22 @@ def application(model: llama_cpp.Llama, deployments: Deployments) -> FastAPI:
     app = FastAPI(title="PURA in llama.cpp", docs_url=None, redoc_url=None)
     turn = threading.Lock()
 
-    def marks(body: dict[str, Any]) -> llama_cpp.LogitsProcessorList | None:
-        try:
-            order = deployments.mark(body.get(FIELDS["llama.cpp"]))
-        except PuraError as error:
-            raise HTTPException(400, str(error)) from None
-        if order is None:
-            return None
-        deployment, payload = order
-        one = PuraLogitsProcessor(deployment.key, payload, deployment.profile)
-        return llama_cpp.LogitsProcessorList([one])
-
     def answer(write: Any, form: Any, body: dict[str, Any]) -> Response:
-        given = form.model_validate(body).model_dump(exclude_unset=True, exclude=_NOT_THE_MODELS)
-        given["logits_processor"] = marks(body)
-        if not given.get("stream"):
-            with turn:
-                return JSONResponse(write(**given))
+        try:
+            asked = form.model_validate(body)
+            given = asked.model_dump(exclude_unset=True, exclude=_NOT_THE_MODELS)
+            given["logits_processor"] = _marks(body, deployments)
+            if not given.get("stream"):
+                with turn:
+                    written = json.dumps(write(**given), default=float)  # NumPy's, of logprobs
+                return Response(written, media_type="application/json")
+        except ValueError as error:  # too long, no such setting, or no logprobs here
+            raise HTTPException(400, str(error)) from None
 
         def events() -> Iterator[str]:
             with turn:
                 for piece in write(**given):
-                    yield f"data: {json.dumps(piece)}\n\n"
+                    yield f"data: {json.dumps(piece, default=float)}\n\n"
             yield "data: [DONE]\n\n"
 
         return StreamingResponse(events(), media_type="text/event-stream")
@@ -100,6 +95,11 @@ def application(model: llama_cpp.Llama, deployments: Deployments) -> FastAPI:
     @app.get("/health")
     def health() -> dict[str, str]:
         return {"status": "ok"}
+
+    @app.get("/v1/models")
+    def models() -> dict[str, Any]:
+        one = {"id": Path(model.model_path).stem, "object": "model", "owned_by": "llama.cpp"}
+        return {"object": "list", "data": [one]}
 
     @app.post("/v1/completions")
     async def complete(request: Request) -> Response:
@@ -118,6 +118,18 @@ def application(model: llama_cpp.Llama, deployments: Deployments) -> FastAPI:
     return app
 
 
+def _marks(body: dict[str, Any], deployments: Deployments) -> llama_cpp.LogitsProcessorList | None:
+    try:
+        order = deployments.mark(body.get(FIELDS["llama.cpp"]))
+    except PuraError as error:
+        raise HTTPException(400, str(error)) from None
+    if order is None:
+        return None
+    deployment, payload = order
+    one = PuraLogitsProcessor(deployment.key, payload, deployment.profile)
+    return llama_cpp.LogitsProcessorList([one])
+
+
 def main() -> None:
     """Serve a GGUF file until the program is ended."""
     import uvicorn
@@ -128,11 +140,31 @@ def main() -> None:
     parser.add_argument("--port", default=8000, type=int)
     parser.add_argument("--context", default=4096, type=int, help="tokens")
     parser.add_argument("--threads", type=int, help="of the processor")
-    given = parser.parse_args()
-    model = llama_cpp.Llama(
-        str(given.model), n_ctx=given.context, n_threads=given.threads, verbose=False
+    parser.add_argument(
+        "--gateway",
+        action="store_true",
+        help="assign payloads by the policy that PURA_GATEWAY names",
     )
-    uvicorn.run(application(model, of_the_server()), host=given.host, port=given.port)
+    parser.add_argument(
+        "--logprobs", action="store_true", help="answer requests for them; holds all logits"
+    )
+    given = parser.parse_args()
+    try:
+        deployments = of_the_server()
+        gateway = of_the_gateway() if given.gateway else None
+    except PuraError as error:
+        parser.error(str(error))
+    model = llama_cpp.Llama(
+        str(given.model),
+        n_ctx=given.context,
+        n_threads=given.threads,
+        logits_all=given.logprobs,
+        verbose=False,
+    )
+    app: Any = application(model, deployments)
+    if gateway is not None:
+        app = GatewayMiddleware(app, gateway)
+    uvicorn.run(app, host=given.host, port=given.port)
 
 
 if __name__ == "__main__":

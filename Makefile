@@ -1,6 +1,6 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-fast engines coverage check format audit fuzz bench sweeps reproduce \
+.PHONY: help install demo test test-all test-fast engines circle coverage check format audit fuzz bench sweeps reproduce \
   reproduce-small schemas screenshots size translations \
   wheel package packages release site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
@@ -56,6 +56,11 @@ test-fast: install ## The quick tests of scheme, decoders, record, words and ver
 engines: install ## The adapters inside real serving engines, each in its own environment (weekly)
 	@$(BIN)/pura model install >/dev/null
 	@packaging/setup/engines.sh $(ENGINES)
+
+circle: install ## From an engine to a report, by the commands of docs/how-to/circle.md (weekly)
+	@$(BIN)/pura model install >/dev/null
+	@packaging/setup/engines.sh --install llama_cpp
+	@PURA_CIRCLE=1 $(BIN)/python -m pytest -q tests/e2e/test_pages_run.py -k circle
 
 coverage: system-tests install ## All tests once more, and which lines they never reach
 	@$(BIN)/python -m pytest -q $(SHARED_OUT) --cov --cov-report=term:skip-covered

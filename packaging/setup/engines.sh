@@ -1,7 +1,9 @@
 #!/bin/sh
 # Make an environment of each serving engine below .engines and run tests/engines in it.
 #
-#   packaging/setup/engines.sh [ENGINE …]     all that engines/*.txt pin, or those named
+#   packaging/setup/engines.sh [--install] [ENGINE …]
+#
+# Without a name: all that engines/*.txt pin. With --install nothing is tested.
 #
 # An engine brings its own versions of what PURA shares with it, so each has an environment. What is
 # pinned is installed without asking for more: vLLM's own list names packages for pictures and sound.
@@ -11,6 +13,8 @@ root=$(cd "$here/../.." && pwd)
 cd "$root"
 . "$here/uv.sh"
 
+only=
+[ "${1:-}" != --install ] || { only=install; shift; }
 [ $# -gt 0 ] || set -- $(basename -s .txt "$here"/engines/*.txt)
 failed=
 for engine in "$@"; do
@@ -24,6 +28,7 @@ for engine in "$@"; do
         with_uv "$python" --no-deps -r "$pins" -e .
         echo "$want" > ".engines/$engine/installed"
     fi
+    [ -z "$only" ] || continue
     # From the folder itself: nothing of the window's tests is loaded.
     (cd tests/engines && VLLM_ENABLE_V1_MULTIPROCESSING=0 "$root/$python" -m pytest -q -c /dev/null \
         --rootdir=. --confcutdir=. --import-mode=prepend -p no:cacheprovider \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,24 @@ def test_a_chat_that_is_streamed(client: TestClient, deployed: Deployed) -> None
 def test_a_text_that_asks_for_no_mark_has_none(client: TestClient, deployed: Deployed) -> None:
     made = client.post("/v1/completions", json={"prompt": PROMPTS[3], "max_tokens": LENGTH})
     assert deployed.audit(made.json()["choices"][0]["text"], "house").verdict != "mark"
+
+
+def test_the_server_names_its_model_and_refuses_what_it_was_not_started_for(
+    client: TestClient, gguf: Path
+) -> None:
+    assert client.get("/v1/models").json()["data"][0]["id"] == gguf.stem
+    for asked in ({"logprobs": 20}, {"max_tokens": -2}, {"temperature": "hot"}):
+        made = client.post("/v1/completions", json={"prompt": "a", **asked})
+        assert made.status_code == 400, asked
+
+
+def test_likely_next_tokens_over_http(gguf: Path, deployed: Deployed) -> None:
+    model = llama_cpp.Llama(str(gguf), n_ctx=64, n_threads=1, logits_all=True, verbose=False)
+    asked = {"prompt": "The harbour", "max_tokens": 1, "logprobs": 20}
+    with TestClient(application(model, Deployments.load(deployed.file))) as client:
+        made = client.post("/v1/completions", json=asked).json()
+    (named,) = made["choices"][0]["logprobs"]["top_logprobs"]
+    assert 0.1 < sum(map(math.exp, named.values())) <= 1.0
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,10 @@ engines: install ## The adapters inside real serving engines, each in its own en
 	@$(BIN)/pura model install >/dev/null
 	@packaging/setup/engines.sh $(ENGINES)
 
-circle: install ## From an engine to a report, by the commands of docs/how-to/circle.md (weekly)
+circle: system-tests install ## From an engine to a report, by the commands of docs/how-to/circle.md (weekly)
 	@$(BIN)/pura model install >/dev/null
 	@packaging/setup/engines.sh --install llama_cpp
-	@PURA_CIRCLE=1 $(BIN)/python -m pytest -q tests/e2e/test_pages_run.py -k circle
+	@PURA_CIRCLE=1 $(BIN)/python -m pytest -q tests/e2e/test_circle.py
 
 coverage: system-tests install ## All tests once more, and which lines they never reach
 	@$(BIN)/python -m pytest -q $(SHARED_OUT) --cov --cov-report=term:skip-covered

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import io
 import json
 import os
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import closing, redirect_stdout, suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Client, Listener
 from pathlib import Path
@@ -26,7 +23,6 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
 from docx import Document
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
-from pypdfium2 import PdfDocument
 
 from pura.scheme import SecretKey
 
@@ -215,67 +211,6 @@ def test_the_first_hour_shows_what_its_commands_print(
     compare(steps, run_steps(commands, office, pura, monkeypatch))
 
 
-LLAMA = ROOT / ".engines" / "llama_cpp" / "bin" / "python"
-
-
-@pytest.mark.weekly
-@pytest.mark.programs("curl")
-@pytest.mark.skipif(
-    "PURA_CIRCLE" not in os.environ and not LLAMA.exists(),
-    reason="llama.cpp is not built here: make circle does it",
-)
-def test_the_circle_shows_what_its_commands_print(home: Path, tmp_path: Path) -> None:
-    """Programs of their own, as a reader starts them: two of them are servers."""
-    steps = shown((ROOT / "docs" / "how-to" / "circle.md").read_text(encoding="utf-8"))
-    instead = {"~/pura-audit": str(ROOT)}
-    with socket.socket() as one, socket.socket() as two:
-        for free, usual in ((one, "8000"), (two, "8080")):
-            free.bind(("127.0.0.1", 0))
-            instead[f"127.0.0.1:{usual}"] = f"127.0.0.1:{free.getsockname()[1]}"
-            instead[f"--port {usual}"] = f"--port {free.getsockname()[1]}"
-    commands = [step.command for step in steps]
-    for old, new in instead.items():
-        commands = [command.replace(old, new) for command in commands]
-    folder = tmp_path / "circle"
-    folder.mkdir()
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "PURA_HOME": str(home), "COLUMNS": "200"}
-    with subprocess.Popen(
-        ["bash"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        cwd=folder,
-        env=environment,
-        text=True,
-        start_new_session=True,
-    ) as shell:
-        try:
-            said, _ = shell.communicate(marked_ends(commands))
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(shell.pid, signal.SIGTERM)
-    compare(steps, results_of(said, len(commands)))
-    answer = json.loads((folder / "answer.json").read_text())["answer"]
-    [name] = {"north", "south", "harbour"} & set(re.split(r"\W", longest(folder)))
-    customer = {"north": "417", "south": "9", "harbour": "12"}[name]
-    assert answer["marks"][0]["fields"]["customer"] == customer
-    day = dt.date.fromisoformat(answer["marks"][0]["fields"]["day"])
-    assert f"customer {customer} · day {day.day} {day:%B %Y}" in words_of(folder / "report.pdf")
-    assert name in words_of(folder / "names.pdf")
-
-
-def longest(folder: Path) -> str:
-    """Return the file that the page audits."""
-    return max((folder / "answers").iterdir(), key=lambda file: file.stat().st_size).name
-
-
-def words_of(path: Path) -> str:
-    """Return the text of a PDF."""
-    with closing(PdfDocument(path)) as document:
-        return " ".join(page.get_textpage().get_text_range() for page in document)
-
-
 def tracked(path: Path, before: str, added: str) -> None:
     """Write a Word file in which the end is a tracked insertion."""
     document = Document()
@@ -389,9 +324,9 @@ def test_every_page_with_commands_is_run_or_says_why_not() -> None:
     with_blocks = {
         page.relative_to(ROOT).as_posix() for page in pages if block.search(page.read_text("utf-8"))
     }
-    # docs/how-to/serving.md: tests/core/embed/test_serving_doc.py.
-    run = {"README.md", "docs/start/first-hour.md", "docs/how-to/serving.md"}
-    run.add("docs/how-to/circle.md")
+    # docs/how-to/serving.md: tests/core/embed/test_serving_doc.py; circle.md: test_circle.py.
+    run = {"README.md", "docs/start/first-hour.md"}
+    run |= {"docs/how-to/serving.md", "docs/how-to/circle.md"}
     assert with_blocks == run | {f"docs/{page}" for page in PAGES} | set(NOT_RUN)
 
 

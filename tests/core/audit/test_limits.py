@@ -56,7 +56,6 @@ def test_limits_are_a_prior_and_what_is_outside_is_said(read: Any, samples: dict
     assert within.limits.log10_alike == pytest.approx(alone.evidence.log10_e, abs=0.05)
     assert outside.evidence.log10_e - alone.evidence.log10_e == pytest.approx(-2, abs=0.2)
     for audit in (alone, within, outside):
-        assert audit.payload is not None
         assert audit.payload.bits == bits
         named = ["customer"] if audit is outside else []
         assert audit.to_dict().get("limits", {}).get("weight") == (None if audit is alone else 0.01)

@@ -62,7 +62,6 @@ def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
     assert audit.payload is None  # which of them would it be
     assert [mark.payload.bits for mark in audit.finding.marks] == [t["payload"] for t in texts]
     assert strongest.passages == audit.passages
-    assert audit.text is not None
     for mark in audit.marks:
         (passage,) = mark.passages
         truth = next(t["text"].strip() for t in texts if t["payload"] == mark.bits)
@@ -80,7 +79,6 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
     said = [s for s in audit.sentences if s.key.startswith("marks.")]
     assert [s.key for s in said] == ["marks.counted"]
     assert "2 marks" in fill(said[0], "en")
-    assert audit.text is not None
     for language, least in (("en", "at least 1,000,000 times"), ("de", "mindestens 1.000.000-mal")):
         for mark, lines in zip(
             audit.finding.marks, audit.finding.mark_lines(language), strict=True
@@ -253,12 +251,10 @@ def test_a_payload_in_question_is_not_looked_up(
 
     alone = audited()
     assert alone.verdict == "mark"
-    assert alone.payload is not None
     assert alone.payload.bits is None
     assert alone.decoded.bits != sample["texts"][1]["payload"]  # and rightly so
     with issued(tmp_path, [alone.decoded.bits]) as register:
         found = audited(options=Options(register=register))
-    assert found.register is not None
     assert found.register.matches == ()
     keys_said = [s.key for s in found.sentences]
     assert "register.in-question" in keys_said
@@ -321,7 +317,6 @@ def test_a_mark_ends_where_its_evidence_does(
     for audit in beside_repeats:
         assert audit.verdict == "mark"
         (passage,) = audit.passages
-        assert audit.text is not None
         start = audit.text.index(marked)
         assert passage.limits is not None
         start_from, start_to, end_from, end_to = passage.limits

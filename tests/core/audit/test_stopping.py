@@ -53,15 +53,13 @@ def long_text(samples: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def stopped(run: Any, long_text: str) -> Audit:
-    found: Audit = run(long_text, policy=POLICY)
-    return found
+    return run(long_text, policy=POLICY)
 
 
 def test_reading_stops_where_the_evidence_is_there(
     stopped: Audit, samples: dict[str, Any], long_text: str
 ) -> None:
     at = stopped.stopped
-    assert at is not None
     assert at.read == stopped.tokens.ids.size == READ
     assert at.tokens == stopped.input.tokens > 2 * CHUNK
     assert (at.log10_e, at.unread) == (6.0, 0)
@@ -112,7 +110,6 @@ def test_a_reading_that_was_not_begun_counts_as_nothing(
 ) -> None:
     quoted = long_text[:-3000] + long_text[-3000:].replace('"', "”").replace("'", "’")
     found = run(quoted, policy=POLICY)
-    assert found.stopped is not None
     assert found.stopped.unread == 1
     assert found.stopped.read == READ
     read, unread = found.variants

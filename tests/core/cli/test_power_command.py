@@ -5,29 +5,17 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pikepdf
 import pypdfium2
 import pytest
-from typer.testing import CliRunner
+from tests.core.cli.conftest import pura, refusal
 
-from pura.base.errors import PuraError
 from pura.base.paths import user_paths
-from pura.cli.__main__ import app
 from pura.cli.terminal import use_language
 from pura.scheme import Profile
 from pura.verdict.policy import load_policy
 from pura.verdict.power import PowerFile, seal
-
-
-def pura(*words: object) -> Any:
-    return CliRunner().invoke(app, [*map(str, words)])
-
-
-def refusal(done: Any) -> str:
-    assert isinstance(done.exception, PuraError), done.exception
-    return done.exception.code
 
 
 def table(name: str = "Chat, German") -> PowerFile:
@@ -110,14 +98,11 @@ def test_a_name_steers_no_terminal(tmp_path: Path) -> None:
 
 
 def test_it_speaks_german(file: Path) -> None:
-    try:
-        words = " ".join(pura("--language", "de", "power", "add", file).output.split())
-        for part in ("Ganze Texte, unbearbeitet: mindestens 80", "Nicht signiert.", "»house«"):
-            assert part in words, words
-        used = pura("--language", "de", "power", "use", "Chat, German").output
-        assert "stützt sich auf eine eigene Tabelle" in used
-    finally:
-        use_language("en")
+    words = " ".join(pura("--language", "de", "power", "add", file).output.split())
+    for part in ("Ganze Texte, unbearbeitet: mindestens 80", "Nicht signiert.", "»house«"):
+        assert part in words, words
+    used = pura("--language", "de", "power", "use", "Chat, German").output
+    assert "stützt sich auf eine eigene Tabelle" in used
 
 
 def printed(pdf: Path) -> str:

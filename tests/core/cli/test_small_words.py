@@ -5,18 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner
+from tests.core.cli.conftest import pura, refusal
 
 from pura.base.errors import PuraError
-from pura.cli.__main__ import app
 from pura.cli.generate import _warn_of_few
 from pura.scheme import Profile
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-
-
-def pura(*words: object) -> Any:
-    return CliRunner().invoke(app, [*map(str, words)])
 
 
 def test_a_payload_wider_than_texts_are_long_is_warned_of(tmp_path: Path) -> None:
@@ -45,14 +40,10 @@ def test_no_bits_name_the_way_out_of_who_makes_a_profile() -> None:
 
 def test_a_path_is_no_name(tmp_path: Path) -> None:
     for name in ("a/b", "..\\b"):
-        refused = pura("profile", "new", "--name", name, "--vocab-size", 100)
-        assert isinstance(refused.exception, PuraError)
-        assert refused.exception.key == "name.path"
+        assert refusal(pura("profile", "new", "--name", name, "--vocab-size", 100)) == "name-path"
     assert pura("profile", "list").stdout == ""
     (tmp_path / "weights.gguf").write_bytes(b"GGUF")
-    refused = pura("model", "add", tmp_path / "weights.gguf", "--name", "../b")
-    assert isinstance(refused.exception, PuraError)
-    assert refused.exception.key == "name.path"
+    assert refusal(pura("model", "add", tmp_path / "weights.gguf", "--name", "../b")) == "name-path"
 
 
 def test_a_profile_with_a_name_is_called_by_it_its_fingerprint_stands_once() -> None:

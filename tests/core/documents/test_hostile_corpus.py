@@ -449,9 +449,8 @@ def test_pipes_devices_and_loops_are_refused(tmp_path: Path) -> None:
     (tmp_path / "dangling.txt").symlink_to(tmp_path / "nowhere")
     (tmp_path / "device.txt").symlink_to("/dev/zero")
     for name in ("pipe.txt", "loop.txt", "dangling.txt", "device.txt"):
-        with pytest.raises(InputError) as caught:
+        with pytest.raises(InputError):
             read_document(tmp_path / name)
-        assert caught.value.hint
     with pytest.raises(InputError):
         read_document(Path("/dev/zero"))
 

@@ -350,7 +350,6 @@ def test_what_is_shared_and_kept() -> None:
     found = shares(texts, windows)
     assert found[0] == [None]
     [share] = found[1]
-    assert share is not None
     assert (share.text, share.inputs, share.whole) == (0, 59, False)
     assert found[2] == [None]  # too little to be worth it
 
@@ -361,5 +360,4 @@ def test_the_last_token_counts_although_it_is_not_fed() -> None:
     second[-1] = 3
     texts = [first, second]
     [share] = shares(texts, [plan(ids, context=1000) for ids in texts])[1]
-    assert share is not None
     assert not share.whole

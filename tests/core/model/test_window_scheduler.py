@@ -83,7 +83,6 @@ class Watched:
         for row in rows:
             for place, piece in enumerate(row):
                 if piece.begin:
-                    assert piece.source is not None
                     before = piece.source in row[:place] or piece.source.states is not None
                     assert before, "a piece begins with states that are not there"
         outside = [p for row in rows for p in row if p.begin and p.source not in row]

@@ -230,7 +230,6 @@ def damage(change: Any) -> str:
     change(data)
     with pytest.raises(RecordError) as caught:
         json_io.from_dict(data)
-    assert caught.value.hint
     return caught.value.message
 
 
@@ -294,7 +293,6 @@ def test_what_lists_of_earlier_versions_kept_is_read(old: str) -> None:
         kept |= {"fields": payload["fields"], "payload": "0101", "candidates": False}
     found = Finding.from_json(kept)
     assert (found.id, found.log10_e, found.share, found.counted) == ("1" * 32, 7.5, 0.5, 1)
-    assert found.payload is not None
     assert (found.payload.bits, found.payload.fields[0].text) == ("0101", "417")
     ((_, passage),) = found.passages
     assert (passage.first_token, passage.last_token) == (100, 199)

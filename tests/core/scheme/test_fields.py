@@ -278,9 +278,8 @@ def test_widths_that_do_not_add_up_are_refused(total):
     ],
 )
 def test_a_damaged_field_is_named(entry, what):
-    with pytest.raises(ProfileError, match=what) as caught:
+    with pytest.raises(ProfileError, match=what):
         parse_layout([entry], 8)
-    assert caught.value.hint
 
 
 def test_a_field_that_stands_twice_is_named():

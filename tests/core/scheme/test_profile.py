@@ -69,7 +69,6 @@ def test_a_bad_value_is_refused_with_its_name(name, subtests):
         with subtests.test(value=repr(value)[:40]):
             with pytest.raises(ProfileError) as caught:
                 Profile.from_dict(GOOD | {name: value})
-            assert caught.value.hint
             assert name in caught.value.message
             assert len(caught.value.message) < 300
 

@@ -18,14 +18,13 @@ from typing import Any
 
 import pytest
 from tests.core.documents.test_c2pa import manifest
-from tests.core.serve.conftest import Wire
+from tests.core.serve.conftest import Token, Wire
 
 from pura.documents import read_data
 from pura.record.answers import Role
 from pura.usecases.audits import Prepared
 
 Start = Callable[..., Wire]
-Token = Callable[..., dict[str, str]]
 POST = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 PROXY = {"proxies": ("127.0.0.0/8",), "hosts": ("x",)}
 PATIENCE_S = 60

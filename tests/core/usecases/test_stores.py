@@ -159,12 +159,9 @@ def test_a_register_is_filled_read_and_let_go_of(
     assert profiles.import_register(at, path=table, profile=profile)[:2] == (2, 2)
     profiles.add_issue(at, issue=Issue(payload=Payload(text="111111111"), who="C"))
     entry = profiles.find_payload(at, payload=Payload(text="000000010"))
-    assert entry is not None
     assert entry.issue.who == "B"
-    with profiles.open_register(at, must_exist=True) as lent:
-        assert lent is not None
-        with pytest.raises(RegisterError):
-            lent.add(Issue(payload=Payload(text="010101010"), who="C"))
+    with profiles.open_register(at, must_exist=True) as lent, pytest.raises(RegisterError):
+        lent.add(Issue(payload=Payload(text="010101010"), who="C"))
     assert len(opened) == 4
     for one in opened:
         with pytest.raises(PuraError):

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.core.programs import python
+from tests.core.stops import stop, stop_after
 
 from pura.base.errors import Cancelled, ModelError
 from pura.base.paths import user_paths
@@ -45,14 +46,8 @@ def interrupted(
     """A file of weights, and the folder of its copy, which was stopped after five blocks."""
     file, cache = small_folder / "model.safetensors", cache_for(tmp_path, small_folder, "x")
     monkeypatch.setattr(folder, "_BLOCK", 1 << 10)
-    left = iter(range(5))
-
-    def stop() -> None:
-        if next(left, None) is None:
-            raise Cancelled
-
     with pytest.raises(Cancelled):
-        copy_files([file], cache, silent, stop)
+        copy_files([file], cache, silent, stop_after(5))
     return file, cache
 
 
@@ -138,9 +133,6 @@ def flip(path: Path, at: int = -1, to: bytes | None = None) -> None:
 
 def test_a_check_can_be_stopped(shop: ModelStore, small_folder: Path) -> None:
     shop.add(small_folder)
-
-    def stop() -> None:
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         shop.verify("small", checkpoint=stop)

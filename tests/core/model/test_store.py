@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.core.programs import python
+from tests.core.stops import stop_after
 
 from pura.base.errors import Cancelled, ModelError
 from pura.model import store
@@ -134,16 +135,8 @@ def test_unsafe_folders_do_not_get_in(shop: ModelStore, small_folder: Path) -> N
 def test_cancelled_copies_are_not_listed_and_go_on(
     shop: ModelStore, small_folder: Path, after: int
 ) -> None:
-    calls = 0
-
-    def checkpoint() -> None:
-        nonlocal calls
-        calls += 1
-        if calls > after:
-            raise Cancelled
-
     with pytest.raises(Cancelled):
-        shop.add(small_folder, copy=True, checkpoint=checkpoint)
+        shop.add(small_folder, copy=True, checkpoint=stop_after(after))
     assert shop.list() == ()
     assert all(name.startswith(".resume-") for name in left_over(shop))
     model = shop.add(small_folder, copy=True)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.core.stops import stop
 
 from pura.base.errors import Cancelled, PayloadError, RegisterError
 from pura.register import store
@@ -535,9 +536,6 @@ def test_other_encodings_and_missing_files_are_refused(register, tmp_path):
 
 def test_a_cancelled_import_leaves_nothing(register, tmp_path):
     rows = "".join(f"{hex(i)},Ann\n" for i in range(3000))
-
-    def stop():
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         import_csv(register, table(tmp_path, "payload,who\n" + rows), PROFILE, checkpoint=stop)

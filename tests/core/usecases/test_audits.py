@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
+from tests.core.stops import stop
 
 from pura.audit.options import AuditText, Notice
 from pura.audit.unexamined import reason_of
@@ -185,8 +186,6 @@ def test_the_key_of_a_day_is_found_among_those_of_a_range(
 def test_an_audit_stops_when_it_is_asked_to(
     quick: Environment, setup: Setup, text: AuditText
 ) -> None:
-    def stop() -> None:
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         audit(quick, setup, text, checkpoint=stop)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.core.stops import stop
+from tests.core.verdict.test_power import data_of, entry
 
 from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, InputError, PolicyError, ReportFileError
@@ -44,35 +46,12 @@ from pura.words.sentences import fill
 
 def made_up(model: Any, **conditions: Any) -> dict[str, Any]:
     """A table that says that the small model's marked texts are always found."""
-    return {
-        "schema": "pura-power/1",
-        "level": 0.95,
-        "conditions": {
-            "name": "Made up",
-            "date": "2026-11-22",
-            "texts": 64,
-            "models": [model.fingerprint],
-            "generators": [model.fingerprint],
-            "kinds": ["English"],
-            "dtypes": ["float32"],
-            "likelihood": default_model().fingerprint,
-        }
-        | conditions,
-        "entries": [
-            {
-                "code": "tbcc",
-                "payload_bits": 36,
-                "threshold": threshold,
-                "prompt": False,
-                "sampling": {"temperature": 1.0, "top_k": 0, "top_p": 1.0},  # of the samples
-                "entropy_thresholds_bits": [1.0, 3.0, 5.0],
-                "usable": [20],
-                "found": [64],
-                "texts": [64],
-            }
-            for threshold in (6.0, 7.0)
-        ],
-    }
+    always = {"usable": [20], "found": [64], "texts": [64]}
+    known = {"name": "Made up", "date": "2026-11-22", "texts": 64, "kinds": ["English"]}
+    known |= {"models": [model.fingerprint], "generators": [model.fingerprint]}
+    known |= {"dtypes": ["float32"], "likelihood": default_model().fingerprint}
+    entries = (entry(threshold=threshold, **always) for threshold in (6.0, 7.0))
+    return data_of(*entries, conditions=known | conditions)
 
 
 def setup_of(at: Environment, profile: Profile) -> Setup:
@@ -208,11 +187,7 @@ def test_how_long_it_takes_is_estimated_from_a_trial(quick: Environment, small_m
     seconds = estimate_power(quick, plan=small)
     assert 0 < seconds < estimate_power(quick, plan=replace(small, texts=200, tokens=2000))
     with pytest.raises(Cancelled):
-        estimate_power(quick, plan=small, checkpoint=_stop)
-
-
-def _stop() -> None:
-    raise Cancelled
+        estimate_power(quick, plan=small, checkpoint=stop)
 
 
 def test_what_cannot_be_measured_is_said_first(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pikepdf
 import pytest
+from tests.core.stops import stop
 
 from pura.base.errors import Cancelled, InputError, SigningError
 from pura.base.paths import user_paths
@@ -70,9 +71,6 @@ def test_a_disk_that_fails_says_what_was_written_before(
         check=lambda e: e.code == "file-write",
     ):
         write(pdf=tmp_path / "r.pdf")
-
-    def stop() -> None:
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         write(pdf=tmp_path / "s.pdf", checkpoint=stop)

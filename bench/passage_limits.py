@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode.evidence_sums import weigh
+from pura.audit.key_reading import weigh
 from pura.decode.exact import ExactDecision, decide
 from pura.decode.likelihood import Intervals
 from pura.decode.marks import AGES, PassageText, passage_text

@@ -38,8 +38,8 @@ from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.keeper import PAUSE_MS, Cases
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, Scrolled, label, progress_bar, row_of
-from pura_audit.widgets.check_list import CheckList, check_card
+from pura_audit.widgets.card import Card, Scrolled, clear_layout, label, progress_bar, row_of
+from pura_audit.widgets.check_list import check_card, check_list
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
     LabelledField,
@@ -489,8 +489,8 @@ class CheckDialog(PlainDialog):
         self.again = main_button(translate("Cases", "Check"), self.check, enter=False)
         self.bar = progress_bar(translate("Cases", "Checking"), endless=True)
         self.words = label("", "reading", wrap=True)
-        half = GRID // 2
-        self.list = CheckList(translate("Cases", "Single checks"), (half, half, half, half))
+        name, margins = translate("Cases", "Single checks"), (GRID // 2,) * 4
+        self.area, self.rows = check_list(name, margins)
         layout = dialog_column(self, title)
         row = row_of((self.head, 1))
         bottom = QVBoxLayout()
@@ -500,7 +500,7 @@ class CheckDialog(PlainDialog):
         layout.addLayout(row)
         layout.addWidget(self.bar)
         layout.addWidget(self.words)
-        layout.addWidget(self.list.area, 1)
+        layout.addWidget(self.area, 1)
         layout.addLayout(button_row(close_button(self)))
         self.check()
 
@@ -520,7 +520,7 @@ class CheckDialog(PlainDialog):
     def _checked(self, outcome: Outcome[tuple[LogCheck, ...]]) -> None:
         self.bar.hide()
         self.again.setEnabled(True)
-        self.list.clear()
+        clear_layout(self.rows)
         self.head.complain("")
         self.words.setText("")
         by_outcome(self._show, lambda failure: self.head.complain(failure.words))(outcome)
@@ -538,7 +538,7 @@ class CheckDialog(PlainDialog):
         self.words.setText(words)
         for check in self.checks:
             title, text = check.title(language()), check.text(language())
-            self.list.rows.addWidget(check_card(check.state, title, text))
+            self.rows.addWidget(check_card(check.state, title, text))
 
     def done(self, result: int) -> None:
         """Want nothing any more."""

@@ -121,21 +121,6 @@ def by_outcome(
     return ended
 
 
-def or_say(
-    say: Callable[[str], object], then: Callable[[T], object]
-) -> Callable[[Outcome[T]], None]:
-    """Return what takes an outcome: a result goes on to ``then``, a failure is said."""
-
-    def ended(outcome: Outcome[T]) -> None:
-        match outcome:
-            case Done(result):
-                then(result)
-            case Failure():
-                say(outcome.words)
-
-    return ended
-
-
 def unexpected(error: Exception) -> Failure:
     """Put a fault of the program into words; the details go to the log, never the text."""
     # The traceback names places in the code; the exception's own words may quote the text.

@@ -52,42 +52,35 @@ from pura_audit.widgets.form_dialog import (
 )
 
 
-class ReportMaker:
-    """Makes the reports of one dialog, in the queue's thread; keeps the last one.
+def report_builder(
+    environment: Environment,
+) -> Callable[[Sequence[Audit], ReportRequest, Path | None, JobContext], Built]:
+    """Return what makes the reports of one dialog, in the queue's thread, and keeps the last one.
 
     Args:
         environment: Its case log says what was reviewed.
     """
-
-    def __init__(self, environment: Environment) -> None:
-        self._environment = environment
-        self._last: Built | None = None
+    last: Built | None = None
 
     def build(
-        self,
-        audits: Sequence[Audit],
-        request: ReportRequest,
-        logo: Path | None,
-        context: JobContext,
+        audits: Sequence[Audit], request: ReportRequest, logo: Path | None, context: JobContext
     ) -> Built:
-        """Make a report, unless it is the one that was made last."""
-        request, last = with_logo(request, logo), self._last
+        nonlocal last
+        request = with_logo(request, logo)
         # The same objects: to compare what they hold would take long.
-        if (
-            last is not None
-            and last.request == request
-            and [*map(id, last.audits)] == [*map(id, audits)]
-        ):
-            return last
-        self._last = build_report(
-            self._environment,
-            audits,
-            request=request,
-            apart=True,
-            progress=context.progress,
-            checkpoint=context.checkpoint,
-        )
-        return self._last
+        same = last is not None and [*map(id, last.audits)] == [*map(id, audits)]
+        if last is None or not same or last.request != request:
+            last = build_report(
+                environment,
+                audits,
+                request=request,
+                apart=True,
+                progress=context.progress,
+                checkpoint=context.checkpoint,
+            )
+        return last
+
+    return build
 
 
 def saving(
@@ -377,7 +370,7 @@ class ReportDialog(PlainDialog):
         draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
-        queue, self._maker = session.jobs.reports, ReportMaker(session.cases.environment)
+        queue, self._build = session.jobs.reports, report_builder(session.cases.environment)
         # Parents first: a widget that moves into another takes all that is in it along, and each
         # of them is dressed anew.
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)
@@ -467,7 +460,7 @@ class ReportDialog(PlainDialog):
     def _work(self) -> Work[Built]:
         """Return what makes the report that is filled in."""
         form = self.form
-        return partial(self._maker.build, form.audits.chosen(), form.request(), form.layout_.logo)
+        return partial(self._build, form.audits.chosen(), form.request(), form.layout_.logo)
 
     def _forget(self) -> None:
         self._noting.stop()

@@ -25,12 +25,12 @@ from pura_audit.platform.settings import WindowSettings
 from pura_audit.reports.groups import (
     AuditsGroup,
     FormGroup,
-    ItemGroup,
     LayoutGroup,
-    PartiesGroup,
-    RemarksGroup,
     TextGroup,
     WordsGroup,
+    item_group,
+    parties_group,
+    remarks_group,
 )
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import Fold
@@ -78,10 +78,10 @@ class ReportForm(QScrollArea):
         self.base = base
         self.audits = AuditsGroup(audits, every=every)
         self.report = ReportGroup(base)
-        self.parties = PartiesGroup(base.parties, settings)
-        self.item = ItemGroup(base.item, settings)
+        self.parties = parties_group(base, settings)
+        self.item = item_group(base, settings)
         self.text = TextGroup(base)
-        self.remarks = RemarksGroup(base, settings)
+        self.remarks = remarks_group(base, settings)
         self.layout_ = LayoutGroup(base, settings)
         inside = QWidget(self)
         self.setWidget(inside)

@@ -234,6 +234,15 @@ def column_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) 
     return add_parts(_bare(QVBoxLayout(), spacing, inside), *parts)
 
 
+def clear_layout(layout: Box) -> None:
+    """Take all widgets out of a layout and delete them; their names can be used again at once."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.setObjectName("")
+            widget.hide()
+            widget.deleteLater()
+
+
 def _bare(layout: Box, spacing: int, inside: QWidget | None) -> Box:
     layout.setContentsMargins(0, 0, 0, 0)
     if spacing >= 0:
@@ -394,14 +403,6 @@ class FlowLayout(QLayout):
     def takeAt(self, index: int) -> QLayoutItem | None:
         """Give an item up."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
-
-    def clear(self) -> None:
-        """Remove all widgets."""
-        while self._items:
-            widget = self._items.pop().widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
 
     def expandingDirections(self) -> Qt.Orientation:
         """Return that no room is asked for."""

@@ -69,7 +69,7 @@ class Host(Protocol):
     def set_language(self, name: str) -> None:
         """Speak another language from now on; "" is that of the system."""
 
-    def say(self, words: str) -> None:
+    def say(self, what: Failure | str) -> None:
         """Say something in the status line."""
 
 

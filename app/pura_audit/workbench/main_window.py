@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QSplitter, QStackedWidget, QWidget
 
+from pura_audit.jobs.queue import Failure
 from pura_audit.platform import i18n
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.queue_model import Item, ItemState
@@ -37,7 +38,7 @@ from pura_audit.widgets.form_dialog import ask_file, ask_files, ask_first, press
 from pura_audit.workbench import opening
 from pura_audit.workbench.commands import build_menu, commands
 from pura_audit.workbench.course_card import EvidenceColumn
-from pura_audit.workbench.header import Header, RecentMenu, RunNotice, StatusLine
+from pura_audit.workbench.header import Header, RunNotice, StatusLine, recent_menu
 from pura_audit.workbench.opening import texts_of
 from pura_audit.workbench.placement import Placement, WorkView
 from pura_audit.workbench.questions import begin_audits, closing_question, unlocked
@@ -93,7 +94,7 @@ class MainWindow(QMainWindow):
             inner=self.inner,
         )
         self.actions_by_name, self.menu = build_menu(self, commands(self))
-        self.recent = RecentMenu(session.settings, self.menu)
+        self.recent = recent_menu(session.settings, lambda path: self.add_files([path]), self.menu)
         files = self.menu.actions()[0].menu()
         assert isinstance(files, QMenu)  # the stub calls it an object
         files.insertMenu(self.actions_by_name["sample"], self.recent)
@@ -157,7 +158,6 @@ class MainWindow(QMainWindow):
         self.header.model.choices.manage_wanted.connect(lambda: opening.show_models(self))
         self.header.profile.choices.manage_wanted.connect(lambda: opening.show_profiles(self))
         self.empty.setup.bundle.clicked.connect(lambda: ask_bundle(self))
-        self.recent.opened.connect(lambda path: self.add_files([path]))
         self.queue.drop.open_wanted.connect(self.open_files)
         self.queue.fold.clicked.connect(self.placement.toggle_queue)
         self.queue.audit_wanted.connect(self.audit_items)
@@ -239,9 +239,9 @@ class MainWindow(QMainWindow):
         self.session.texts.translate_failures()
         self.session.chosen.look_around()
 
-    def say(self, words: str) -> None:
+    def say(self, what: Failure | str) -> None:
         """Say something in the status line."""
-        self.status.say(words)
+        self.status.say(what)
 
     # What is on screen
 

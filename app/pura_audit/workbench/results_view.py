@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.queue import or_say
+from pura_audit.jobs.queue import by_outcome
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.export import export_rows
@@ -221,13 +221,13 @@ class PileView(QWidget):
         item_wanted: A text of the list is to be shown.
         audit_wanted: These rows are to be audited.
         report_wanted: A report of these rows is to be made.
-        noticed: Something to say in the status line.
+        noticed: Something to say in the status line: words, or a failure.
     """
 
     item_wanted = Signal(object)
     audit_wanted = Signal(object)
     report_wanted = Signal(object)
-    noticed = Signal(str)
+    noticed = Signal(object)
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -428,7 +428,7 @@ class PileView(QWidget):
         rows, at = self.chosen(), self._session.cases.environment
         self._session.cases.ask(
             lambda context: export_rows(at, rows, path, context),
-            or_say(self.noticed.emit, self._exported),
+            by_outcome(self._exported, self.noticed.emit),
             self,
         )
 
@@ -449,7 +449,7 @@ class PileView(QWidget):
         """Show the rows of a result beside those of the list."""
         self._session.jobs.files.do(
             lambda context: opened_result(path, context),
-            or_say(self.noticed.emit, self.model.open_rows),
+            by_outcome(self.model.open_rows, self.noticed.emit),
             self,
         )
 

@@ -243,7 +243,7 @@ def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(
     audit_factory: Callable[..., Audit],
 ) -> None:
     window.session.texts.add_audit(audit_factory(text, tbcc, sample_key, verdict="insufficient"))
-    assert window.work.answer.payload_text() == ""
+    assert window.work.answer.payload.findChild(QLabel, "payload") is None
     assert window.work.text.view.shading is False
     assert window.work.answer.heading.text() == "No conclusion: not measured"
     assert not window.work.answer.candidates.isVisible()
@@ -391,7 +391,7 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
     assert [row.isChecked() for row in rows] == [True, False, False]
     assert "Archive" in rows[2].accessibleName()
     # Each mark has a payload of its own: none is that of the text, and one is in question.
-    assert window.work.answer.payload_text() == ""
+    assert window.work.answer.payload.findChild(QLabel, "payload") is None
     assert rows[0].payload.text() == grouped(several.marks[0].bits)
     assert rows[1].payload.text() == "Payload in question (at least 1 possible)"
     assert "L at least 1,000,000" in rows[0].accessibleName()
@@ -449,7 +449,6 @@ def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) ->
     lines = [label.text() for label in answer.payload.findChildren(QLabel)]
     assert lines[0] == "Payload in question (2 possible)"
     assert "share 0.7" in lines[1]
-    assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None
     assert [m.payload.bits for m in window.session.texts.current.finding.marks] == [None]
     assert opening.stress_text(window) is None
@@ -468,7 +467,7 @@ def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(
     assert not any("H1" in line or "H2" in line for line in words)
     assert "H1" in answer.compared.toolTip()
     assert "H2" in answer.compared.toolTip()
-    for button in (answer.report, answer.details, *answer.steps.buttons.values()):
+    for button in (answer.report, answer.details, *answer.steps.values()):
         place = button.mapTo(answer, button.rect().bottomRight())
         assert answer.rect().contains(place), button.text()
 

@@ -192,13 +192,13 @@ def use_table(found: Drive, audit: Audit) -> None:
         for n in range(ROWS)
     ]
     window = found.window
-    pile, model = window.pile, window.pile.model
+    pile, model = window.results, window.results.model
 
     def fill() -> None:
         window.session.texts.queue.insert(items)
         found.until(lambda: model.rowCount() >= ROWS)
 
-    found.step("open the table", window.toggle_pile)
+    found.step("open the table", window.toggle_results)
     found.step(f"{ROWS:,} rows into the table", fill)
     found.step(
         "sort it", lambda: model.sort(COLUMNS.index("evidence"), Qt.SortOrder.DescendingOrder)

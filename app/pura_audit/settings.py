@@ -178,7 +178,7 @@ class SettingsDialog(PlainDialog):
             self._log,
         )
         _add_rows(form, self.log_level)
-        words = translate("Settings", "Texts and keys never stand in the log.")
+        words = translate("Settings", "Texts and keys never appear in the log.")
         form.addRow(_name("", field=False), label(words, "muted", wrap=True))
         return part
 

@@ -201,7 +201,7 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
         assert ringless(ring) == [], name
         for low in (LOW, LOW.expandedTo(dialog.size())):
             with monkeypatch.context() as screen:
-                screen.setattr(PlainDialog, "_room", lambda _, low=low: low)
+                screen.setattr(PlainDialog, "_largest", lambda _, low=low: low)
                 dialog.resize(low)
                 with suppress(qtbot.TimeoutError):  # what comes from another thread finds its room
                     qtbot.waitUntil(lambda d=dialog: not faults(d))

@@ -211,8 +211,8 @@ class ReviewDialog(TriedDialog):
             heading,
             translate(
                 "Cases",
-                "A finding needs a second pair of eyes: not those of whoever examined or filed "
-                "the text. The names stand in the log and in reports.",
+                "A second person has to look at a finding, not the one who examined or filed "
+                "the text. The names appear in the log and in reports.",
             ),
         )
         parts = QVBoxLayout()
@@ -292,7 +292,7 @@ def _finding(case: Case, item: CaseItem) -> Card:
     )
     lines = [
         f"{item.name or ERASED} · {case_name(case)}",
-        f"{translate('Pile', 'Evidence, log₁₀')}: {evidence}",
+        f"{translate('Results', 'Evidence, log₁₀')}: {evidence}",
         f"{who} · {filed}",
     ]
     for line in lines:
@@ -433,7 +433,9 @@ class SaveDialog(TriedDialog):
             return
         dialog = PassphraseDialog(
             translate("Cases", "Passphrase of the kept text"),
-            translate("Cases", "Whoever shall read the text later needs it. It is kept nowhere."),
+            translate(
+                "Cases", "Anyone who is to read the text later needs it. It is not stored anywhere."
+            ),
             translate("Cases", "Save"),
             self,
             new=True,
@@ -529,9 +531,9 @@ class CheckDialog(PlainDialog):
         self.checks = checks
         faults = sum(check.state == BAD for check in self.checks)
         words = filled(
-            translate("Cases", "Of {checks:count} checks, {faults:count} found something amiss.")
+            translate("Cases", "Of {checks:count} checks, {faults:count} found something wrong.")
             if faults
-            else translate("Cases", "{checks:count} checks; none found anything amiss."),
+            else translate("Cases", "{checks:count} checks; none found anything wrong."),
             checks=len(self.checks),
             faults=faults,
         )

@@ -103,7 +103,7 @@ def item_headers() -> tuple[str, ...]:
     return (
         translate("Cases", "File"),
         translate("Cases", "Outcome"),
-        translate("Pile", "Evidence, log₁₀"),
+        translate("Results", "Evidence, log₁₀"),
         translate("Cases", "Text"),
         translate("Cases", "Examined by"),
         translate("Cases", "Second person"),

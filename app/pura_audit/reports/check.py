@@ -155,7 +155,7 @@ class CheckingDialog(PlainDialog, Generic[C]):
         passed = [one for one in checked.checks if one.state == GOOD]
         if passed:
             words = translate(
-                "ReportCheck", "Nothing amiss in {n:plural(one check|{n:count} checks)}"
+                "ReportCheck", "Nothing wrong in {n:plural(one check|{n:count} checks)}"
             )
             fold = Fold(filled(words, n=len(passed)), opened=not others)
             for single in passed:

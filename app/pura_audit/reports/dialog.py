@@ -128,7 +128,7 @@ class FilesGroup(Fold):
     changed = Signal()
 
     def __init__(self) -> None:
-        super().__init__(translate("Report", "Files beside the PDF"))
+        super().__init__(translate("Report", "Files next to the PDF"))
         self.record = QCheckBox(translate("Report", "Record (JSON)"))
         self.tables = QCheckBox(translate("Report", "Bits and tokens (CSV)"))
         self.html = QCheckBox(translate("Report", "The report as a page (HTML)"))
@@ -136,8 +136,8 @@ class FilesGroup(Fold):
         self.annex.setChecked(True)
         words = translate(
             "Report",
-            "Names to whom payloads were issued never stand in the report. The annex holds them; "
-            "the report prints its SHA-256.",
+            "The names of those to whom payloads were issued never appear in the report. "
+            "They are in the annex; the report prints the annex's SHA-256.",
         )
         self._about = label(words, "muted", wrap=True)
         self.lock = QCheckBox(translate("Report", "Encrypt the annex under a passphrase"))
@@ -299,7 +299,7 @@ class SaveLine(QWidget):
             self,
             translate("Report", "Save the report"),
             question,
-            translate("Report", "What stands in them now is lost."),
+            translate("Report", "Their present content is lost."),
             (translate("Report", "Replace"), again),
         )
 
@@ -311,7 +311,7 @@ def saved_words(path: Path, written: WrittenReport) -> str:
     more_files = sum(file.path not in (path, annex) for file in written.files)
     if more_files:
         more = filled(
-            translate("Report", "{n:count} more {n:plural(file stands|files stand)} beside it."),
+            translate("Report", "{n:count} more {n:plural(file is|files are)} next to it."),
             n=more_files,
         )
         words = f"{words} {more}"
@@ -319,7 +319,8 @@ def saved_words(path: Path, written: WrittenReport) -> str:
         apart = filled(
             translate(
                 "Report",
-                "The names are in “{file:text}”, beside it, readable by you only; keep it apart.",
+                "The names are next to it in “{file:text}”, which only you can read; store that"
+                " file separately.",
             ),
             file=annex.name,
         )
@@ -516,7 +517,9 @@ class ReportDialog(PlainDialog):
             return
         dialog = PassphraseDialog(
             translate("Report", "Passphrase of the annex"),
-            translate("Report", "Whoever shall read the names needs it. It is kept nowhere."),
+            translate(
+                "Report", "Anyone who is to read the names needs it. It is not stored anywhere."
+            ),
             translate("Report", "Save the report"),
             self,
             new=True,

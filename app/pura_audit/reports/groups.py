@@ -230,7 +230,7 @@ def remarks_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
     group.add(captions, base, settings, lines)
     remark, standing = group.fields["remark"], group.fields["standing"]
     remark.set_hint(translate("Report", "In a box of its own, apart from the findings"))
-    standing.set_hint(translate("Report", "Stand in each report, with its integrity"))
+    standing.set_hint(translate("Report", "Printed in every report, next to its integrity"))
     return group
 
 

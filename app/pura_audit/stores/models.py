@@ -79,8 +79,8 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         self.licence.setToolTip(
             translate(
                 "Models",
-                "Stands in the list of models. The program does not find it out by itself and "
-                "does not check it.",
+                "It is shown in the list of models. The program neither finds it out by itself "
+                "nor checks it.",
             )
         )
         name_input(self.licence, translate("Models", "Licence of a model to add"))

@@ -231,8 +231,8 @@ class PowerDialog(WorkingDialog):
         )
         words = filled(counted, step=words, n=progress.done, all=progress.total)
         if progress.seconds_left is not None:
-            left = translate("Power", "{said:text}, {time:text} left")
-            words = filled(left, said=words, time=duration(progress.seconds_left))
+            left = translate("Power", "{progress:text}, {time:text} left")
+            words = filled(left, progress=words, time=duration(progress.seconds_left))
         self.say(words)
 
 
@@ -273,7 +273,8 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         )
         self.none.setText(
             translate(
-                "Power", "No tables yet. Measure one, or add one that was measured elsewhere."
+                "Power",
+                "No tables yet. Measure one, or add one that was measured on another computer.",
             )
         )
         self.lay_out(

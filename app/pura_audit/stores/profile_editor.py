@@ -136,9 +136,10 @@ def explain(setting: str) -> str:
         ),
         "chat_template": translate(
             "ProfileEditor",
-            "What stands before the text at the generator, if that is constant: the model's chat "
-            "template, with the word prompt in braces where the user's message goes, and the word "
-            "system in braces for the system prompt. The verifier then reads the text after it.",
+            "What comes before the text at the generator, if it is always the same: the "
+            "model's chat template, with the word prompt in braces in place of the user's "
+            "message, and the word system in braces in place of the system prompt. The "
+            "verifier then reads the text after it.",
         ),
         "system_prompt": translate(
             "ProfileEditor",

@@ -114,8 +114,8 @@ class Card(QFrame):
         layout.setContentsMargins(inner, above, inner, above)
         layout.setSpacing(GRID)
         self.title = label(title, "title")
-        self.aside = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
-        self.head, self.body = row_of(self.title, (self.aside, 1)), column_of()
+        self.side_note = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
+        self.head, self.body = row_of(self.title, (self.side_note, 1)), column_of()
         if title:
             layout.addLayout(self.head)
         layout.addLayout(self.body, 1)
@@ -522,13 +522,13 @@ class Fold(QWidget):
         self.head.setCheckable(True)
         self.head.setCursor(Qt.CursorShape.PointingHandCursor)
         self.head.toggled.connect(self._toggle)
-        self.aside = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
+        self.side_note = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
         self._inside = QWidget()
         self.body = column_of(inside=self._inside)
         self.body.setContentsMargins(0, GRID // 2, 0, GAP)
         line = rule()
         line.setVisible(ruled)
-        head = row_of(self.head, (self.aside, 1), spacing=GAP)
+        head = row_of(self.head, (self.side_note, 1), spacing=GAP)
         column_of(head, self._inside, line, spacing=GRID // 2, inside=self)
         self.head.setChecked(opened)
         self._toggle(opened)
@@ -549,7 +549,7 @@ class Fold(QWidget):
 
     def tell(self, words: str) -> None:
         """Say in a few words what is in it."""
-        self.aside.setText(words)
+        self.side_note.setText(words)
         self._name()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -574,5 +574,5 @@ class Fold(QWidget):
             if self.head.isChecked()
             else (translate("Report", "folded"))
         )
-        parts = (self._title, self.aside.text(), opened)
+        parts = (self._title, self.side_note.text(), opened)
         self.head.setAccessibleName(", ".join(part for part in parts if part))

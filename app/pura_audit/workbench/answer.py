@@ -218,7 +218,7 @@ def _tips(item: Item) -> dict[str, str]:
     if at is None:
         save = translate("Steps", "Save the finding to a case")
     else:
-        words = translate("Steps", "In the case “{case:text}”; press to file it elsewhere")
+        words = translate("Steps", "In the case “{case:text}”; press to file it in another case")
         save = filled(words, case=at.name or "–")
     if at is not None and at.review:
         by = (

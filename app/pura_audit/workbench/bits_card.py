@@ -376,14 +376,14 @@ class BitsCard(PlotCard):
         self._bars.update()
         audit = self._selection.audit
         if audit is None:
-            self.aside.setText("")
+            self.side_note.setText("")
         elif self._selection.bit is not None:
-            self.aside.setText(self.describe(self._selection.bit))
+            self.side_note.setText(self.describe(self._selection.bit))
         elif self._selection.mark is not None:
             words = translate("Bits", "mark {n:text} · evidence for 1 or 0, log₁₀")
-            self.aside.setText(filled(words, n=self._selection.mark + 1))
+            self.side_note.setText(filled(words, n=self._selection.mark + 1))
         else:
-            self.aside.setText(translate("Bits", "evidence for 1 or 0, log₁₀"))
+            self.side_note.setText(translate("Bits", "evidence for 1 or 0, log₁₀"))
         self.redescribe()
 
     # Moving

@@ -243,7 +243,7 @@ class CourseCard(PlotCard):
         else:
             here = self._looks[-1] if self.following else None
         words = translate("Course", "{value:text} at token {n:text}")
-        self.aside.setText(filled(words, n=here[0], value=signed(here[1], 1)) if here else "")
+        self.side_note.setText(filled(words, n=here[0], value=signed(here[1], 1)) if here else "")
         self.redescribe()
 
     def _step(self, direction: int) -> None:
@@ -285,7 +285,7 @@ class CourseCard(PlotCard):
             words = translate(
                 "Course", "Evidence of the text as far as it has been read, in log₁₀: {value:text}."
             )
-            return filled(words, value=self.aside.text())
+            return filled(words, value=self.side_note.text())
         if audit is None or self._values.size < 2:
             return why_empty(audit)
         words = translate(

@@ -69,7 +69,7 @@ def parts(audit: Audit, next_step: str = "") -> list[Part]:
     made = [
         Part(title="", lines=(" ".join(said(found.answer, tongue)), *said(found.caveat, tongue))),
         Part(title=translate("Dialog", "For whom, when"), lines=whom),
-        Part(title=translate("Dialog", "Beside it"), lines=tuple(said(found.beside, tongue))),
+        Part(title=translate("Dialog", "In addition"), lines=tuple(said(found.beside, tongue))),
         Part(
             title=translate("Dialog", "What it rests on"),
             lines=("\n".join(_ground(audit, tongue)),),
@@ -291,9 +291,11 @@ class CompareDialog(PlainDialog):
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         for choice in (self.first, self.second):
             form.addRow(choice.accessibleName(), choice)
-        self.beside = plain_button(translate("Compare", "Texts side by side …"), self._ask_texts)
-        self.beside.setEnabled(bool(self._audits))
-        foot = button_row(close_button(self, enter=True), left=[self.beside])
+        self.side_by_side = plain_button(
+            translate("Compare", "Texts side by side …"), self._ask_texts
+        )
+        self.side_by_side.setEnabled(bool(self._audits))
+        foot = button_row(close_button(self, enter=True), left=[self.side_by_side])
         add_parts(layout, form, self.words, (self.table, 1), foot)
         for choice in (self.first, self.second):
             choice.currentIndexChanged.connect(lambda _index: self.show_lines())

@@ -43,7 +43,7 @@ from pura_audit.workbench.opening import texts_of
 from pura_audit.workbench.placement import Placement, WorkView
 from pura_audit.workbench.questions import begin_audits, closing_question, unlocked
 from pura_audit.workbench.queue_view import QueueView
-from pura_audit.workbench.results_view import PileView
+from pura_audit.workbench.results_view import ResultsView
 from pura_audit.workbench.setup import SetupActs, ask_bundle
 from pura_audit.workbench.state_views import EmptyView
 
@@ -77,7 +77,7 @@ class MainWindow(QMainWindow):
         session, theme = self.session, self.theme
         self.header = Header(session, theme)
         self.queue = QueueView(session, theme)
-        self.pile = PileView(session, theme)
+        self.results = ResultsView(session, theme)
         self.work = WorkView(self.selection, theme)
         self.evidence = EvidenceColumn(self.selection, theme)
         self.empty = EmptyView()
@@ -110,7 +110,7 @@ class MainWindow(QMainWindow):
         self.header.row.addWidget(menu)
         self.columns.setHandleWidth(GAP)
         self.columns.setChildrenCollapsible(False)
-        results = QWidget()
+        right = QWidget()
         self.inner.setHandleWidth(GAP)
         self.inner.setChildrenCollapsible(False)
         self.inner.addWidget(self.work)
@@ -120,14 +120,14 @@ class MainWindow(QMainWindow):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.inner)
-        row_of(self._stack, inside=results).setContentsMargins(0, GAP, GAP, GAP)
+        row_of(self._stack, inside=right).setContentsMargins(0, GAP, GAP, GAP)
         self.columns.addWidget(self.queue)
-        self.columns.addWidget(results)
+        self.columns.addWidget(right)
         self.columns.setStretchFactor(0, 0)
         self.columns.setStretchFactor(1, 1)
         self._places = QStackedWidget()
         self._places.addWidget(self.columns)
-        self._places.addWidget(self.pile)
+        self._places.addWidget(self.results)
         middle = QWidget()
         column_of(self.header, (self._places, 1), self.status, spacing=0, inside=middle)
         self.setCentralWidget(middle)
@@ -161,11 +161,11 @@ class MainWindow(QMainWindow):
         self.queue.drop.open_wanted.connect(self.open_files)
         self.queue.fold.clicked.connect(self.placement.toggle_queue)
         self.queue.audit_wanted.connect(self.audit_items)
-        self.queue.table.clicked.connect(self.toggle_pile)
-        self.pile.audit_wanted.connect(self.audit_items)
-        self.pile.item_wanted.connect(self.show_document)
-        self.pile.report_wanted.connect(lambda items: opening.report_items(self, items))
-        self.pile.noticed.connect(self.status.say)
+        self.queue.table.clicked.connect(self.toggle_results)
+        self.results.audit_wanted.connect(self.audit_items)
+        self.results.item_wanted.connect(self.show_document)
+        self.results.report_wanted.connect(lambda items: opening.report_items(self, items))
+        self.results.noticed.connect(self.status.say)
         self.empty.open.clicked.connect(self.open_files)
         self.empty.paste.clicked.connect(self.paste)
         self.empty.sample.clicked.connect(session.texts.add_sample)
@@ -216,7 +216,11 @@ class MainWindow(QMainWindow):
         """
         self.session.settings.update(language=name)
         i18n.set_language(name or None)
-        pile, queue, in_table = self.pile, self.queue, self._places.currentWidget() is self.pile
+        results, queue, in_table = (
+            self.results,
+            self.queue,
+            self._places.currentWidget() is self.results,
+        )
         first, _ = self.selection.seen
         self.placement.remember()
         self.menu.deleteLater()
@@ -232,10 +236,10 @@ class MainWindow(QMainWindow):
         if self.selection.token is not None:
             self.selection.shown_from.emit(first)
         self.queue.search.setText(queue.search.text())
-        self.pile.go_on_from(pile)
+        self.results.go_on_from(results)
         (self.empty.open if self.session.texts.current is None else self.queue.list).setFocus()
         if in_table:
-            self.toggle_pile()
+            self.toggle_results()
         self.session.texts.translate_failures()
         self.session.chosen.look_around()
 
@@ -326,7 +330,7 @@ class MainWindow(QMainWindow):
             lambda _: importlib.import_module("pura_audit.reports.dialog"),
             lambda _: None,
             self,
-            aside=True,
+            urgent=True,
         )
 
     def _busy_changed(self, busy: bool) -> None:
@@ -407,21 +411,21 @@ class MainWindow(QMainWindow):
         if self.session.texts.current is not None:
             self.session.texts.remove([self.session.texts.current])
 
-    def toggle_pile(self) -> None:
+    def toggle_results(self) -> None:
         """Show all texts as a table, or the one on screen again."""
-        if self._places.currentWidget() is self.pile:
+        if self._places.currentWidget() is self.results:
             self._places.setCurrentWidget(self.columns)
             self.queue.list.setFocus()
         else:
-            self._places.setCurrentWidget(self.pile)
-            self.pile.show_item(self.session.texts.current)
-            self.pile.table.setFocus()
+            self._places.setCurrentWidget(self.results)
+            self.results.show_item(self.session.texts.current)
+            self.results.table.setFocus()
 
     def show_document(self, item: Item) -> None:
         """Bring a text on screen."""
         self.session.texts.show(item)
-        if self._places.currentWidget() is self.pile:
-            self.toggle_pile()
+        if self._places.currentWidget() is self.results:
+            self.toggle_results()
 
     def zoom(self, by: int) -> None:
         """Make the text larger or smaller; 0 is the usual size."""

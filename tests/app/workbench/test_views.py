@@ -70,7 +70,7 @@ def test_selecting_a_bit_lights_the_tokens_that_read_it(shown_window: Any, audit
     }
     assert set(window.selection.readers().tolist()) == expected
     assert expected
-    assert "Position 4" in window.evidence.bits.aside.text()
+    assert "Position 4" in window.evidence.bits.side_note.text()
 
 
 def test_arrow_keys_move_the_token_and_the_bit(shown_window: Any, audit: Audit) -> None:
@@ -397,7 +397,7 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
     assert "L at least 1,000,000" in rows[0].accessibleName()
     bits = window.evidence.bits
     shown = bits.table()[1]
-    assert bits.aside.text().startswith("mark 1")
+    assert bits.side_note.text().startswith("mark 1")
     rows[1].click()
     assert window.selection.token == several.marks[1].passages[0].first_token
     assert bits.table()[1] != shown
@@ -475,7 +475,7 @@ def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(
 def test_one_mark_looks_as_ever(shown_window: Any) -> None:
     assert not shown_window.work.answer.marks.isVisible()
     assert shown_window.selection.mark is None
-    assert "mark" not in shown_window.evidence.bits.aside.text()
+    assert "mark" not in shown_window.evidence.bits.side_note.text()
 
 
 def test_the_curve_grows_while_a_long_text_is_read(
@@ -489,7 +489,7 @@ def test_the_curve_grows_while_a_long_text_is_read(
     item = window.session.texts.current
     qtbot.waitUntil(lambda: len(item.looks) == 2)
     assert course.following
-    assert course.aside.text() == "+2.2 at token 8000"
+    assert course.side_note.text() == "+2.2 at token 8000"
     assert course._curve.getData()[0].tolist() == [0, 4_000, 8_000]
     assert course.threshold() == window.session.chosen.catalogue.policy.t_found
     assert course.table()[1] == [("4000", "−1.50"), ("8000", "+2.25")]
@@ -511,7 +511,7 @@ def test_what_was_not_read_is_grey_and_said(window: Any, audit: Audit) -> None:
     window.session.texts.add_audit(dataclasses.replace(early, text=audit.text + rest))
     QApplication.processEvents()
     view = window.work.text.view
-    assert f"{size} of {3 * size} tokens read" in window.work.text.aside.text()
+    assert f"{size} of {3 * size} tokens read" in window.work.text.side_note.text()
     end = len(audit.text)
     assert view._signs(end - 5, end) == []
     muted = window.theme.colour("muted")

@@ -137,10 +137,10 @@ class PositionsCard(PlotCard):
 class SweepCard(PlotCard):
     """How much of the payload comes out right, over how much of the text was changed."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme) -> None:
         self.tries: Sequence[Try] = ()
         title = translate("Stress", "Payload bits right, over tokens changed")
-        super().__init__(title, theme, parent)
+        super().__init__(title, theme)
         self.plot = Plot(theme)
         self._lines = (pg.PlotDataItem(), pg.PlotDataItem())
         for line in self._lines:

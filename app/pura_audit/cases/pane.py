@@ -201,8 +201,8 @@ class CasePane(Card):
 
     wanted = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent, inner=GAP)
+    def __init__(self) -> None:
+        super().__init__(inner=GAP)
         self.shown: Shown | None = None
         self.name = ElidedLabel()
         self.name.setProperty("role", "answer")

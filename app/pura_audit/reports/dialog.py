@@ -200,8 +200,8 @@ class SaveLine(QWidget):
     failed = Signal(object)
     busy_changed = Signal()
 
-    def __init__(self, queue: JobQueue, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, queue: JobQueue) -> None:
+        super().__init__()
         self._queue = queue
         self._saving: Job | None = None
         self.question: QMessageBox | None = None

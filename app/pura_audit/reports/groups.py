@@ -332,8 +332,8 @@ class RedactionView(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.text = ""
         self.ranges: Ranges = ()
         self._before: list[Ranges] = []

@@ -59,8 +59,8 @@ class PagesView(QAbstractScrollArea):
     page_changed = Signal()
     wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.page = self.pages = 0
         self._size = QSizeF(595, 842)
         self._fit = WIDTH

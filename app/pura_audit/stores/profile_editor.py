@@ -237,8 +237,8 @@ class FieldsTable(QWidget):
 
     changed = Signal()
 
-    def __init__(self, fields: Sequence[Field], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, fields: Sequence[Field]) -> None:
+        super().__init__()
         self.table = QTableWidget(0, 5)
         self.table.setAccessibleName(translate("ProfileEditor", "Fields of the payload"))
         self.table.setHorizontalHeaderLabels(

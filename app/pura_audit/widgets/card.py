@@ -363,8 +363,8 @@ class DropZone(QFrame):
 
     open_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("dropzone")
         self.setAccessibleName(translate("Drop", "Drop files or a folder here"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -513,9 +513,8 @@ class Fold(QWidget):
         *,
         opened: bool = False,
         ruled: bool = True,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._title = title
         self.head = push_button(title, role="fold")
         self.head.setAutoDefault(False)

@@ -253,8 +253,8 @@ class AnswerView(ScrollCard):
     step_wanted = Signal(str)
     resized = Signal()
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent, widest=MAX_WIDTH, below=12)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__(widest=MAX_WIDTH, below=12)
         self.audit: Audit | None = None
         self._note = ""
         self.heading = label("", "answer", wrap=True)

@@ -279,12 +279,12 @@ class LegendKey(QWidget):
 class BitsCard(PlotCard):
     """Why: what each bit rests on."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, selection: Selection, theme: Theme) -> None:
         self._selection = selection
         self._lanes = Lanes((), (), ("",), 1.0)
         self._scale = 0.0
         self._shown: tuple[BitEvidence, ...] = ()
-        super().__init__(translate("Bits", "Bits"), theme, parent)
+        super().__init__(translate("Bits", "Bits"), theme)
         self.plot = Plot(theme)
         self.plot.setMouseTracking(True)
         self.plot.hovered.connect(self._tell_bit)

@@ -81,13 +81,13 @@ class PassageStrip(pg.GraphicsObject):
 class CourseCard(PlotCard):
     """Why: where in the text the evidence comes from."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, selection: Selection, theme: Theme) -> None:
         self._selection = selection
         self._values = np.empty(0)
         self._looks: tuple[tuple[int, float], ...] = ()
         self._tokens = 0
         self._level: float | None = None
-        super().__init__(translate("Course", "Evidence along the text"), theme, parent)
+        super().__init__(translate("Course", "Evidence along the text"), theme)
         words = translate("Course", "Only what is on screen of the text")
         self.zoom = IconButton(theme, "zoom", words)
         self.zoom.setCheckable(True)
@@ -362,8 +362,8 @@ class EvidenceColumn(QSplitter):
 
     filled_changed = Signal()
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Vertical, parent)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__(Qt.Orientation.Vertical)
         self.token = TokenCard(selection, theme)
         self.bits = BitsCard(selection, theme)
         self.course = CourseCard(selection, theme)

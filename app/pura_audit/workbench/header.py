@@ -34,8 +34,8 @@ TIGHT = 1180  # below this width the brand and the shortcut give way
 class Header(QWidget):
     """Top of the window: what is chosen, where it is read, and the main button."""
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
         self.setObjectName("header")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(HEIGHT)
@@ -224,8 +224,8 @@ STAY_MS = 8000
 class StatusLine(QWidget):
     """Foot of the window."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.setObjectName("statusline")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(STATUS_HEIGHT)

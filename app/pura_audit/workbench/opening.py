@@ -146,9 +146,9 @@ def _more_keys() -> list[tuple[str, str]]:
 
 def show_about(host: Host) -> QDialog:
     """Show every version."""
-    from pura_audit.workbench.guide import AboutDialog
+    from pura_audit.workbench.guide import about_dialog
 
-    return opened(AboutDialog(host.session, host.frame))
+    return opened(about_dialog(host.session, host.frame))
 
 
 def show_log(host: Host) -> None:
@@ -480,12 +480,12 @@ def show_reading(host: Host) -> QDialog | None:
 def show_details(host: Host) -> QDialog | None:
     """Show the finding in full: its first page, and what it rests on behind headings."""
     from pura_audit.workbench.answer import next_words
-    from pura_audit.workbench.details import DetailsDialog
+    from pura_audit.workbench.details import details_dialog
 
     audit, item = host.selection.audit, host.session.texts.current
     if audit is None or item is None:
         return None
-    return opened(DetailsDialog(audit, host.theme, next_words(item), host.frame))
+    return opened(details_dialog(audit, host.theme, next_words(item), host.frame))
 
 
 def show_candidates(host: Host) -> QDialog | None:

@@ -27,8 +27,8 @@ SHARE = 0.56  # of the height that the answer may take
 class WorkView(QWidget):
     """Shows one row of the queue: its answer or what became of it, and its text."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__()
         self.answer = AnswerView(selection, theme)
         self.ready, self.busy, self.error = ReadyView(), BusyView(), ErrorView()
         self.stack = QStackedWidget()

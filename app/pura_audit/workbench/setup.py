@@ -70,8 +70,8 @@ class SetupView(QFrame):
 
     complete = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.key = SetupRow(
             translate("Setup", "Key"),
             translate("Setup", "Create a key …"),

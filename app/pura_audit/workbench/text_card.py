@@ -179,8 +179,8 @@ class FindBar(QWidget):
 class TextCard(Card):
     """Where it shows."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(translate("Text", "Text"), parent)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__(translate("Text", "Text"))
         self._shaded = False
         self.view = TextView(selection, theme)
         self.view.setMinimumHeight(LINES)

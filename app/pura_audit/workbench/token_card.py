@@ -45,8 +45,8 @@ class Ring(QWidget):
 
     moved = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._facts: TokenFacts | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -358,8 +358,8 @@ def _positions(facts: TokenFacts) -> str:
 class TokenCard(PlotCard):
     """Why: what one token says."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(translate("Ring", "Token"), theme, parent)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__(translate("Ring", "Token"), theme)
         self._selection = selection
         self._facts: TokenFacts | None = None
         self.ring = Ring(theme)

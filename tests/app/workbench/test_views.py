@@ -28,6 +28,7 @@ from pura_audit.session.selection import course, token_facts
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import mark_pen
 from pura_audit.widgets import text_layout
+from pura_audit.widgets.card import Fold
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 from pura_audit.workbench import opening
 from pura_audit.workbench.answer import grouped
@@ -545,9 +546,10 @@ def test_details_have_the_structure_of_a_first_page(
     rests = page[page.index("What it rests on") + 1].splitlines()
     assert rests[0] == f"Text: {audit.input.name}, SHA-256 {audit.input.sha256}"
     assert rests[1] == "Key: Test"
-    titles = [fold.head.text() for fold in dialog.folds]
+    folds = dialog.findChildren(Fold)
+    titles = [fold.head.text() for fold in folds]
     assert titles[-2:] == ["Measured with", "Steps"]
-    for fold in dialog.folds:  # the facts stand behind headings
+    for fold in folds:  # the facts stand behind headings
         lines = [line for line in fold.findChildren(QLabel) if line.text()]
         assert not any(line.isVisible() for line in lines)
         fold.head.click()

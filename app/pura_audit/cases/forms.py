@@ -38,7 +38,15 @@ from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.keeper import PAUSE_MS, Cases
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, Scrolled, clear_layout, label, progress_bar, row_of
+from pura_audit.widgets.card import (
+    Card,
+    Scrolled,
+    add_parts,
+    clear_layout,
+    label,
+    progress_bar,
+    row_of,
+)
 from pura_audit.widgets.check_list import check_card, check_list
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
@@ -103,8 +111,7 @@ class AskDialog(FittedDialog):
         self.ok = main_button(action, self._give, enter=not grave)
         cancel = cancel_button(self)
         cancel.setDefault(grave)
-        layout.addStretch(1)
-        layout.addLayout(button_row(cancel, self.ok))
+        add_parts(layout, None, button_row(cancel, self.ok))
         self._check()
         self.fields[0].widget.setFocus()
 
@@ -163,10 +170,7 @@ class EventDialog(AskDialog):
             lambda: None,
         )
         self.details, self.handed, self.taken, self.digest = self.fields
-        for widget in (field, self.details):
-            layout.addWidget(widget)
-        layout.addLayout(pair(self.handed, self.taken))
-        layout.addWidget(self.digest)
+        add_parts(layout, field, self.details, pair(self.handed, self.taken), self.digest)
 
     def answer(self) -> dict[str, str]:
         """Return what happened."""
@@ -222,8 +226,7 @@ class ReviewDialog(TriedDialog):
             parts.addWidget(field)
             field.edited.connect(self.check)
         parts.addStretch(1)
-        layout.addWidget(Scrolled(parts), 1)
-        layout.addWidget(self.words)
+        add_parts(layout, (Scrolled(parts), 1), self.words)
         cancel = cancel_button(self, enter=False)
         layout.addLayout(button_row(cancel, self.dispute, self.confirm))
         self._bring_back()
@@ -384,11 +387,10 @@ class SaveDialog(TriedDialog):
             )
         )
         self.all.setVisible(count > 0)
-        parts.addWidget(self.all)
-        parts.addStretch(1)
-        layout.addWidget(Scrolled(parts), 1)
-        layout.addWidget(self.words)
-        layout.addLayout(button_row(cancel_button(self), self.save))
+        add_parts(parts, self.all, None)
+        add_parts(
+            layout, (Scrolled(parts), 1), self.words, button_row(cancel_button(self), self.save)
+        )
 
     def _modes(self) -> QVBoxLayout:
         column = QVBoxLayout()
@@ -496,14 +498,9 @@ class CheckDialog(PlainDialog):
         layout = dialog_column(self, title)
         row = row_of((self.head, 1))
         bottom = QVBoxLayout()
-        bottom.addStretch(1)
-        bottom.addWidget(self.again)
+        add_parts(bottom, None, self.again)
         row.addLayout(bottom)
-        layout.addLayout(row)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.words)
-        layout.addWidget(self.area, 1)
-        layout.addLayout(button_row(close_button(self)))
+        add_parts(layout, row, self.bar, self.words, (self.area, 1), button_row(close_button(self)))
         self.check()
 
     def check(self) -> None:

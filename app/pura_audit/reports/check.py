@@ -22,6 +22,7 @@ from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import (
     Card,
     Fold,
+    add_parts,
     clear_layout,
     dropped_paths,
     label,
@@ -223,10 +224,13 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         )
         for button, name in ((self.choose, self.file), (self.add_trust, self.trusted)):
             layout.addLayout(row_of(button, (name, 1), spacing=GAP))
-        layout.addLayout(button_row(self.stop, self.start, left=(self.again,)))
-        layout.addWidget(self.bar)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.area, 1)
+        add_parts(
+            layout,
+            button_row(self.stop, self.start, left=(self.again,)),
+            self.bar,
+            self.summary,
+            (self.area, 1),
+        )
         left = (self.copy_button, self.show_audits)
         layout.addLayout(button_row(close_button(self), left=left))
 
@@ -339,11 +343,14 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         form.addWidget(self.add_text, 2, 0)
         form.addWidget(self.text, 2, 1)
         form.addWidget(self.on_screen, 2, 2)
-        layout.addLayout(form)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.statement)
-        layout.addWidget(self.area, 1)
-        layout.addLayout(button_row(close_button(self), left=(self.copy_button,)))
+        add_parts(
+            layout,
+            form,
+            self.summary,
+            self.statement,
+            (self.area, 1),
+            button_row(close_button(self), left=(self.copy_button,)),
+        )
 
     def _refresh(self) -> None:
         super()._refresh()

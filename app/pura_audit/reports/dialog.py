@@ -40,7 +40,7 @@ from pura_audit.session.keeper import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID, PADDING
-from pura_audit.widgets.card import Fold, label, progress_bar, row_of
+from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
@@ -213,8 +213,7 @@ class SaveLine(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID // 2)
-        layout.addWidget(self.words)
-        layout.addLayout(row_of((self.bar, 1), self.stop, None))
+        add_parts(layout, self.words, row_of((self.bar, 1), self.stop, None))
         self._show()
 
     @property

@@ -32,7 +32,7 @@ from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import ElidedLabel, FlowLayout, Fold, label
+from pura_audit.widgets.card import ElidedLabel, FlowLayout, Fold, add_parts, label
 from pura_audit.widgets.form_dialog import (
     LabelledField,
     Words,
@@ -86,8 +86,7 @@ class AuditsGroup(FormGroup):
         self.list.setFixedHeight(_ROW * max(1, min(len(self._audits), _ROWS)) + 8)
         self.list.itemChanged.connect(lambda _: self._changed())
         self.wrong = label("", "attention", wrap=True)
-        self.body.addWidget(self.list)
-        self.body.addWidget(self.wrong)
+        add_parts(self.body, self.list, self.wrong)
         self._changed()
 
     def chosen(self) -> tuple[Audit, ...]:
@@ -272,12 +271,9 @@ class LayoutGroup(FormGroup):
         inside = QHBoxLayout(row)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.setSpacing(GRID)
-        inside.addWidget(self.logo_name, 1)
-        for button in (self.choose, self.drop):
-            inside.addWidget(button)
+        add_parts(inside, (self.logo_name, 1), self.choose, self.drop)
         self.logo_field = LabelledField(translate("Report", "Logo (PNG or SVG)"), row)
-        self.body.addLayout(pair(first, second))
-        self.body.addWidget(self.logo_field)
+        add_parts(self.body, pair(first, second), self.logo_field)
         self._changed()
 
     def take_logo(self, path: Path | None) -> None:

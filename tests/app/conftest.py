@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import re
 import threading
@@ -27,10 +26,10 @@ from pura.extract.local import local_evidence
 from pura.keys import Place, State
 from pura.model.device import Device
 from pura.model.folder import InstalledModel
+from pura.record import json_io
 from pura.record.audit import Audit, Sentence
 from pura.record.evidence import (
     BitEvidence,
-    EvidenceFacts,
     MarkFacts,
     PayloadFacts,
     StepEvidence,
@@ -38,12 +37,8 @@ from pura.record.evidence import (
 )
 from pura.record.naming import CandidateFacts, Passage
 from pura.record.surroundings import (
-    DeviceFacts,
     InputFacts,
     KeyFacts,
-    ModelFacts,
-    PromptFacts,
-    StepReport,
 )
 from pura.scheme import Profile, SecretKey, schedule
 from pura.usecases.audits import Audited, Setup, UnreadFile
@@ -58,6 +53,10 @@ from pura_audit.session.choices import (
     ProfileChoice,
 )
 from pura_audit.workbench.main_window import MainWindow
+
+OLD = json_io.from_json(
+    (Path(__file__).parents[1] / "data" / "v0.1.0" / "record.json").read_text(encoding="utf-8")
+)
 
 
 def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "mark") -> Audit:
@@ -81,26 +80,14 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
         n = profile.codeword_length
         bits = _bits(rng.normal(0, 20, n), rng.integers(0, 4, n), rng.integers(0, 2, n), profile)
         payload = "01" * (profile.payload_bits // 2)
-    passages = (
-        (Passage(first_token=0, last_token=size - 1, start=0, end=len(text)),)
-        if verdict == "mark"
-        else ()
-    )
-    mark = Sentence(
-        key="outcome.mark",
-        values={
-            "rule": "default/1",
-            "one_in": 1_000_000,
-            "capped": 1,
-            "lr": 1e6,
-            "word": "extremely strong",
-        },
-    )
-    none = Sentence(key="outcome.insufficient-not-measured", values={"n": len(plan)})
-    found_mark = verdict == "mark"
-    return Audit(
+    mark = verdict == "mark"
+    outcome = Sentence(key="outcome.insufficient-not-measured", values={"n": len(plan)})
+    held = KeyFacts(fingerprint=key.fingerprint, label="Test")
+    whole = Passage(first_token=0, last_token=size - 1, start=0, end=len(text))
+    weighed = ((payload, 0.995), (payload[::-1], 0.005))
+    return replace(
+        OLD,
         id="0" * 32,
-        created="2026-11-21T00:00:00+00:00",
         input=InputFacts(
             name="memo.txt",
             sha256="0" * 64,
@@ -109,21 +96,10 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
             tokens=size,
         ),
         text=text,
-        prompt=PromptFacts(),
-        key=KeyFacts(fingerprint=key.fingerprint, label="Test"),
-        keys=(KeyFacts(fingerprint=key.fingerprint, label="Test"),),
+        key=held,
+        keys=(held,),
         profile=profile,
-        model=ModelFacts(
-            name="tiny",
-            fingerprint="a" * 16,
-            tokenizer="b" * 16,
-            architecture="Tiny",
-            parameters=1,
-            vocab_size=profile.vocab_size,
-            context_length=64,
-            weights="safetensors",
-        ),
-        device=DeviceFacts(kind="cpu", name="Test", dtype="float32", reason="Test."),
+        model=replace(OLD.model, name="tiny", vocab_size=profile.vocab_size),
         tokens=TokenEvidence(
             ids=ids,
             spans=spans,
@@ -143,33 +119,23 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
         ),
         bits=bits,
         decoded=PayloadFacts(bits=payload, posterior=np.ones(len(payload)), repaired=1),
-        decoder="exact",
-        candidates=(
-            CandidateFacts(bits=payload, posterior=0.995),
-            CandidateFacts(bits=payload[::-1], posterior=0.005),
-        ),
-        evidence=EvidenceFacts(
-            log10_e=12.0 if found_mark else 0.1,
-            p_bound=1e-6,
-            p_redraw=0.001,
-            draws=999,
-            seed=1,
-            scale_word="extremely strong" if found_mark else "no useful support either way",
+        candidates=tuple(CandidateFacts(bits=word, posterior=w) for word, w in weighed),
+        evidence=replace(
+            OLD.evidence,
+            log10_e=12.0 if mark else 0.1,
+            scale_word="extremely strong" if mark else "no useful support either way",
             power=None,
-            keys_tried=1,
             usable=len(plan),
             needed=None,
-            lr_capped=1e6 if found_mark else 1.2,
-            capped=found_mark,
+            lr_capped=1e6 if mark else 1.2,
+            capped=mark,
         ),
         verdict=verdict,
-        sentences=(mark if found_mark else none, Sentence(key="note.n1")),
+        sentences=(OLD.sentences[0] if mark else outcome, Sentence(key="note.n1")),
         cautions=(Sentence(key="caution.prompt-unknown"),),
-        passages=passages,
+        passages=(whole,) if mark else (),
+        variants=(),
         register=None,
-        policy={"t_found": 6.0},
-        log=tuple(StepReport(number=i, name="step", done=True) for i in range(1, 13)),
-        versions={},
     )
 
 
@@ -367,34 +333,45 @@ def paths() -> Paths:
 
 
 @pytest.fixture
-def window(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[MainWindow]:
-    made = application.make_window(paths, engine=engine, theme="light")
-    made.session.settings.update(begin_audits=False)  # a test that drops a text has it as it came
-    qtbot.addWidget(made)
-    made.resize(1440, 900)  # the screen of the tests is smaller than that
-    made.show()
-    qtbot.keyRelease(made, Qt.Key.Key_Control)  # else one of a test before counts as held
-    qtbot.waitUntil(lambda: made.session.chosen.ready and made.session.chosen.device is not None)
-    yield made
+def start(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[Any]:
+    """Opens the window of the user, once more each time; what was opened is closed at the end."""
+    made: list[MainWindow] = []
+
+    def start(size: tuple[int, int] = (1440, 900), **settings: Any) -> MainWindow:
+        if settings:
+            SettingsFile(paths.config).update(**settings)
+        window = application.make_window(paths, engine=engine, theme="light")
+        made.append(window)
+        qtbot.addWidget(window)
+        window.resize(*size)  # larger than the screen of the tests
+        window.show()
+        qtbot.waitUntil(
+            lambda: None not in (window.session.chosen.catalogue, window.session.chosen.device)
+        )
+        return window
+
+    yield start
     engine.gate.set()
-    made.session.close()
+    for window in made:
+        window.session.close()
+    set_language("en")
 
 
 @pytest.fixture
-def german(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[MainWindow]:
+def window(start: Any, qtbot: Any) -> MainWindow:
+    made: MainWindow = start()
+    made.session.settings.update(begin_audits=False)  # a test that drops a text has it as it came
+    qtbot.keyRelease(made, Qt.Key.Key_Control)  # else one of a test before counts as held
+    qtbot.waitUntil(lambda: made.session.chosen.ready)
+    return made
+
+
+@pytest.fixture
+def german(start: Any) -> MainWindow:
     """The window in German, whose words are longer."""
-    SettingsFile(paths.config).update(language="de")
-    made = application.make_window(paths, engine=engine, theme="light")
+    made: MainWindow = start(language="de")
     made.session.settings.update(begin_audits=False)
-    qtbot.addWidget(made)
-    made.show()
-    qtbot.waitUntil(
-        lambda: made.session.chosen.catalogue is not None and made.session.chosen.device is not None
-    )
-    yield made
-    engine.gate.set()
-    made.session.close()
-    set_language("en")
+    return made
 
 
 @pytest.fixture
@@ -410,25 +387,16 @@ def several(audit: Audit) -> Audit:
     marks = []
     for number, first in enumerate((0, size // 4, size // 2)):
         last = first + size // 5
-        place = Passage(
-            first_token=first,
-            last_token=last,
-            start=int(audit.tokens.spans[first, 0]),
-            end=int(audit.tokens.spans[last, 1]),
-        )
+        start, end = int(audit.tokens.spans[first, 0]), int(audit.tokens.spans[last, 1])
+        bits = format(number * 77_777_777, f"0{audit.profile.payload_bits}b")
         marks.append(
             MarkFacts(
                 key=keys[number == 2].fingerprint,
-                bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
+                bits=bits,
                 fields=(),
-                passages=(place,),
+                passages=(Passage(first_token=first, last_token=last, start=start, end=end),),
                 share=0.2,
-                candidates=(
-                    CandidateFacts(
-                        bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
-                        posterior=(1.0, 0.6, 0.995)[number],
-                    ),
-                ),
+                candidates=(CandidateFacts(bits=bits, posterior=(1.0, 0.6, 0.995)[number]),),
                 own_log10_e=12.0 - number,
             )
         )
@@ -438,26 +406,3 @@ def several(audit: Audit) -> Audit:
 @pytest.fixture
 def audit_factory() -> Callable[..., Audit]:
     return make_audit
-
-
-@pytest.fixture
-def every_dialog() -> Callable[[Any], dict[str, Callable[[], Any]]]:
-    """Takes the window; returns what opens each of its dialogs, by name."""
-    opened: Callable[[Any], dict[str, Callable[[], Any]]] = _beside("every_dialog").opened_dialogs
-    return opened
-
-
-@pytest.fixture
-def faults() -> Callable[[Any], list[str]]:
-    """Takes a widget; names what is cut in it, or overlaps."""
-    found: Callable[[Any], list[str]] = _beside("room").faults
-    return found
-
-
-def _beside(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -25,6 +25,8 @@ from PySide6.QtWidgets import (
     QToolButton,
     QWidget,
 )
+from tests.app.every_dialog import opened_dialogs
+from tests.app.room import faults
 
 from pura.record.audit import Audit
 from pura_audit.session.queue_model import ItemState
@@ -172,8 +174,6 @@ def plain_dialogs() -> Iterator[None]:
 def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
     german: Any,
     audit: Audit,
-    every_dialog: Any,
-    faults: Any,
     qtbot: Any,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -181,7 +181,7 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
     monkeypatch.chdir(tmp_path)  # a file dialog lists nothing: its ring is not a chosen row
     german.session.texts.add_audit(audit)
     tight: list[str] = []
-    for name, act in every_dialog(german).items():
+    for name, act in opened_dialogs(german).items():
         dialog = act()
         assert dialog is not None, name
         QApplication.processEvents()

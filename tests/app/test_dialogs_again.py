@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QTabWidget,
 )
 from shiboken6 import isValid
+from tests.app.every_dialog import opened_dialogs
 
 from pura.record.audit import Audit
 
@@ -54,12 +55,10 @@ def use(dialog: QDialog) -> None:
 
 @pytest.mark.slow
 @pytest.mark.weekly
-def test_every_dialog_again_and_again(
-    window: Any, audit: Audit, every_dialog: Any, qtbot: Any
-) -> None:
+def test_every_dialog_again_and_again(window: Any, audit: Audit, qtbot: Any) -> None:
     window.session.texts.add_audit(audit)
     for _ in range(ROUNDS):
-        for name, act in every_dialog(window).items():
+        for name, act in opened_dialogs(window).items():
             dialog = act()
             assert dialog is not None, name
             QApplication.processEvents()

@@ -12,14 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pura.base.paths import Paths, user_paths
 from pura.caselog import CaseLog, list_cases, sign_off
 from pura.caselog.cases import UNFILED
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura_audit import application
 from pura_audit.cases.forms import ReviewDialog
 from pura_audit.session.audits import length
 from pura_audit.session.queue_model import ItemState, status_words
@@ -108,26 +105,6 @@ app.exec()
 """
 
 
-@pytest.fixture
-def again(app: Any, qtbot: Any, engine: Any, paths: Paths) -> Any:
-    """Starts the program once more, in the same folders."""
-    started: list[Any] = []
-
-    def start() -> Any:
-        made = application.make_window(paths, engine=engine, theme="light")
-        qtbot.addWidget(made)
-        made.show()
-        qtbot.waitUntil(
-            lambda: made.session.chosen.ready and made.session.chosen.device is not None
-        )
-        started.append(made)
-        return made
-
-    yield start
-    for made in started:
-        made.session.close()
-
-
 def unfiled() -> Any:
     with CaseLog(user_paths().caselog) as log:
         [case] = [case for case in list_cases(log) if case.name == UNFILED]
@@ -135,7 +112,7 @@ def unfiled() -> Any:
 
 
 def test_a_killed_program_loses_nothing(
-    again: Any, qtbot: Any, tmp_path: Path, text: str, engine: Any
+    start: Any, qtbot: Any, tmp_path: Path, text: str, engine: Any
 ) -> None:
     waiting = tmp_path / "waiting.txt"
     waiting.write_text(text * 3, encoding="utf-8")  # the longest, so that it waits
@@ -151,7 +128,7 @@ def test_a_killed_program_loses_nothing(
         assert child.stdout is not None
         assert child.stdout.readline() == "there\n"
         child.send_signal(signal.SIGKILL)
-    window = again()
+    window = start()
     session = window.session
     qtbot.waitUntil(lambda: len(session.texts.queue.items) == 3)
     finished, running, wait = session.texts.queue.items
@@ -219,14 +196,14 @@ def test_what_was_kept_readable_goes_when_the_settings_ask_for_less(
 
 
 def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(
-    again: Any, qtbot: Any, tmp_path: Path
+    start: Any, qtbot: Any, tmp_path: Path
 ) -> None:
     box = mailbox.mbox(tmp_path / "box.mbox")
     for words in ("The first message.", "The second message."):
         box.add(f"Subject: {words}\nContent-Type: text/plain\n\n{words}\n".encode())
     box.flush()
     box.close()
-    session = again().session
+    session = start().session
     session.texts.add_paths([tmp_path / "box.mbox"])
     qtbot.waitUntil(lambda: len(session.texts.queue.items) == 2)
     for item in session.texts.queue.items:
@@ -234,7 +211,7 @@ def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(
         session.texts.touch(item)
     for _ in range(2):  # nobody looks at it in between
         session.close()
-        window = again()
+        window = start()
         session = window.session
         qtbot.waitUntil(lambda rows=session.texts.queue: len(rows.items) == 2)
     second = session.texts.queue.items[1]
@@ -275,7 +252,7 @@ def test_rows_say_saved_and_reviewed_and_a_filed_finding_leaves_the_unfiled_case
 
 
 def test_texts_are_kept_as_the_settings_say(
-    window: Any, qtbot: Any, text: str, again: Any, paths: Paths
+    window: Any, qtbot: Any, text: str, start: Any, paths: Paths
 ) -> None:
     session = window.session
     session.settings.update(case_text="leave-out")
@@ -296,7 +273,7 @@ def test_texts_are_kept_as_the_settings_say(
     assert not session.drafts.path.exists()
     assert [item.mode for item in unfiled().items] == ["leave-out", "seal"]
     assert text[:40] not in Journal(paths.state).path.read_text(encoding="utf-8")
-    rows = again().session.texts.queue
+    rows = start().session.texts.queue
     qtbot.waitUntil(lambda: len(rows.items) == 3)
     assert rows.items[2].state is ItemState.FAILED  # and says why
     assert "paste it again" in rows.items[2].failure.hint

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
+from tests.app.room import faults
 
 from pura.record.audit import Audit
 from pura.record.naming import Passage
@@ -181,9 +182,7 @@ def test_what_both_have_stands_level_below_what_one_has_more(window: Any, beside
     assert here == there
 
 
-def test_nothing_is_cut_at_any_size_in_german(
-    german: Any, faults: Any, audit: Audit, qtbot: Any
-) -> None:
+def test_nothing_is_cut_at_any_size_in_german(german: Any, audit: Audit, qtbot: Any) -> None:
     german.session.texts.add_text(f"Wie jemand schrieb: {audit.text}", "Brief an die Redaktion")
     german.session.texts.add_audit(audit)
     dialog = opening.show_side_by_side(german)

@@ -67,30 +67,12 @@ def test_generate_then_verify_with_a_known_prompt(
     payload = "010110100111100010101101"
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("The museum opened its doors to visitors on Sunday, and", newline="")
-    key = ["--key-file", marked / "key.txt"]
-    made = pura(
-        "generate",
-        "--prompt-file",
-        prompt,
-        "--payload",
-        payload,
-        "--profile",
-        profile,
-        *key,
-        "--tokens",
-        "60",
-        "--seed",
-        "7",
-        "--ids",
-        ids,
-        "-o",
-        text,
-    )
+    shared = f"--prompt-file {prompt} --profile {profile} --key-file {marked / 'key.txt'}"
+    written = f"--payload {payload} --tokens 60 --seed 7 --ids {ids} -o {text}"
+    made = pura(*f"generate {shared} {written}".split())
     assert made.returncode == 0, made.stderr
     assert len(json.loads(ids.read_text())["ids"]) == 60
-    done = pura(
-        "verify", text, *key, "--profile", profile, "--prompt-file", prompt, "--json", "--full"
-    )
+    done = pura(*f"verify {text} {shared} --json --full".split())
     assert done.returncode == 0, done.stderr
     [row] = rows(done.stdout)
     assert row["decoded"]["bits"] == payload
@@ -108,38 +90,18 @@ def test_what_was_found_and_what_failed_is_saved_to_a_case(
     empty, words, pdf = tmp_path / "empty.txt", tmp_path / "words", tmp_path / "out.pdf"
     empty.write_bytes(b"")
     words.write_text("a quiet passphrase")
-    done = pura(
-        "verify",
-        marked / "00.txt",
-        empty,
-        *options(marked),
-        "--save",
-        "Thesis",
-        "--auditor",
-        "Anna",
-        "--keep-text",
-        "seal",
-        "--text-passphrase-file",
-        words,
-        "--pdf",
-        pdf,
-    )
+    save = f"--save Thesis --auditor Anna --keep-text seal --text-passphrase-file {words}"
+    done = pura("verify", marked / "00.txt", empty, *options(marked), *save.split(), "--pdf", pdf)
     assert done.returncode == 1, done.stderr  # one file was empty
     assert pdf.read_bytes().startswith(b"%PDF")
     [case] = rows(pura("caselog", "list", "--json").stdout)
     audit, unread = case["audits"]
     assert (audit["verdict"], audit["auditor"]) == ("mark", "Anna")
     assert (unread["verdict"], case["failures"]) == ("not-examinable", 0)
-    history = [
-        e["action"] for e in rows(pura("caselog", "show", "Thesis", "--json").stdout)[0]["history"]
-    ]
-    assert history == [
-        "case-opened",
-        "examination-started",
-        "examination-finished",
-        "examination-finished",
-        "report-drafted",
-    ]
+    [shown] = rows(pura("caselog", "show", "Thesis", "--json").stdout)
+    history = [entry["action"] for entry in shown["history"]]
+    assert history[:2] == ["case-opened", "examination-started"]
+    assert history[2:] == ["examination-finished"] * 2 + ["report-drafted"]
     show = ("caselog", "show", "Thesis", audit["id"], "--json")
     assert rows(pura(*show).stdout)[0]["text"] is None
     opened = pura(*show, "--unlock", "--passphrase-file", words)

@@ -10,7 +10,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,14 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QAbstractScrollArea,
     QApplication,
     QFileDialog,
     QLabel,
     QMessageBox,
-    QPushButton,
     QWidget,
 )
 from tests.app.every_dialog import opened_dialogs
+from tests.app.room import faults
 
 import pura_audit
 from pura.base.errors import ModelError
@@ -36,7 +35,6 @@ from pura.words.sentences import forbidden
 from pura_audit.jobs.queue import JobQueue, Progress
 from pura_audit.platform import i18n
 from pura_audit.session.queue_model import ItemState
-from pura_audit.widgets.card import ElidedLabel
 
 SOURCES = sorted(Path(pura_audit.__file__).parent.rglob("*.py"))
 # Not texts: a name, and a key that is called the same in every language.
@@ -352,52 +350,18 @@ class Longer(QTranslator):
         return f"{text} {(words * (extra // len(words) + 1))[:extra]}".rstrip()
 
 
-@pytest.fixture(params=["de", "longer"])
-def spoken(app: Any, request: pytest.FixtureRequest) -> Iterator[str]:
-    """A language with long texts: German, then English with every text made longer."""
-    if request.param == "de":
-        yield "de"
-        return
+@pytest.fixture
+def long_texts(app: Any, start: Any) -> Iterator[Any]:
+    """Opens a window in which every text is longer. ``test_room.py`` looks at the German one."""
     translator = Longer()
     app.installTranslator(translator)
-    yield "en"
+    yield partial(start, SIZE, language="en")
     app.removeTranslator(translator)
 
 
 def clipped(root: QWidget) -> list[str]:
-    """Return every label and button that has less room than its text needs."""
-    found = []
-    for widget in root.findChildren(QWidget):
-        if not isinstance(widget, QLabel | QAbstractButton) or not widget.isVisibleTo(root):
-            continue
-        if isinstance(widget, ElidedLabel) or not widget.text():
-            continue
-        if getattr(widget, "elides", False):
-            continue
-        need = widget.sizeHint()
-        if isinstance(widget, QLabel) and widget.wordWrap():
-            short = widget.heightForWidth(widget.width()) > widget.height() + 1
-        else:
-            short = need.width() > widget.width() + 1 or need.height() > widget.height() + 1
-        if short or covered(widget):
-            found.append(
-                f"{type(widget).__name__} {widget.text()!r}: needs {need.width()}×{need.height()}, "
-                f"has {widget.width()}×{widget.height()}{', cut off' if covered(widget) else ''}"
-            )
-    return found
-
-
-def covered(widget: QWidget) -> bool:
-    """Whether a part of a widget lies outside one of its parents that does not scroll."""
-    rect, place = widget.rect(), widget
-    while (parent := place.parentWidget()) is not None and not place.isWindow():
-        rect = rect.translated(place.pos())
-        if isinstance(parent.parentWidget(), QAbstractScrollArea):
-            return False
-        if not parent.rect().adjusted(-1, -1, 1, 1).contains(rect):
-            return True
-        place = parent
-    return False
+    """Return the faults of whatever has words."""
+    return [fault for fault in faults(root) if "“”" not in fault]
 
 
 def settle(qtbot: Any, window: Any) -> None:
@@ -408,21 +372,8 @@ def settle(qtbot: Any, window: Any) -> None:
         QApplication.processEvents()
 
 
-def test_a_clipped_button_is_seen(app: Any, qtbot: Any) -> None:
-    root = QWidget()
-    qtbot.addWidget(root)
-    root.resize(400, 100)
-    wide, narrow = QPushButton("Has the room it needs", root), QPushButton("Has too little", root)
-    wide.resize(wide.sizeHint())
-    narrow.resize(20, wide.height())
-    root.show()
-    assert [words.split("'")[1] for words in clipped(root)] == ["Has too little"]
-    wide.move(350, 0)
-    assert len(clipped(root)) == 2
-
-
 def test_nothing_is_clipped(
-    start: Any, qtbot: Any, engine: Any, audit: Audit, text: str, spoken: str
+    long_texts: Any, qtbot: Any, engine: Any, audit: Audit, text: str
 ) -> None:
     def check(window: Any, state: str) -> None:
         settle(qtbot, window)
@@ -430,11 +381,11 @@ def test_nothing_is_clipped(
         assert clipped(window) == [], state
 
     engine.empty = True
-    window = start(SIZE, language=spoken)
+    window = long_texts()
     check(window, "first-run")
     window.session.close()
     engine.empty = False
-    window = start(SIZE)
+    window = long_texts()
     session = window.session
     check(window, "empty")
     session.texts.add_text(text)
@@ -449,10 +400,8 @@ def test_nothing_is_clipped(
     check(window, "done")
 
 
-def test_nothing_is_clipped_in_the_dialogs(
-    start: Any, qtbot: Any, audit: Audit, spoken: str
-) -> None:
-    window = start(SIZE, language=spoken)
+def test_nothing_is_clipped_in_the_dialogs(long_texts: Any, qtbot: Any, audit: Audit) -> None:
+    window = long_texts()
     window.session.texts.add_audit(audit)
     settle(qtbot, window)
     found = {}

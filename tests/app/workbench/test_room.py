@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
 from tests.app.room import faults
 
 from pura.record.audit import Audit
@@ -90,3 +90,18 @@ def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot: Any) -> None:
     assert chip.text()[0] == "N"  # how many letters there is room for depends on the font
     chip.set_choices(choices, [], "fehlt", "")
     assert chip.text()[0] == "S"
+
+
+def test_a_cut_button_and_one_on_top_of_another_are_seen(app: Any, qtbot: Any) -> None:
+    root = QWidget()
+    qtbot.addWidget(root)
+    row = QHBoxLayout(root)
+    wide, narrow = QPushButton("Has the room it needs"), QPushButton("Has too little")
+    for button in (wide, narrow):
+        row.addWidget(button)
+    root.show()
+    assert faults(root) == []
+    narrow.resize(20, narrow.height())
+    assert faults(root) == ["cut: QPushButton “Has too little”"]
+    wide.move(narrow.pos())
+    assert "QPushButton on QPushButton in QWidget “”" in faults(root)

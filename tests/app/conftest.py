@@ -3,44 +3,35 @@
 from __future__ import annotations
 
 import itertools
-import re
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from tests.app.records import make_audit, make_unexamined
 
-from pura.audit.options import STEPS, AuditText, Notice
-from pura.audit.unexamined import Means, audit_contained, unexamined
+from pura.audit.options import AuditText, Notice
+from pura.audit.unexamined import audit_contained
 from pura.base.errors import PuraError
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Checkpoint, Progress, Stage
-from pura.decode.paper import decode
-from pura.extract.local import local_evidence
 from pura.keys import Place, State
 from pura.model.device import Device
 from pura.model.folder import InstalledModel
-from pura.record import json_io
-from pura.record.audit import Audit, Sentence
+from pura.record.audit import Audit
 from pura.record.evidence import (
-    BitEvidence,
     MarkFacts,
-    PayloadFacts,
-    StepEvidence,
-    TokenEvidence,
 )
 from pura.record.naming import CandidateFacts, Passage
 from pura.record.surroundings import (
-    InputFacts,
     KeyFacts,
 )
-from pura.scheme import Profile, SecretKey, schedule
+from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.environment import Environment
 from pura.verdict.policy import default_policy
@@ -53,127 +44,6 @@ from pura_audit.session.choices import (
     ProfileChoice,
 )
 from pura_audit.workbench.main_window import MainWindow
-
-OLD = json_io.from_json(
-    (Path(__file__).parents[1] / "data" / "v0.1.0" / "record.json").read_text(encoding="utf-8")
-)
-
-
-def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "mark") -> Audit:
-    """Build a record: real schedule, local evidence and decoding over invented intervals."""
-    rng = np.random.default_rng(7)
-    spans = np.array([m.span() for m in re.finditer(r"\s*\S+|\s+$", text)], dtype=np.int64)
-    size = len(spans)
-    ids = rng.integers(0, profile.vocab_size, size)
-    entropy = rng.uniform(0.5, 8.0, size)
-    lo = rng.uniform(0, 0.9, size)
-    hi = lo + rng.uniform(0.001, 0.1, size)
-    plan = schedule(ids, entropy, key, profile)
-    local = local_evidence(plan, lo, hi, profile)
-    per_token = np.zeros(size)
-    per_token[plan.token] = rng.normal(0.3, 0.6, len(plan))
-    if profile.code == "spc":
-        found = decode(plan, local, profile)
-        bits = _bits(found.llr_nats, found.readings, found.codeword, profile)
-        payload = "".join(map(str, found.payload.bits))
-    else:
-        n = profile.codeword_length
-        bits = _bits(rng.normal(0, 20, n), rng.integers(0, 4, n), rng.integers(0, 2, n), profile)
-        payload = "01" * (profile.payload_bits // 2)
-    mark = verdict == "mark"
-    outcome = Sentence(key="outcome.insufficient-not-measured", values={"n": len(plan)})
-    held = KeyFacts(fingerprint=key.fingerprint, label="Test")
-    whole = Passage(first_token=0, last_token=size - 1, start=0, end=len(text))
-    weighed = ((payload, 0.995), (payload[::-1], 0.005))
-    return replace(
-        OLD,
-        id="0" * 32,
-        input=InputFacts(
-            name="memo.txt",
-            sha256="0" * 64,
-            size_bytes=len(text.encode()),
-            characters=len(text),
-            tokens=size,
-        ),
-        text=text,
-        key=held,
-        keys=(held,),
-        profile=profile,
-        model=replace(OLD.model, name="tiny", fingerprint="a" * 16, vocab_size=profile.vocab_size),
-        tokens=TokenEvidence(
-            ids=ids,
-            spans=spans,
-            entropy_bits=entropy,
-            lo=lo,
-            hi=hi,
-            gate=plan.gate,
-            log10_evidence=per_token,
-            marked=np.ones(size),
-        ),
-        steps=StepEvidence(
-            token=plan.token,
-            arity=plan.arity,
-            phase=plan.phase,
-            index=plan.index,
-            llr_nats=local.llr_nats,
-        ),
-        bits=bits,
-        decoded=PayloadFacts(bits=payload, posterior=np.ones(len(payload)), repaired=1),
-        candidates=tuple(CandidateFacts(bits=word, posterior=w) for word, w in weighed),
-        evidence=replace(
-            OLD.evidence,
-            log10_e=12.0 if mark else 0.1,
-            scale_word="extremely strong" if mark else "no useful support either way",
-            power=None,
-            usable=len(plan),
-            needed=None,
-            lr_capped=1e6 if mark else 1.2,
-            capped=mark,
-        ),
-        verdict=verdict,
-        sentences=(OLD.sentences[0] if mark else outcome, Sentence(key="note.n1")),
-        cautions=(Sentence(key="caution.prompt-unknown"),),
-        passages=(whole,) if mark else (),
-        variants=(),
-        register=None,
-        policy={"t_found": 6.0},
-    )
-
-
-def make_unexamined(item: UnreadFile, profile: Profile, key: SecretKey) -> Audited:
-    """Build the record of a file that no text could be made of."""
-    like = make_audit("a text", profile, key)
-    found = replace(
-        like.input, name=item.name, sha256=item.sha256, size_bytes=item.size_bytes, tokens=0
-    )
-    means = Means(
-        keys=like.keys,
-        profile=profile,
-        model=like.model,
-        device=like.device,
-        policy=default_policy(),
-        decoder="exact",
-    )
-    audit = unexamined(found, item.error, means, (), steps=STEPS)
-    return Audited(audit=audit, error=item.error)
-
-
-def _bits(
-    llr: np.ndarray, readings: np.ndarray, word: np.ndarray, profile: Profile
-) -> tuple[BitEvidence, ...]:
-    size = profile.payload_bits // profile.block_count + 1
-    return tuple(
-        BitEvidence(
-            position=i,
-            llr_nats=float(llr[i]),
-            readings=int(readings[i]),
-            bit=int(word[i]),
-            repaired=bool(readings[i]) and int(llr[i] >= 0) != int(word[i]),
-            parity=profile.code == "spc" and i % size == size - 1,
-            weak=bool(abs(llr[i]) < 2),
-        )
-        for i in range(len(llr))
-    )
 
 
 class TestEngine:
@@ -297,17 +167,17 @@ class TestReader:
 
 
 @pytest.fixture(scope="session")
-def spc(samples: dict[str, Any]) -> Profile:
+def spc(samples) -> Profile:
     return Profile.from_dict(samples["marked"]["profile"])
 
 
 @pytest.fixture(scope="session")
-def tbcc(samples: dict[str, Any]) -> Profile:
+def tbcc(samples) -> Profile:
     return Profile.from_dict(samples["marked-tbcc"]["profile"])
 
 
 @pytest.fixture(scope="session")
-def text(samples: dict[str, Any]) -> str:
+def text(samples) -> str:
     return str(samples["marked"]["texts"][0]["text"])
 
 
@@ -319,12 +189,27 @@ def qapp_cls() -> type:
 
 
 @pytest.fixture(scope="session")
-def app(qapp: Any) -> Any:
+def app(qapp):
     return application.make_application()
 
 
+class Clock:
+    """Says what a test sets it to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @pytest.fixture
-def engine(tbcc: Profile, sample_key: SecretKey) -> TestEngine:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def engine(tbcc, sample_key) -> TestEngine:
     return TestEngine(tbcc, sample_key)
 
 
@@ -334,7 +219,7 @@ def paths() -> Paths:
 
 
 @pytest.fixture
-def start(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[Any]:
+def start(app, qtbot, engine, paths) -> Iterator[Any]:
     """Opens the window of the user, once more each time; what was opened is closed at the end."""
     made: list[MainWindow] = []
 
@@ -359,7 +244,7 @@ def start(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[An
 
 
 @pytest.fixture
-def window(start: Any, qtbot: Any) -> MainWindow:
+def window(start, qtbot) -> MainWindow:
     made: MainWindow = start()
     made.session.settings.update(begin_audits=False)  # a test that drops a text has it as it came
     qtbot.keyRelease(made, Qt.Key.Key_Control)  # else one of a test before counts as held
@@ -368,7 +253,7 @@ def window(start: Any, qtbot: Any) -> MainWindow:
 
 
 @pytest.fixture
-def german(start: Any) -> MainWindow:
+def german(start) -> MainWindow:
     """The window in German, whose words are longer."""
     made: MainWindow = start(language="de")
     made.session.settings.update(begin_audits=False)
@@ -376,12 +261,12 @@ def german(start: Any) -> MainWindow:
 
 
 @pytest.fixture
-def audit(text: str, tbcc: Profile, sample_key: SecretKey) -> Audit:
+def audit(text, tbcc, sample_key) -> Audit:
     return make_audit(text, tbcc, sample_key)
 
 
 @pytest.fixture
-def several(audit: Audit) -> Audit:
+def several(audit) -> Audit:
     """An audit with three marks, of which the last belongs to another key."""
     size = audit.tokens.ids.size
     keys = (audit.key, KeyFacts(fingerprint="f" * 16, label="Archive"))
@@ -402,8 +287,3 @@ def several(audit: Audit) -> Audit:
             )
         )
     return replace(audit, keys=keys, marks=tuple(marks), passages=marks[0].passages)
-
-
-@pytest.fixture
-def audit_factory() -> Callable[..., Audit]:
-    return make_audit

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
@@ -25,8 +25,6 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 from tests.app.every_dialog import opened_dialogs
-
-from pura.record.audit import Audit
 
 ROUNDS: Final = int(os.environ.get("PURA_ROUNDS", "1"))
 
@@ -55,7 +53,7 @@ def use(dialog: QDialog) -> None:
 
 @pytest.mark.slow
 @pytest.mark.weekly
-def test_every_dialog_again_and_again(window: Any, audit: Audit, qtbot: Any) -> None:
+def test_every_dialog_again_and_again(window, audit, qtbot):
     window.session.texts.add_audit(audit)
     for _ in range(ROUNDS):
         for name, act in opened_dialogs(window).items():

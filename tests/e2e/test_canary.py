@@ -188,9 +188,7 @@ class Machine:
 
 
 @pytest.fixture
-def machine(
-    tmp_path: Path, small_models: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
-) -> Machine:
+def machine(tmp_path, small_models, pura, monkeypatch) -> Machine:
     root = tmp_path / "machine"
     for name in ("home/pura/data", "home/pura/config/profiles", "tmp", "secret"):
         (root / name).mkdir(parents=True)
@@ -216,14 +214,14 @@ def machine(
     return Machine(root=root, command=pura, environment=environment)
 
 
-def test_the_search_finds_every_form(tmp_path: Path) -> None:
+def test_the_search_finds_every_form(tmp_path):
     for number, form in enumerate(forms().values()):
         (tmp_path / str(number)).write_bytes(b"around " + form + b" around")
     found = {line.partition(": ")[2] for line in sightings(tmp_path)}
     assert found == set(forms())
 
 
-def test_a_key_leaves_no_trace(machine: Machine) -> None:
+def test_a_key_leaves_no_trace(machine):
     home, pura = machine.home, machine.pura
     key, lock = "--profile canary --key Renamed", "--passphrase-file ../secret/passphrase"
     with SecretKey(KEY) as canary:

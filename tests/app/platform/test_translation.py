@@ -30,7 +30,6 @@ from tests.app.room import faults
 import pura_audit
 from pura.base.errors import ModelError
 from pura.base.paths import resource
-from pura.record.audit import Audit
 from pura.words.sentences import forbidden
 from pura_audit.jobs.queue import JobQueue, Progress
 from pura_audit.platform import i18n
@@ -92,13 +91,13 @@ def catalogue(language: str) -> tuple[Message, ...]:
     )
 
 
-def test_every_text_can_be_collected() -> None:
+def test_every_text_can_be_collected():
     texts, strange = in_the_code()
     assert strange == []
     assert len(texts) > 200
 
 
-def test_no_text_is_shown_without_translation() -> None:
+def test_no_text_is_shown_without_translation():
     bare = []
     for path in SOURCES:
         if path.name in ("demo.py", "screenshots.py", "__main__.py"):
@@ -132,7 +131,7 @@ def written(node: ast.expr) -> list[str]:
 
 
 @pytest.mark.parametrize("language", i18n.CATALOGUES)
-def test_the_catalogue_holds_every_text_and_no_other(language: str) -> None:
+def test_the_catalogue_holds_every_text_and_no_other(language):
     wanted = set(in_the_code()[0])
     held = {(m.context, m.source) for m in catalogue(language)}
     assert sorted(wanted - held) == [], "not translated: run make translations, then fill them in"
@@ -141,7 +140,7 @@ def test_the_catalogue_holds_every_text_and_no_other(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", i18n.CATALOGUES)
-def test_the_compiled_catalogue_says_what_the_written_one_says(app: Any, language: str) -> None:
+def test_the_compiled_catalogue_says_what_the_written_one_says(app, language):
     translator = QTranslator()
     assert translator.load("window", str(resource("languages", language)))
     stale = [
@@ -153,7 +152,7 @@ def test_the_compiled_catalogue_says_what_the_written_one_says(app: Any, languag
 
 
 @pytest.mark.parametrize("language", i18n.CATALOGUES)
-def test_a_translation_is_built_like_its_text(language: str) -> None:
+def test_a_translation_is_built_like_its_text(language):
     def marks(text: str) -> tuple[object, ...]:
         return (
             text.count("&"),
@@ -192,7 +191,7 @@ def sample(text: str, count: int) -> str:
 
 
 @pytest.mark.parametrize("language", i18n.CATALOGUES)
-def test_a_translation_has_the_blanks_of_its_text(language: str) -> None:
+def test_a_translation_has_the_blanks_of_its_text(language):
     held = catalogue(language)
     assert sum(bool(blanks(m.source)) for m in held) > 100
     assert [m for m in held if blanks(m.source) != blanks(m.translation)] == []
@@ -201,7 +200,7 @@ def test_a_translation_has_the_blanks_of_its_text(language: str) -> None:
     assert [t for t in texts if re.search(r"[{}]|%\d", sample(t, 1) + sample(t, 2))] == []
 
 
-def test_every_blank_gets_its_value() -> None:
+def test_every_blank_gets_its_value():
     odd, checked = [], 0
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -241,12 +240,12 @@ def texts_of(node: ast.expr, function: ast.FunctionDef) -> list[str]:
     return [ast.literal_eval(c.args[1]) for c in sorted(calls, key=lambda call: call.lineno)]
 
 
-def test_a_value_is_never_read_for_blanks() -> None:
+def test_a_value_is_never_read_for_blanks():
     name = "{file:text} {n:plural(a|b)} {x}.txt"
     assert i18n.filled("“{file:text}” is saved.", file=name, n=1) == f"“{name}” is saved."
 
 
-def test_a_text_chooses_its_form_in_both_languages(app: Any) -> None:
+def test_a_text_chooses_its_form_in_both_languages(app):
     def words(count: int) -> str:
         return i18n.filled(
             i18n.translate("Folder", "{n:count} {n:plural(file|files)} taken from the folder."),
@@ -261,19 +260,19 @@ def test_a_text_chooses_its_form_in_both_languages(app: Any) -> None:
     assert words(2) == "2 Dateien aus dem Ordner genommen."
 
 
-def test_german_quotes_and_spellings_are_german() -> None:
+def test_german_quotes_and_spellings_are_german():
     for message in catalogue("de"):
         assert not re.search(r"[“”\"]|\bCtrl\b|\bReturn\b|--|\.\.\.", message.translation), message
 
 
-def test_the_same_text_has_one_translation_where_it_means_the_same() -> None:
+def test_the_same_text_has_one_translation_where_it_means_the_same():
     found: dict[str, set[str]] = {}
     for message in catalogue("de"):
         found.setdefault(message.source, set()).add(message.translation)
     assert {s: t for s, t in found.items() if len(t) > 1} == {}
 
 
-def test_no_text_of_the_window_says_too_much() -> None:
+def test_no_text_of_the_window_says_too_much():
     said = [(text, "en") for _, text in in_the_code()[0]]
     said += [(m.translation, "de") for m in catalogue("de")]
     assert [(text, f.name) for text, language in said for f in forbidden(text, language)] == []
@@ -291,7 +290,7 @@ def visible_texts(root: QWidget) -> list[str]:
     return texts + [w.toolTip() for w in widgets] + [w.accessibleName() for w in widgets]
 
 
-def test_the_window_speaks_german(start: Any, audit: Audit) -> None:
+def test_the_window_speaks_german(start, audit):
     english = {m.source for m in catalogue("de") if m.source != m.translation}
     window = start(SIZE, language="de")
     assert window.header.audit.text() == "Untersuchen   Strg+⏎"
@@ -306,7 +305,7 @@ def test_the_window_speaks_german(start: Any, audit: Audit) -> None:
     assert QCoreApplication.translate("QPlatformTheme", "Cancel") == "Abbrechen"
 
 
-def test_numbers_follow_the_language() -> None:
+def test_numbers_follow_the_language():
     i18n.set_language("de")
     assert i18n.decimal(-1234.5, 1) == "\N{MINUS SIGN}1234,5"
     assert i18n.size(93_400_000) == "93,4 MB"
@@ -316,7 +315,7 @@ def test_numbers_follow_the_language() -> None:
     assert QLocale().language() == QLocale.Language.English
 
 
-def test_the_language_of_the_system_is_followed(tmp_path: Path) -> None:
+def test_the_language_of_the_system_is_followed(tmp_path):
     code = (
         "from pathlib import Path; import sys\n"
         "from pura_audit import application\n"
@@ -351,7 +350,7 @@ class Longer(QTranslator):
 
 
 @pytest.fixture
-def long_texts(app: Any, start: Any) -> Iterator[Any]:
+def long_texts(app, start) -> Iterator[Any]:
     """Opens a window in which every text is longer. ``test_room.py`` looks at the German one."""
     translator = Longer()
     app.installTranslator(translator)
@@ -372,9 +371,7 @@ def settle(qtbot: Any, window: Any) -> None:
         QApplication.processEvents()
 
 
-def test_nothing_is_clipped(
-    long_texts: Any, qtbot: Any, engine: Any, audit: Audit, text: str
-) -> None:
+def test_nothing_is_clipped(long_texts, qtbot, engine, audit, text):
     def check(window: Any, state: str) -> None:
         settle(qtbot, window)
         assert window.size().toTuple() == SIZE
@@ -400,7 +397,7 @@ def test_nothing_is_clipped(
     check(window, "done")
 
 
-def test_nothing_is_clipped_in_the_dialogs(long_texts: Any, qtbot: Any, audit: Audit) -> None:
+def test_nothing_is_clipped_in_the_dialogs(long_texts, qtbot, audit):
     window = long_texts()
     window.session.texts.add_audit(audit)
     settle(qtbot, window)
@@ -416,9 +413,7 @@ def test_nothing_is_clipped_in_the_dialogs(long_texts: Any, qtbot: Any, audit: A
     assert found == {}
 
 
-def test_an_error_is_shown_in_the_language_of_the_window(
-    start: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_an_error_is_shown_in_the_language_of_the_window(start, qtbot, engine, text):
     engine.error = ModelError("model.memory", name="CPU")
     window = start(language="de")
     window.session.texts.add_text(text)
@@ -429,7 +424,7 @@ def test_an_error_is_shown_in_the_language_of_the_window(
     assert item.failure.hint.startswith("Schließen Sie andere Programme")
 
 
-def test_the_case_for_all_the_rest_has_a_german_name(app: Any) -> None:
+def test_the_case_for_all_the_rest_has_a_german_name(app):
     from pura.caselog.cases import UNFILED
     from pura_audit.session.queue_model import case_words
 

@@ -11,7 +11,6 @@ from typing import Any
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
 from tests.app.room import faults
 
-from pura.record.audit import Audit
 from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.chips import Chip
@@ -29,9 +28,7 @@ def at_every_size(window: Any, state: str) -> list[str]:
     return found
 
 
-def test_nothing_is_cut_and_nothing_overlaps(
-    german: Any, audit: Audit, several: Audit, text: str
-) -> None:
+def test_nothing_is_cut_and_nothing_overlaps(german, audit, several, text):
     window, session = german, german.session
     found = at_every_size(window, "empty")
     window.empty.setup.show()
@@ -78,7 +75,7 @@ def test_nothing_is_cut_and_nothing_overlaps(
     assert not found, "\n".join(found)
 
 
-def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot: Any) -> None:
+def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot):
     chip = Chip("Schlüssel")
     qtbot.addWidget(chip)
     chip.show()
@@ -92,7 +89,7 @@ def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot: Any) -> None:
     assert chip.text()[0] == "S"
 
 
-def test_a_cut_button_and_one_on_top_of_another_are_seen(app: Any, qtbot: Any) -> None:
+def test_a_cut_button_and_one_on_top_of_another_are_seen(app, qtbot):
     root = QWidget()
     qtbot.addWidget(root)
     row = QHBoxLayout(root)

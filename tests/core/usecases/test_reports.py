@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pikepdf
 import pytest
-from pura.report.sign.identity import Certificate
 
 from pura.base.errors import Cancelled, InputError, SigningError
 from pura.base.paths import user_paths
@@ -16,6 +15,7 @@ from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, table_files
 from pura.report.check import OPEN
+from pura.report.signing import Certificate
 from pura.usecases import cases, reports
 from pura.usecases.environment import Environment
 

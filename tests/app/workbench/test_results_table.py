@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from openpyxl import load_workbook
 from PySide6.QtCore import Qt, QTimer
 
 from pura.batch.results import read_rows
-from pura.record.audit import Audit
 from pura.usecases.cases import open_saved
 from pura_audit.jobs.queue import Failure, JobContext
 from pura_audit.session.export import exported_table
@@ -24,9 +22,7 @@ def evidence(window: Any) -> list[float]:
     return [row.found.log10_e for row in window.results.model.rows if row.found is not None]
 
 
-def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
-    window: Any, qtbot: Any, audit: Any
-) -> None:
+def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(window, qtbot, audit):
     found = listed(audit)
     items = [
         Item(
@@ -75,9 +71,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     assert all(queue.row(item) == place for place, item in enumerate(items[::2]))
 
 
-def test_a_text_goes_under_its_heading_when_it_is_audited(
-    window: Any, qtbot: Any, text: str
-) -> None:
+def test_a_text_goes_under_its_heading_when_it_is_audited(window, qtbot, text):
     for words in (text, text[:300]):
         window.session.texts.add_text(words)
     window.toggle_results()
@@ -93,7 +87,7 @@ def test_a_text_goes_under_its_heading_when_it_is_audited(
     assert [index.row() for index in pile.table.selectionModel().selectedRows()] == [1]
 
 
-def test_equal_texts_stand_under_one_heading(window: Any, qtbot: Any, text: str) -> None:
+def test_equal_texts_stand_under_one_heading(window, qtbot, text):
     texts = window.session.texts
     for name, words in (("a", text), ("b", text[:300]), ("c", text), ("d", "Other words.")):
         texts.add_text(words, name)
@@ -123,9 +117,7 @@ def test_equal_texts_stand_under_one_heading(window: Any, qtbot: Any, text: str)
     assert len({row[same - 1] for row in cells}) == 4  # the digests, one of them empty
 
 
-def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(window, qtbot, engine, text):
     for words in (text, "A short one.", text[:200]):
         window.session.texts.add_text(words)
     window.toggle_results()
@@ -142,9 +134,7 @@ def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(
     assert window.columns.isVisible()
 
 
-def test_rows_are_exported_and_results_opened(
-    window: Any, qtbot: Any, tmp_path: Path, text: str
-) -> None:
+def test_rows_are_exported_and_results_opened(window, qtbot, tmp_path, text):
     window.session.texts.add_text(text, "=memo")
     window.session.audits.audit()
     item = window.session.texts.queue.items[0]
@@ -182,7 +172,7 @@ def test_rows_are_exported_and_results_opened(
     assert (opened.kind, opened.item) == ("mark", None)
 
 
-def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot: Any) -> None:
+def test_the_counts_follow_while_progress_ticks(window, audit, qtbot):
     """Every tick of progress tells of a change, faster than the counts are made."""
     window.session.texts.add_audit(audit)
     pile = window.results
@@ -194,7 +184,7 @@ def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot
     ticks.stop()
 
 
-def test_columns_and_filters_are_chosen_and_kept(window: Any, qtbot: Any, text: str) -> None:
+def test_columns_and_filters_are_chosen_and_kept(window, qtbot, text):
     for name in ("long", "short"):
         window.session.texts.add_text(text, name)
     window.toggle_results()
@@ -222,7 +212,7 @@ def test_columns_and_filters_are_chosen_and_kept(window: Any, qtbot: Any, text: 
     assert not pile.table.isColumnHidden(place)
 
 
-def test_list_table_and_card_have_one_word_for_one_state(window: Any, text: str) -> None:
+def test_list_table_and_card_have_one_word_for_one_state(window, text):
     window.session.texts.add_text(text)
     item = window.session.texts.current
     row = ResultRow(name=item.name, item=item)

@@ -52,6 +52,7 @@ def test_shuffles_are_torch_s() -> None:
     assert (synthid_table(3, 512) == coins).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seeding", "width"), [("lefthash", 1), ("selfhash", 3)])
 def test_green_tokens_are_those_of_transformers(seeding: str, width: int) -> None:
     from transformers.generation.watermarking import WatermarkDetector

@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pura.base.catalogue import catalogue
+from pura.base.decoder import hold, one_of
 from pura.base.errors import RecordError, ReportFileError, ServeError
 from pura.base.files import read_bounded, write_atomic
 from pura.base.json_text import TwiceError, canonical, read_json
 from pura.base.numerals import LANGUAGES
-from pura.record.answers import VALUES, Role, digested, fits
+from pura.record.answers import VALUES, Role, digested
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, point
 from pura.report.signing import USAGES, Identity, describe, drive
 from pura.words.sentences import Sentence, fill
@@ -47,21 +48,21 @@ _MAX_KEY_BYTES: Final = 1 << 14
 
 
 _SIGNED: Final = {
-    "schema": str,
-    "detector": str,
-    "version": str,
-    "role": str,
-    "language": str,
+    "schema": one_of(SCHEMA),
+    **dict.fromkeys(("detector", "version", "role", "language"), str),
     "check": {
         "id": str,
         "status": Literal["done"],
-        "answer": dict,
+        "answer": {
+            **{name: row.shape for name, row in VALUES.items()},
+            "record?": {"sha256": str},
+        },
     },
 }
 _FORMER: Final = {
     **dict.fromkeys(("schema", "detector", "version", "role", "created", "sha256"), str),
     **dict.fromkeys(("verdict", "strength", "supports", "policy", "policy_name"), str),
-    "headline": {"key": str, "values": dict},
+    "headline": {"key": str, "values": dict[str, Any]},
 }
 
 
@@ -101,12 +102,8 @@ class Statement:
             raise ValueError("content")
         if content.get("schema") == FORMER:
             content = _upgraded(content)
-        elif content.get("schema") != SCHEMA or not fits(content, _SIGNED):
-            raise ValueError("schema")
         else:
-            shape = {name: row.shape for name, row in VALUES.items()}
-            if not fits(content["check"]["answer"], {**shape, "record?": {"sha256": str}}):
-                raise ValueError("answer")
+            hold(_SIGNED, content)
         check = content["check"]
         answer = {name: value for name, value in check["answer"].items() if name != "record"}
         record = check["answer"].get("record", {"sha256": ""})["sha256"]
@@ -159,8 +156,7 @@ def _upgraded(former: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: It is none.
     """
-    if not fits(former, _FORMER):
-        raise ValueError("former")
+    hold(_FORMER, former)
     try:
         headline = fill(Sentence(**former["headline"]), "en")
     except RecordError:  # of a version with other words

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report import ReportRequest, safe_name
-from pura.report.annexes import names
+from pura.report.annexes import names, safe_name
+from pura.report.request import ReportRequest
 from pura.usecases.environment import Environment
 from pura.usecases.reports import (
     Built,

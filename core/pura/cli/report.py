@@ -42,7 +42,7 @@ from pura.cli.tree import App
 if TYPE_CHECKING:
     from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
-    from pura.report import ReportRequest
+    from pura.report.request import ReportRequest
     from pura.usecases.reports import Built, WrittenReport
 
 
@@ -182,7 +182,7 @@ def read_request(path: Path | None) -> ReportRequest:
         InputError: Not such JSON, or with a field that does not exist.
     """
     from pura.base.decoder import DecodeError, decode
-    from pura.report import ReportRequest
+    from pura.report.request import ReportRequest
 
     if path is None:
         return ReportRequest()

@@ -19,14 +19,15 @@ from pura.caselog.cases import read_case
 from pura.caselog.reports import confirmations, note_report, note_signed, request_of_case
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report import Report, ReportRequest, html_page, page_count, table_files, typesetter
-from pura.report import build_report as make_report
-from pura.report.blocks import typeset
-from pura.report.build import RECORD
+from pura.report import typesetter
+from pura.report.annexes import table_files
+from pura.report.blocks import html_page, page_count, typeset
+from pura.report.build import RECORD, Report
+from pura.report.build import build_report as make_report
 from pura.report.check import MAX_TRUST_BYTES, ReportCheck
 from pura.report.check import check_report as examine
 from pura.report.regulators import AnnexFacts, regulators_annex
-from pura.report.request import MAX_LOGO, PAPERS, Confirmation, check_choices
+from pura.report.request import MAX_LOGO, PAPERS, Confirmation, ReportRequest, check_choices
 from pura.report.signing import Certificate, SignOptions
 from pura.report.signing import sign_report as put_signature
 from pura.report.statement import (

@@ -14,8 +14,9 @@ from pura.base.errors import Cancelled, InputError, SigningError
 from pura.base.paths import user_paths
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report import ReportRequest, table_files
+from pura.report.annexes import table_files
 from pura.report.check import OPEN
+from pura.report.request import ReportRequest
 from pura.usecases import cases, reports
 from pura.usecases.environment import Environment
 

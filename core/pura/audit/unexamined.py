@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from pura.audit import options as record_facts
-from pura.base.errors import InternalError, ModelError, PuraError
+from pura.base.errors import ModelError, PuraError
 from pura.base.files import make_private
 from pura.record.audit import Audit
 from pura.record.evidence import PayloadFacts, StepEvidence, TokenEvidence
@@ -133,7 +133,7 @@ def _noted(fault: Exception, texts: int, folder: Path) -> PuraError:
             file.write(f"{dt.datetime.now(dt.UTC).isoformat(timespec='seconds')} {words}\n")
     if isinstance(fault, MemoryError):
         return ModelError("model.memory", code="model-memory")
-    return InternalError("audit.internal", reference=reference, kind=kind, file=FAULTS)
+    return PuraError("audit.internal", code="internal", reference=reference, kind=kind, file=FAULTS)
 
 
 REASONS: Final = {  # of an error's code

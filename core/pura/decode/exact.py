@@ -34,7 +34,7 @@ from pura.decode.marks import (
     places_of,
 )
 from pura.decode.passages import SCALES, FoundPassage, find_passages
-from pura.decode.prior import FirstLook, Issued
+from pura.decode.prior import Issued
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile, encode
 
@@ -237,7 +237,7 @@ class ExactDecision:
     marks: tuple[Mark, ...]
     headline: int
     at_least: bool
-    look: FirstLook | None
+    look: tuple[int, float] | None
     usable: int
     prompt_known: bool
     model_fingerprint: str

@@ -472,7 +472,7 @@ def _lint(request: ReportRequest) -> None:
     ):
         found = forbidden(text, request.language)
         if found:
-            listed = quoted([one.phrase for one in found[:5]])
+            listed = quoted([phrase for *_, phrase in found[:5]])
             raise InputError(
                 "report.field-words",
                 name=name,

@@ -54,7 +54,7 @@ def selftest(
         typer.Option(metavar="DIR", help="Folder of vector files; left out: those that ship."),
     ] = None,
 ) -> None:
-    """Recompute every test vector; then try to get out of the cage for others' files.
+    """Recompute every test vector; then try to get out of the sandbox for files from others.
 
     Exit code 1 when a vector differs, none is there, or a way out is open. With --vectors, the
     vectors only.

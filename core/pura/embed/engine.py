@@ -275,7 +275,7 @@ def pick(ordered: Ordered, points: torch.Tensor) -> torch.Tensor:
 
 
 _ORDERS_KEPT: Final = 8  # secret orders that are not in use any more; each is 8 bytes a token
-_CACHED: Final = 1 << 16  # probabilities, 8 bytes each
+_CACHED: Final = 1 << 18  # probabilities, 8 bytes each
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,7 +59,7 @@ from pura.version import __version__
 
 TOLERANCE: Final = 1e-9
 _MAX_FILE_BYTES: Final = 64 << 20
-_WAYS_OUT: Final = "pura.documents.escapes"
+_WAYS_OUT: Final = "pura.documents.cage"
 
 
 @dataclass(frozen=True, kw_only=True)

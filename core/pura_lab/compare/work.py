@@ -197,7 +197,8 @@ class ResultLine:
         method: Who marked it; ``pura-spc-paper`` is the published decoder on ``pura-spc``.
         bits: ``L_m``.
         number: Of the text.
-        condition: What was done to it, as :func:`~pura.measure.attacks.named_strength` reads it.
+        condition: What was done to it, as
+            :func:`~pura.measure.attacks.table.named_strength` reads it.
         match: The whole payload was read.
         accuracy: Share of its bits; an erased one counts half.
         erased: Share of bits that were erased.

@@ -469,7 +469,7 @@ def test_requests_that_are_refused(
     for adapter in (adapters.vllm_v1, adapters.vllm_v2):
         validate = adapter.PuraLogitsProcessor.validate_params
         marked = {"pura_payload": "0x1", "pura_profile": "house"}
-        # Greedy, so that the engine draws no second time; it takes no greedy one of several answers.
+        # Greedy, so that the engine draws no second time; it refuses that of several answers.
         for given, n, temperature in ((None, 1, 0.7), (marked, 1, 0.0), (marked, 4, 0.7)):
             params = SimpleNamespace(extra_args=given, n=n, temperature=0.7)
             validate(params)

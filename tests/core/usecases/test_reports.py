@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pikepdf
 import pytest
-from pura.report.sign.identity import Certificate
 
 from pura.base.errors import Cancelled, InputError, SigningError
 from pura.base.paths import user_paths
@@ -17,6 +16,7 @@ from pura.record.audit import Audit
 from pura.report.annexes import table_files
 from pura.report.check import OPEN
 from pura.report.request import ReportRequest
+from pura.report.signing import Certificate
 from pura.usecases import cases, reports
 from pura.usecases.environment import Environment
 

@@ -315,7 +315,7 @@ def saved_words(path: Path, written: WrittenReport) -> str:
     """Say what was written, and where."""
     words = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
     annex = written.annex
-    more_files = sum(file.path not in (path, annex) for file in written.files)
+    more_files = sum(file not in (path, annex) for file in written.files)
     if more_files:
         more = filled(
             translate("Report", "{n:count} more {n:plural(file stands|files stand)} beside it."),

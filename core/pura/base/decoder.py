@@ -250,8 +250,8 @@ def check(made: Any) -> None:
         object.__setattr__(made, name, _inside(f".{name}", read, getattr(made, name)))
 
 
-def hold(shape: Any, data: object) -> None:
-    """Hold plain JSON to a shape.
+def hold(shape: Any, data: object) -> Any:
+    """Hold plain JSON to a shape, and return it with tuples for lists.
 
     Args:
         shape: A type that :func:`decode` reads, or one made of them: a dictionary of shapes by name
@@ -261,7 +261,7 @@ def hold(shape: Any, data: object) -> None:
     Raises:
         DecodeError: The first thing that is not as declared.
     """
-    _reader(shape, False)(data)
+    return _reader(shape, False)(data)
 
 
 def schema_of(kind: Any, *, sparse: bool = False) -> dict[str, Any]:

@@ -138,8 +138,8 @@ def build(
 
 def show_files(built: Built, written: WrittenReport) -> None:
     """Say which files of a report were written."""
-    for file in written.files:
-        out.print(say("file.written", path=str(file.path), count=file.size))
+    for path, size in written.files.items():
+        out.print(say("file.written", path=str(path), count=size))
     if built.report.annex is not None and written.annex is None:
         out.print(say("report.names"))
 
@@ -306,7 +306,7 @@ def annex(
     from pura.usecases.reports import write_annex
 
     at = environment()
-    written = write_annex(
+    size = write_annex(
         at,
         profile=load_profile(at, profile),
         pdf=pdf,
@@ -316,4 +316,4 @@ def annex(
         replace=force,
         detector=detector,
     )
-    out.print(say("file.written", path=str(written.path), count=written.size))
+    out.print(say("file.written", path=str(pdf), count=size))

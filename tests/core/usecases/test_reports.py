@@ -52,9 +52,9 @@ def test_all_files_that_are_in_the_way_are_named_and_none_is_written(
     assert len(list(tmp_path.iterdir())) == 2
     secret = Secret(bytearray(b"a quiet passphrase"))
     done = write(replace=True, annex_passphrase=secret)
-    assert {file.path for file in done.files} == set(tmp_path.iterdir())
-    assert all(file.path.stat().st_size == file.size for file in done.files)
-    assert done.files[0].path.name == "r.pdf"
+    assert set(done.files) == set(tmp_path.iterdir())
+    assert all(path.stat().st_size == size for path, size in done.files.items())
+    assert next(iter(done.files)).name == "r.pdf"
     assert done.annex == tmp_path / "r-sealed.pdf"
     with pytest.raises(pikepdf.PasswordError):
         pikepdf.open(done.annex)

@@ -185,13 +185,11 @@ def _find(value: Any, field: str | None, where: str) -> Iterator[tuple[str, str]
                 yield from _find(inner, field, where)
                 return
         for name, inner in value.items():
-            if isinstance(inner, dict) or (isinstance(inner, list) and _records(inner)):
+            if isinstance(inner, dict) or (
+                isinstance(inner, list) and any(isinstance(one, dict) for one in inner)
+            ):
                 label = name[:60]
                 yield from _find(inner, field, f"{where}, {label}" if where else label)
-
-
-def _records(value: list[Any]) -> bool:
-    return any(isinstance(item, dict) for item in value)
 
 
 def _check_depth(text: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from pura.audit.options import STEPS, AuditText, Notice
+from pura.audit.options import AuditText, Notice
 from pura.audit.unexamined import Means, audit_contained, unexamined
 from pura.base.errors import PuraError
 from pura.base.paths import Paths, user_paths
@@ -187,7 +187,7 @@ def make_unexamined(item: UnreadFile, profile: Profile, key: SecretKey) -> Audit
         policy=default_policy(),
         decoder="exact",
     )
-    audit = unexamined(found, item.error, means, (), steps=STEPS)
+    audit = unexamined(found, item.error, means, ())
     return Audited(audit=audit, error=item.error)
 
 

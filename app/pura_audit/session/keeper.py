@@ -165,7 +165,7 @@ class ReportDraft:
                 continue
             self._about = noted
             with suppress(ValueError, KeyError, TypeError):
-                request = request_file.read(fields["request"].encode()).request
+                request = request_file.read(fields["request"].encode())["request"]
                 same = noted == about
                 self.found = (
                     request if same else replace(request, text=OMITTED, redactions=(), further=())

@@ -172,7 +172,6 @@ def _limit() -> dict[str, Any]:
 _REFUSED: Final = (errno.EPERM, errno.EACCES)
 _SIGNAL_0: Final = 0
 _ATTACH: Final = 16
-_WRITE: Final = os.O_WRONLY | os.O_CREAT
 _NEW_USER: Final = 0x1000_0000
 _HERE: Final = -100  # AT_FDCWD
 

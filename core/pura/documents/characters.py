@@ -16,9 +16,6 @@ import numpy.typing as npt
 from pura.record.surroundings import Transform
 from pura.words.sentences import sentence
 
-UNICODE: Final = "18.0"
-"""The version that the ranges are of; unassigned ignorable code points are among them."""
-
 INVISIBLE: Final = "invisible-characters"
 DIRECTIONS: Final = "direction-marks"
 SELECTORS: Final = "variation-selectors"
@@ -28,6 +25,7 @@ BLANK_LETTERS: Final = "blank-letters"
 SOFT_HYPHENS: Final = "soft-hyphens"
 KINDS: Final = (INVISIBLE, DIRECTIONS, SELECTORS, TAGS, CONTROLS, BLANK_LETTERS, SOFT_HYPHENS)
 
+# Of Unicode 18.0; unassigned ignorable code points are among them.
 _RANGES: Final[dict[str, str]] = {
     CONTROLS: r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f",
     SOFT_HYPHENS: "\u00ad",

@@ -355,11 +355,6 @@ def read_file(path: Path) -> Document:
     return read_document(path).chosen[0]
 
 
-def read_stdin() -> Document:
-    """Read standard input and return its first main text."""
-    return read_input().chosen[0]
-
-
 def preview_encodings(path: Path) -> tuple[Preview, ...]:
     """Return the beginning of a textual file in every encoding that fits it.
 

@@ -444,7 +444,6 @@ _BITS = 24
 _FEWER_BITS = 8  # where every message is tried
 _REDRAWS = 199
 _REDRAWN = ("exp", "its")  # what they print is the share of redraws
-_TABLES_VERSION = 1  # of what is kept
 
 
 def calibrate(

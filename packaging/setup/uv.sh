@@ -1,3 +1,4 @@
+#!/bin/sh
 # Sourced: uv with the settings of pip, from its environment or its files, none of which uv reads.
 
 # Nothing where there is none.

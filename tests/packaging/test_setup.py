@@ -230,7 +230,7 @@ def test_uv_makes_the_environment_and_pip_where_it_cannot(
     tree, made = tmp_path / "tree", tmp_path / "made"
     (tree / "packaging" / "setup").mkdir(parents=True)
     made.mkdir()
-    for name in ("venv.sh", "python.sh"):
+    for name in ("venv.sh", "uv.sh", "python.sh"):
         shutil.copy(SETUP / name, tree / "packaging" / "setup")
     for name in ("pyproject.toml", "constraints.txt"):
         (tree / name).touch()

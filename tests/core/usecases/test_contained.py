@@ -27,7 +27,8 @@ from pura.documents import from_text
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, SecretKey
-from pura.serve.reader import Here, ReadPlan
+from pura.serve import reader
+from pura.serve.reader import ReadPlan
 from pura.usecases import batch
 from pura.usecases.audits import Prepared, Setup, prepared, resolved
 from pura.usecases.batch import BatchPlan, run_batch
@@ -70,8 +71,7 @@ def by_batch(ready: Prepared, texts: Sequence[str]) -> Found:
 
 def by_service(ready: Prepared, texts: Sequence[str]) -> Found:
     documents = [from_text(text) for text in texts]
-    found = Here(ready, never_cancelled).read(documents, over=lambda: False, dropped=lambda: False)
-    return [told(one) for one in found]
+    return [told(one) for one in reader._read(ready, documents, never_cancelled)]
 
 
 @pytest.fixture

@@ -296,7 +296,6 @@ PAGES = [
 NOT_RUN = {
     "CONTRIBUTING.md": "set-up and checks: CI runs them",
     "docs/how-it-works/reproduction.md": "the lab: minutes to hours; tests/core/lab",
-    "docs/how-it-works/study.md": "hours; tests/core/measure",
     "docs/how-to/custody.md": "forms of commands, with NAME; tests/core/cli",
     "docs/de/how-to/custody.md": "forms of commands, with NAME; tests/core/cli",
     "docs/how-to/lab.md": "minutes; tests/core/lab",

@@ -35,15 +35,16 @@ MAX_ROW_BYTES: Final = 64 << 20
 Row = dict[str, Any]
 """Plain JSON values by the names of :func:`columns`, in their order."""
 
-_PLACE: Final[dict[str, Any]] = {
-    "input": int,  # number of the file in the order of the inputs, from 1
-    "item": int,  # number of the row, message or entry within its file, from 1
-    "piece": int,  # number of the text within that, from 1
-    "id": str | None,  # the caller's own identifier
-    "path": str,
-    "part": str,
-    "digest": str | None,  # SHA-256 of the text in UTF-8; None where there is no text
-    "verdict": str,  # ``not-examinable`` for all that no text could be made of
+# Type of a column, and what the schema says of it.
+_PLACE: Final[dict[str, tuple[Any, str]]] = {
+    "input": (int, "number of the file in the order of the inputs, from 1"),
+    "item": (int, "number of the row, message or entry within its file, from 1"),
+    "piece": (int, "number of the text within that, from 1"),
+    "id": (str | None, "your own identifier"),
+    "path": (str, "full path of the file"),
+    "part": (str, "part of the file"),
+    "digest": (str | None, "SHA-256 of the text in UTF-8; null where there is no text"),
+    "verdict": (str, "outcome; not-examinable where no text could be made of the input"),
 }
 _ORDER: Final = (
     *("log10_e", "payload", "payload_best", "payload_posterior", "payloads_in_question"),
@@ -52,10 +53,10 @@ _ORDER: Final = (
     *("register_entry", "register_who", "register_posterior", "key", "profile", "model"),
 )
 """As files of rows have always had them; what is new comes behind."""
-_STATE: Final[dict[str, Any]] = {
-    "chosen": bool | None,  # from the batch, at a false discovery rate; None where none was asked
-    "error": str | None,  # code of what went wrong
-    "message": str | None,  # the same in words, English
+_STATE: Final[dict[str, tuple[Any, str]]] = {
+    "chosen": (bool | None, "with --fdr: chosen at that false discovery rate, else null"),
+    "error": (str | None, "code of what went wrong"),
+    "message": (str | None, "the same in words, English"),
 }
 
 
@@ -66,7 +67,11 @@ def columns() -> dict[str, Any]:
     found = {name: named[name] for name in (*_ORDER, *named) if name not in _PLACE}
     # A list is empty where there is no finding, everything else is nothing.
     held = {name: kind if _many(kind) else kind | None for name, kind in found.items()}
-    return {**_PLACE, **held, **_STATE}
+    return {**_kinds(_PLACE), **held, **_kinds(_STATE)}
+
+
+def _kinds(own: Mapping[str, tuple[Any, str]]) -> dict[str, Any]:
+    return {name: kind for name, (kind, _) in own.items()}
 
 
 def _many(kind: Any) -> bool:
@@ -174,10 +179,15 @@ def failed(error: PuraError | None) -> dict[str, Any]:
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a row, made from its columns."""
+    body = schema_of(_shape())
+    about = {name: one.about for name, one in COLUMNS.items()}
+    about |= {name: words for name, (_, words) in (_PLACE | _STATE).items()}
+    for name, rule in body["properties"].items():
+        rule["description"] = about[name]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A row of a batch of audits",
-        **schema_of(_shape()),
+        **body,
         # A file has all columns; those of earlier versions are read without some.
         "required": [*columns()],
     }

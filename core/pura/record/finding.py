@@ -241,18 +241,20 @@ class Column(NamedTuple):
     Attributes:
         kind: Type of its values.
         of: What it says of a finding.
+        about: What the schema says of it.
         audit: It stands in the row of an audit (:meth:`~pura.record.audit.Audit.to_row`).
         batch: It stands in the rows of a batch.
     """
 
     kind: Any
     of: Callable[[Finding], Any]
+    about: str = ""
     audit: bool = True
     batch: bool = True
 
 
-def _column(kind: Any, of: Callable[[Finding], Any]) -> Column:
-    return Column(kind, of, audit=False)
+def _column(kind: Any, of: Callable[[Finding], Any], about: str) -> Column:
+    return Column(kind, of, about, audit=False)
 
 
 COLUMNS: Final[dict[str, Column]] = {
@@ -261,54 +263,79 @@ COLUMNS: Final[dict[str, Column]] = {
     "name": Column(str, lambda found: found.name, batch=False),
     "sha256": Column(str, lambda found: found.sha256, batch=False),
     "verdict": Column(str, lambda found: found.verdict),
-    "log10_e": Column(float, lambda found: found.log10_e),
+    "log10_e": Column(float, lambda found: found.log10_e, "log10 of the e-value"),
     "p_bound": Column(float, lambda found: found.p_bound, batch=False),
     "p_redraw": Column(float, lambda found: found.p_redraw, batch=False),
     "strength": Column(str, lambda found: found.strength, batch=False),
     "strength_for": Column(
         str, lambda found: "mark" if found.log10_e > 0 else "no mark", batch=False
     ),
-    "tokens": Column(int, lambda found: found.tokens),
-    "usable": Column(int, lambda found: found.usable),
-    # Characters that show nothing and have no use where they stand.
-    "hidden": Column(int, lambda found: found.hidden),
-    # Keys of the sentences that weaken the finding, the weightiest first.
-    "cautions": Column(tuple[str, ...], lambda found: [caution.key for caution in found.cautions]),
-    # What of the text's handling was undone in a reading that counts.
-    "undone": Column(tuple[str, ...], lambda found: list(found.undone)),
-    "marks": Column(int, lambda found: max(len(found.marks), int(found.verdict == "mark"))),
-    # Payload of each, in the order of the text; null where it is in question.
+    "tokens": Column(int, lambda found: found.tokens, "length of the text in tokens"),
+    "usable": Column(int, lambda found: found.usable, "positions that can carry bits"),
+    "hidden": Column(
+        int, lambda found: found.hidden, "invisible characters without a legitimate use"
+    ),
+    "cautions": Column(
+        tuple[str, ...],
+        lambda found: [caution.key for caution in found.cautions],
+        "keys of the sentences that weaken the finding, the weightiest first",
+    ),
+    "undone": Column(
+        tuple[str, ...],
+        lambda found: list(found.undone),
+        "handling that was undone in a reading that counts",
+    ),
+    "marks": Column(
+        int,
+        lambda found: max(len(found.marks), int(found.verdict == "mark")),
+        "number of marks",
+    ),
     "marks_payloads": _column(
-        tuple[str | None, ...], lambda found: [mark.payload.bits for mark in found.marks]
+        tuple[str | None, ...],
+        lambda found: [mark.payload.bits for mark in found.marks],
+        "payload of each mark, in the order of the text; null where it is not identified",
     ),
-    # First character and the one after the last, of all marks.
     "passages": _column(
-        tuple[tuple[int, int], ...], lambda found: [[p.start, p.end] for p in found.places]
+        tuple[tuple[int, int], ...],
+        lambda found: [[p.start, p.end] for p in found.places],
+        "first character of each passage and the one after the last, of all marks",
     ),
-    # Of each, least and greatest first character, least and greatest one after the last (95 %).
     "passages_limits": _column(
         tuple[tuple[int, int, int, int] | None, ...],
         lambda found: [p.limits and list(p.limits) for p in found.places],
+        "95 % limits of each passage: least and greatest start, least and greatest end",
     ),
-    # Part of the tokens that lies in passages.
-    "share": _column(float, lambda found: round(found.share or 0.0, 6)),
-    # Where the text has one mark: its payload as far as it is identified; the most probable one and
-    # its weight; the fewest payloads that together have the weight that identifies; its fields.
-    "payload": Column(str, _of_payload("payload")),
-    "payload_best": Column(str, _of_payload("payload_best")),
-    "payload_posterior": Column(float, _of_payload("payload_posterior")),
-    "payloads_in_question": Column(int, _of_payload("payloads_in_question")),
-    "fields": Column(dict[str, str | None], _of_payload("fields")),
+    "share": _column(
+        float, lambda found: round(found.share or 0.0, 6), "share of the tokens in passages"
+    ),
+    "payload": Column(
+        str, _of_payload("payload"), "bits, where the text has one mark and they are identified"
+    ),
+    "payload_best": Column(
+        str, _of_payload("payload_best"), "the most probable payload of a text with one mark"
+    ),
+    "payload_posterior": Column(float, _of_payload("payload_posterior"), "its weight"),
+    "payloads_in_question": Column(
+        int, _of_payload("payloads_in_question"), "the least number of possible payloads"
+    ),
+    "fields": Column(
+        dict[str, str | None],
+        _of_payload("fields"),
+        "fields of the payload; null where a field is not identified",
+    ),
     "fields_outside": _column(
-        tuple[str, ...], lambda found: list(found.payload.outside) if found.payload else []
+        tuple[str, ...],
+        lambda found: list(found.payload.outside) if found.payload else [],
+        "identified fields outside the limits of the profile",
     ),
-    # The entry of the register that has the identified payload, and to whom that was issued.
-    "register_entry": _column(int, _of_entry("entry")),
-    "register_who": _column(str, _of_entry("who")),
-    "register_posterior": _column(float, _of_entry("posterior")),
-    "key": Column(str, lambda found: found.key_fingerprint),
-    "profile": Column(str, lambda found: found.profile_fingerprint),
-    "model": Column(str, lambda found: found.model_fingerprint),
+    "register_entry": _column(
+        int, _of_entry("entry"), "entry of the register with the identified payload"
+    ),
+    "register_who": _column(str, _of_entry("who"), "to whom it was issued"),
+    "register_posterior": _column(float, _of_entry("posterior"), "weight of that entry"),
+    "key": Column(str, lambda found: found.key_fingerprint, "fingerprint of the key"),
+    "profile": Column(str, lambda found: found.profile_fingerprint, "fingerprint of the profile"),
+    "model": Column(str, lambda found: found.model_fingerprint, "fingerprint of the model"),
 }
 """The columns of rows: what each says of a finding. A row is a choice of them."""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pura.audit.options import STEPS
 from pura.audit.unexamined import Means, unexamined
 from pura.decode.paper import decode
 from pura.extract.local import local_evidence
@@ -139,7 +138,7 @@ def make_unexamined(item: UnreadFile, profile: Profile, key: SecretKey) -> Audit
         policy=default_policy(),
         decoder="exact",
     )
-    audit = unexamined(found, item.error, means, (), steps=STEPS)
+    audit = unexamined(found, item.error, means, ())
     return Audited(audit=audit, error=item.error)
 
 

@@ -32,8 +32,9 @@ from pura.keys import load_key, passphrase_bytes
 from pura.record import json_io
 from pura.record.json_io import findings_digest
 from pura.register.store import Register, export_csv, import_csv
-from pura.report import ReportRequest, build_report
+from pura.report.build import build_report
 from pura.report.check import BAD, check_report, load_trust
+from pura.report.request import ReportRequest
 from pura.scheme import Payload, Profile, unpack
 from pura.scheme.profile import ProfileFolder
 from pura.usecases.environment import Environment

@@ -34,7 +34,8 @@ from pura.caselog import (
 )
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report import ReportRequest, safe_name
+from pura.report.annexes import safe_name
+from pura.report.request import ReportRequest
 from pura.usecases.cases import export_to_file, import_from_file, open_audits
 from pura.usecases.reports import filled_request
 from pura_audit.cases.forms import AskDialog, CheckDialog, EventDialog, ReviewDialog

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report import ReportRequest, safe_name
-from pura.report.annexes import names
+from pura.report.annexes import names, safe_name
+from pura.report.request import ReportRequest
 from pura.usecases.environment import Environment
 from pura.usecases.reports import (
     Built,
@@ -307,7 +307,7 @@ def saved_words(path: Path, written: WrittenReport) -> str:
     """Say what was written, and where."""
     words = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
     annex = written.annex
-    more_files = sum(file.path not in (path, annex) for file in written.files)
+    more_files = sum(file not in (path, annex) for file in written.files)
     if more_files:
         more = filled(
             translate("Report", "{n:count} more {n:plural(file is|files are)} next to it."),

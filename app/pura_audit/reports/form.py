@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.record.audit import Audit
-from pura.report import ReportRequest
+from pura.report.request import ReportRequest
 from pura_audit.jobs.queue import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.settings import WindowSettings

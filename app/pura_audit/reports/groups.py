@@ -25,9 +25,8 @@ from PySide6.QtWidgets import (
 
 from pura.base.numerals import SPOKEN
 from pura.record.audit import Audit
-from pura.report import Parties, ReportRequest
 from pura.report.build import MAX_AUDITS
-from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED
+from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, Parties, ReportRequest
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.theme import fonts

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.report import render_pages
+from pura.report.blocks import render_pages
 from pura.usecases.reports import Built
 from pura_audit.jobs.queue import Done, Failure, Job, JobContext, JobQueue, Outcome, Stopped, Work
 from pura_audit.platform.i18n import filled, translate

@@ -29,8 +29,9 @@ from PySide6.QtWidgets import (
 
 from pura.base.paths import Paths, resource, user_paths
 from pura.record.audit import Audit
-from pura.report import Parties, ReportRequest, build_report
 from pura.report.blocks import render_pages
+from pura.report.build import build_report
+from pura.report.request import Parties, ReportRequest
 from pura.scheme import SecretKey
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice

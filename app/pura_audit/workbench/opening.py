@@ -32,7 +32,7 @@ from pura_audit.workbench import setup
 if TYPE_CHECKING:
     from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
-    from pura.report import ReportRequest
+    from pura.report.request import ReportRequest
     from pura.usecases.reports import Built
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.cases.forms import SaveDialog
@@ -160,7 +160,7 @@ def show_log(host: Host) -> None:
 
 def report_current(host: Host) -> None:
     """Make a report of the finding on screen, with what the case log knows of it."""
-    from pura.report import ReportRequest
+    from pura.report.request import ReportRequest
     from pura.usecases.cases import case_of
     from pura.usecases.reports import filled_request
 

@@ -19,9 +19,9 @@ from tests.app.records import issued
 
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.report import ItemNotes, ReportRequest, typesetter
+from pura.report import typesetter
 from pura.report.blocks import page_count, typeset
-from pura.report.request import MAX_LOGO
+from pura.report.request import MAX_LOGO, ItemNotes, ReportRequest
 from pura.usecases.reports import Built
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import dialog as report_dialog

@@ -39,7 +39,8 @@ from pura.caselog.log import entry_hash, written
 from pura.caselog.reports import request_of_case
 from pura.caselog.verify import verify_log
 from pura.record.audit import Audit
-from pura.report import ReportRequest, build_report
+from pura.report.build import build_report
+from pura.report.request import ReportRequest
 
 OLD = Path(__file__).parents[2] / "data" / "v0.1.0"
 Make = Callable[..., Audit]

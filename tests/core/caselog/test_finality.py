@@ -17,8 +17,8 @@ from pura.caselog.keeping import open_case, save_audit, sign_off
 from pura.caselog.log import Person
 from pura.caselog.reports import confirmations, request_of_case
 from pura.record.audit import Audit
-from pura.report import Parties, ReportRequest, build_report
-from pura.report.request import ALWAYS, ROLES_APART, Confirmation, digest_of
+from pura.report.build import build_report
+from pura.report.request import ALWAYS, ROLES_APART, Confirmation, Parties, ReportRequest, digest_of
 
 Make = Callable[..., Audit]
 FINAL = ReportRequest(final=True, parties=Parties(authoriser="Carla"))

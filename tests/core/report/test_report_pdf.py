@@ -24,22 +24,19 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.finding import said
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
-from pura.report import (
+from pura.report.annexes import bits_csv, safe_name, tokens_csv
+from pura.report.blocks import Labels, html_page, page_count, render_pages
+from pura.report.build import build_report
+from pura.report.check import BAD, check_report
+from pura.report.findings import ratio
+from pura.report.request import (
+    Confirmation,
     ItemNotes,
     Parties,
     ReportRequest,
-    bits_csv,
-    build_report,
-    html_page,
-    page_count,
-    render_pages,
-    safe_name,
-    tokens_csv,
+    check_logo,
+    digest_of,
 )
-from pura.report.blocks import Labels
-from pura.report.check import BAD, check_report
-from pura.report.findings import ratio
-from pura.report.request import Confirmation, check_logo, digest_of
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill, say

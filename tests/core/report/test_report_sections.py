@@ -19,7 +19,7 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.evidence import PowerFacts
 from pura.record.naming import CandidateFacts, Passage
-from pura.report import ReportRequest, build, html_page
+from pura.report import build
 from pura.report.annexes import BLOCK, NO_ID, Seals, names, public_audit, public_audits, table_files
 from pura.report.blocks import (
     Block,
@@ -29,12 +29,13 @@ from pura.report.blocks import (
     compile_pdf,
     covered,
     facts,
+    html_page,
     paragraph,
     printable,
 )
 from pura.report.build import content_of
 from pura.report.method import method, validation
-from pura.report.request import OMITTED, REDACTED, check_request
+from pura.report.request import OMITTED, REDACTED, ReportRequest, check_request
 from pura.words.sentences import forbidden
 
 SEALS = Seals(name="record.json", record="0" * 64, size=1)

@@ -16,10 +16,11 @@ from tests.core.report.test_report_check import NOW, RECORD, SECRET, make_p12, t
 
 from pura.base.errors import PuraError
 from pura.record import json_io
-from pura.report import Parties, Report, ReportRequest, build_report, check, request
-from pura.report.build import remake
+from pura.report import check, request
+from pura.report.build import Report, build_report, remake
 from pura.report.check import BAD, OPEN, CheckedPoint, ReportCheck, check_report
 from pura.report.check_child import differing_pages, dissect
+from pura.report.request import Parties, ReportRequest
 from pura.report.signing import SignOptions, load_identity, sign_report
 
 Act = Callable[[Pdf], None]

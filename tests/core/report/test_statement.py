@@ -25,7 +25,6 @@ from pura.record.answers import digested
 from pura.report.signing import load_identity
 from pura.report.statement import (
     SCHEMA,
-    FoundStatement,
     Statement,
     StatementCheck,
     StatementKey,
@@ -82,7 +81,7 @@ SAID = Statement.of(CONTENT)
 
 
 def checked(statement: str, **more: Any) -> StatementCheck:
-    return check_statement(FoundStatement(statement=statement), moment=NOW, **more)
+    return check_statement((statement, None, False), moment=NOW, **more)
 
 
 def stated(key: StatementKey, *, record: Any = None) -> dict[str, Any]:
@@ -133,9 +132,7 @@ def test_certificates_of_every_kind_sign(own: StatementKey) -> None:
         found = checked(made, trust=trust)
         assert found.standing == "trusted", signer.header["alg"]
         assert "Detector Desk" in found.checks[1].text("de")
-        late = check_statement(
-            FoundStatement(statement=made), moment=NOW + timedelta(days=20), trust=trust
-        )
+        late = check_statement((made, None, False), moment=NOW + timedelta(days=20), trust=trust)
         assert [c.key for c in late.checks if c.name == "trust"] == ["trust.expired"]
     with pytest.raises(ServeError):
         certified(ec.generate_private_key(ec.BrainpoolP256R1()))
@@ -183,7 +180,7 @@ def test_a_statement_is_found_in_an_answer(own: StatementKey, tmp_path: Path) ->
     made = answer["statement"]
     for data in (f"{made}\n", json.dumps(check), json.dumps(answer)):
         found = find_statement(data.encode())
-        assert found.statement == made
+        assert found[0] == made
         assert check_statement(found, moment=NOW).standing == "signed"
     for data in (b"", b"{", b"[]", b'{"answer": 3}', b"a.b", b"\xff.a.b", b"{" * 9999):
         with pytest.raises(ReportFileError):

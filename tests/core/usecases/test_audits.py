@@ -36,10 +36,11 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.register.rows import Issue
 from pura.register.store import Register
-from pura.report import ReportRequest, build_report, html_page
-from pura.report.blocks import Labels
+from pura.report.blocks import Labels, html_page
+from pura.report.build import build_report
 from pura.report.check import BAD, GOOD, OPEN, repeat
 from pura.report.findings import ratio
+from pura.report.request import ReportRequest
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases import audits
 from pura.usecases.audits import (

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
-    QToolButton,
+    QTabWidget,
     QWidget,
 )
 from tests.app.every_dialog import opened_dialogs
@@ -28,11 +28,10 @@ from tests.app.room import faults
 
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.form_dialog import PlainDialog
-from pura_audit.workbench.guide import AboutDialog
+from pura_audit.workbench.guide import about_dialog
 
 CONTROLS = (
     QPushButton,
-    QToolButton,
     QLineEdit,
     QPlainTextEdit,
     QAbstractItemView,
@@ -194,7 +193,7 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
         assert ringless(ring) == [], name
         for low in (LOW, LOW.expandedTo(dialog.size())):
             with monkeypatch.context() as screen:
-                screen.setattr(PlainDialog, "_room", lambda _, low=low: low)
+                screen.setattr(PlainDialog, "_largest", lambda _, low=low: low)
                 dialog.resize(low)
                 with suppress(qtbot.TimeoutError):  # what comes from another thread finds its room
                     qtbot.waitUntil(lambda d=dialog: not faults(d))
@@ -234,19 +233,21 @@ def test_the_walk_itself_finds_a_missing_name_and_a_focus_trap(qtbot):
 
 
 def test_about_can_be_copied_and_holds_the_versions(window):
-    dialog = AboutDialog(window.session, window)
+    dialog = about_dialog(window.session, window)
+    tabs = dialog.findChild(QTabWidget)
+    versions, licences = tabs.widget(0), tabs.widget(1)
     copy = dialog.findChild(QPushButton, "copy")
-    words = dialog.facts.toPlainText()
+    words = versions.toPlainText()
     for part in ("PURA Audit", "Python", "Qt", "torch", "Test chip", "Keyring"):
         assert part in words
     copy.click()
     assert QGuiApplication.clipboard().text() == words
-    assert dialog.notices.toPlainText() == "", "a megabyte is read when it is wanted"
-    dialog.tabs.setCurrentWidget(dialog.notices)
-    assert "MIT License" in dialog.notices.toPlainText()
-    assert "PySide6" in dialog.notices.toPlainText()
+    assert licences.toPlainText() == "", "a megabyte is read when it is wanted"
+    tabs.setCurrentWidget(licences)
+    assert "MIT License" in licences.toPlainText()
+    assert "PySide6" in licences.toPlainText()
     copy.click()
-    assert QGuiApplication.clipboard().text() == dialog.notices.toPlainText()
+    assert QGuiApplication.clipboard().text() == licences.toPlainText()
 
 
 def test_rows_of_the_queue_speak(window, audit):

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from pura.base.paths import Paths
 from pura_audit import application
 from pura_audit.session.queue_model import ItemState
+from pura_audit.workbench.answer import grouped
 
 pytestmark = pytest.mark.model
 WAIT = 240_000
@@ -81,7 +82,7 @@ def test_a_dropped_file_gives_the_payload_that_was_embedded(
     qtbot.waitUntil(lambda: item.state in over, timeout=WAIT)
     assert item.state is ItemState.DONE, item.failure
     embedded = "".join(map(str, sample["payload"]))
-    assert window.work.answer.payload_text() == embedded
+    assert window.work.answer.payload.findChild(QLabel, "payload").toolTip() == grouped(embedded)
     assert window.work.answer.heading.text() == "A mark was found"
     assert window.header.badge.text() == "CPU · float32"
     assert item.audit.text == sample["text"]
@@ -108,7 +109,7 @@ def test_a_plain_text_gets_no_payload(window, qtbot, samples):
     item = window.session.texts.queue.items[0]
     qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
     assert item.audit.verdict in ("no-mark", "insufficient")
-    assert window.work.answer.payload_text() == ""
+    assert window.work.answer.payload.findChild(QLabel, "payload") is None
 
 
 def test_cancelling_the_real_pass_leaves_the_window_ready(window, qtbot, samples):

@@ -44,7 +44,7 @@ from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.card import Card, label, row_of
+from pura_audit.widgets.card import Card, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
@@ -419,10 +419,14 @@ class CasesDialog(PlainDialog):
 
     def _lay_out(self) -> None:
         side = Card(inner=GAP)
-        for widget in (self.search, self.state, self.none):
-            side.body.addWidget(widget)
-        side.body.addWidget(self.table, 1)
-        side.body.addLayout(row_of(self.new, self.take, None))
+        add_parts(
+            side.body,
+            self.search,
+            self.state,
+            self.none,
+            (self.table, 1),
+            row_of(self.new, self.take, None),
+        )
         parts = QSplitter()
         parts.setHandleWidth(GAP)
         parts.setChildrenCollapsible(False)

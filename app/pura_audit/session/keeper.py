@@ -140,7 +140,7 @@ class Drafts:
             except OSError as error:
                 _log.warning("what was filled in cannot be noted: %s", error.strerror)
 
-        self._files.do(work, lambda _: None, self._files, aside=True)
+        self._files.do(work, lambda _: None, self._files, urgent=True)
 
 
 class ReportDraft:

@@ -320,7 +320,7 @@ def test_the_log_is_checked_and_a_wrong_head_is_said(browser, qtbot):
     dialog.head.set_text("3:" + "a" * 64)
     dialog.again.click()
     qtbot.waitUntil(lambda: dialog.checks is not None)
-    assert "amiss" in dialog.words.text()
+    assert "wrong" in dialog.words.text()
     assert [check.key for check in dialog.checks if check.state == "bad"] == ["head.other"]
     dialog.accept()
 

@@ -194,7 +194,7 @@ def test_a_pause_holds_what_runs_and_what_waits_but_not_what_goes_aside(queue, o
     qtbot.waitUntil(lambda: told == [Done("through"), Done("waited")])
     queue.set_paused(True)
     queue.do(lambda _: "later", told.append, owner)
-    queue.do(lambda _: "aside", told.append, owner, aside=True)
+    queue.do(lambda _: "aside", told.append, owner, urgent=True)
     qtbot.waitUntil(lambda: told[-1] == Done("aside"))
     assert queue.busy
     queue.set_paused(False)
@@ -205,7 +205,7 @@ def test_busy_is_said_when_it_begins_and_when_it_ends(queue, owner, qtbot):
     said: list[bool] = []
     queue.busy_changed.connect(said.append)
     told: list[object] = []
-    queue.do(lambda _: "aside", told.append, owner, aside=True)
+    queue.do(lambda _: "aside", told.append, owner, urgent=True)
     qtbot.waitUntil(lambda: bool(told))
     assert said == []
     gate = Gate()

@@ -52,7 +52,7 @@ def report(audit, tmp_path) -> Path:
 
 
 def words_of(dialog: Any) -> str:
-    return "\n".join(one.text() for one in dialog.list.area.findChildren(QLabel))
+    return "\n".join(one.text() for one in dialog.area.findChildren(QLabel))
 
 
 def test_a_report_is_checked_and_its_audit_shown(window, report, qtbot):
@@ -88,9 +88,9 @@ def test_a_tampered_report_that_is_dropped_is_named(window, report, qtbot):
     assert "4 bytes were appended after the end of the PDF." in words_of(dialog)
     assert "Do not rely on this report" in dialog.summary.text()
     assert dialog.summary.property("role") == "banner"
-    first = dialog.list.rows.itemAt(0).widget()
+    first = dialog.rows.itemAt(0).widget()
     assert "4 bytes were appended" in " ".join(x.text() for x in first.findChildren(QLabel))
-    [fold] = dialog.list.area.findChildren(Fold)
+    [fold] = dialog.area.findChildren(Fold)
     assert not fold.head.isChecked()  # what is well stands folded below
 
 

@@ -287,7 +287,7 @@ def test_black_stretches_follow_characters_and_can_be_taken_back(opened, audit, 
 def test_a_forbidden_remark_is_said_below_it_and_nothing_is_lost(opened, qtbot):
     dialog = opened()
     before = dialog.preview.built
-    remark = dialog.form.remarks.remark
+    remark = dialog.form.remarks.fields["remark"]
     review = dialog.form.remarks.fields["review"]
     review.set_text("It proves the origin.")
     qtbot.waitUntil(review.wrong.isVisible)

@@ -52,7 +52,7 @@ def answer(tmp_path, key) -> Path:
 
 def checked(dialog: Any, qtbot: Any) -> str:
     qtbot.waitUntil(lambda: dialog.checked is not None)
-    return " ".join(one.text() for one in dialog.list.area.findChildren(QLabel))
+    return " ".join(one.text() for one in dialog.area.findChildren(QLabel))
 
 
 def test_a_statement_that_is_dropped_is_checked_against_key_and_text(

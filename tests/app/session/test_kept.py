@@ -77,9 +77,9 @@ def steps():
     session.texts.show(session.texts.queue.items[0])
     item = session.texts.queue.items[0]
     report = opening.make_report(window)
-    report.form.remarks.remark.widget.setPlainText("Seen twice.")
+    report.form.remarks.fields["remark"].widget.setPlainText("Seen twice.")
     other = opening.make_report(window, [("another", replace(item.audit, id="1" * 32))])
-    other.form.remarks.remark.widget.setPlainText("Another.")
+    other.form.remarks.fields["remark"].widget.setPlainText("Another.")
     with CaseLog(user_paths().caselog) as log:
         [case] = list_cases(log)
     review = ReviewDialog(session.cases, case, case.items[0], window)
@@ -139,11 +139,11 @@ def test_a_killed_program_loses_nothing(start, qtbot, tmp_path, text, engine):
     assert finished.audit.text is not None
     assert engine.asked == []  # the finding came from the case log
     report = opening.make_report(window)
-    assert report.form.remarks.remark.text == "Seen twice."
+    assert report.form.remarks.fields["remark"].text == "Seen twice."
     assert stat.S_IMODE(session.drafts.path.stat().st_mode) == 0o600
     another = [("another", replace(finished.audit, id="1" * 32))]
     other = opening.make_report(window, another)
-    assert other.form.remarks.remark.text == "Another."
+    assert other.form.remarks.fields["remark"].text == "Another."
     case = unfiled()
     review = ReviewDialog(session.cases, case, case.items[0], window)
     assert review.recomputed.text == "Read it again."
@@ -160,11 +160,11 @@ def test_a_killed_program_loses_nothing(start, qtbot, tmp_path, text, engine):
 def test_a_report_that_is_open_keeps_its_draft(window, qtbot, audit):
     two = [("one", audit), ("two", replace(audit, id="2" * 32))]
     first = opening.make_report(window, two[:1])
-    first.form.remarks.remark.widget.setPlainText("Of one.")
+    first.form.remarks.fields["remark"].widget.setPlainText("Of one.")
     path = window.session.drafts.path
     qtbot.waitUntil(lambda: path.exists() and "Of one." in path.read_text())
     second = opening.make_report(window, two, every=True)
-    assert second.form.remarks.remark.text == ""
+    assert second.form.remarks.fields["remark"].text == ""
     second.done(0)
     assert "Of one." in path.read_text()
     first.done(0)
@@ -175,7 +175,7 @@ def test_what_was_kept_readable_goes_when_the_settings_ask_for_less(window, qtbo
     session = window.session
     session.texts.add_text("Four words and a secret.", "waiting")
     report = opening.make_report(window, [("one", audit)])
-    report.form.remarks.remark.widget.setPlainText("A remark.")
+    report.form.remarks.fields["remark"].widget.setPlainText("A remark.")
     journal, drafts = Journal(paths.state).path, session.drafts.path
     qtbot.waitUntil(lambda: drafts.exists() and "secret" in journal.read_text())
     session.settings.update(case_text="leave-out")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
 
 from pura.audit.unexamined import FAULTS
 from pura.base.errors import ModelError
@@ -36,6 +36,7 @@ from pura_audit.session.queue_model import Item, ItemState, verdict_words
 from pura_audit.stores.key_forms import KeyForm, PassphraseDialog
 from pura_audit.stores.keys import KeysDialog
 from pura_audit.workbench import setup
+from pura_audit.workbench.answer import grouped
 from pura_audit.workbench.setup import BundleDialog
 
 
@@ -69,7 +70,9 @@ def test_a_dropped_file_is_audited_and_the_payload_stands_on_screen(window, qtbo
     qtbot.waitUntil(lambda: states(window) == ["done"])
     audit = window.session.texts.current.audit
     assert window.work.stack.currentWidget() is window.work.answer
-    assert window.work.answer.payload_text() == audit.payload.bits
+    assert window.work.answer.payload.findChild(QLabel, "payload").toolTip() == grouped(
+        audit.payload.bits
+    )
     assert window.work.answer.heading.text() == "A mark was found"
     assert window.selection.audit is audit
 

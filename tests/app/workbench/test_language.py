@@ -37,7 +37,9 @@ def test_the_language_changes_while_an_audit_runs(window, engine, qtbot, tmp_pat
     session.audits.audit([second])
     qtbot.waitUntil(engine.entered.is_set)
     where, words = window.geometry(), unread.failure.message
-    views = [weakref.ref(view) for view in (window.header, window.work, window.status, window.pile)]
+    views = [
+        weakref.ref(view) for view in (window.header, window.work, window.status, window.results)
+    ]
     called: list[str] = []
     window.header.destroyed.connect(lambda: called.append("header"))
     settings = opening.show_settings(window)
@@ -95,10 +97,10 @@ def test_twenty_languages_later_there_is_one_window(window, qtbot):
             counts.append((len(window.findChildren(QWidget)), len(QApplication.topLevelWidgets())))
     assert counts == [counts[0]] * 10
     assert (window.selection.token, session.texts.current) == (90, item)
-    window.toggle_pile()
+    window.toggle_results()
     window.set_language("de")
     settle()
-    assert window.pile.isVisible()
+    assert window.results.isVisible()
     session.texts.touch(item)  # nobody of before is told, or this would fail
     session.chosen.changed.emit()
     session.noticed.emit("said")

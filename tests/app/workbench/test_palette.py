@@ -53,7 +53,7 @@ def test_commands_texts_cases_settings_and_pages_are_gone_to(window, qtbot, foun
     assert found("ubersicht", "Text")[0] == "Übersicht.txt"
     qtbot.waitUntil(lambda: window.session.texts.current.name == "Übersicht.txt")
     assert found("as table", "Command")[0] == "All texts as a table"
-    qtbot.waitUntil(window.pile.isVisible)
+    qtbot.waitUntil(window.results.isVisible)
     found("colours", "Setting")
     settings = opened(window, qtbot, SettingsDialog)
     assert isinstance(settings.focusWidget(), QComboBox)

@@ -70,7 +70,7 @@ def test_nothing_is_cut_and_nothing_overlaps(german, audit, several, text):
     window.work.answer.limits.open()
     window.work.text.find_bar.enter()
     found += at_every_size(window, "limits")
-    window.toggle_pile()
+    window.toggle_results()
     found += at_every_size(window, "table")
     assert not found, "\n".join(found)
 

@@ -152,7 +152,7 @@ def test_compare_leads_to_the_texts(window, audit, qtbot):
     window.session.texts.add_audit(replace(audit, id="1" * 32))
     compare = opening.compare_audits(window)
     with qtbot.waitSignal(compare.texts_wanted):
-        compare.beside.click()
+        compare.side_by_side.click()
     titles = [w.windowTitle() for w in QApplication.topLevelWidgets() if w.isVisible()]
     assert "Two texts side by side" in titles
 
@@ -197,7 +197,7 @@ def test_nothing_is_cut_at_any_size_in_german(german, audit, qtbot):
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "No passage of several words"), ("de", "Keine Stelle von mehreren Wörtern")],
+    [("en", "no passage of several words"), ("de", "keine Passage von mehreren Wörtern")],
 )
 def test_texts_that_share_single_words_are_not_said_to_share_none(window, beside, language, words):
     i18n.set_language(language)

@@ -27,6 +27,7 @@ from pura_audit.session.selection import course, token_facts
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import mark_pen
 from pura_audit.widgets import text_layout
+from pura_audit.widgets.card import Fold
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 from pura_audit.workbench import opening
 from pura_audit.workbench.answer import grouped
@@ -69,7 +70,7 @@ def test_selecting_a_bit_lights_the_tokens_that_read_it(shown_window, audit):
     }
     assert set(window.selection.readers().tolist()) == expected
     assert expected
-    assert "Position 4" in window.evidence.bits.aside.text()
+    assert "Position 4" in window.evidence.bits.side_note.text()
 
 
 def test_arrow_keys_move_the_token_and_the_bit(shown_window, audit):
@@ -229,7 +230,7 @@ def test_shades_follow_the_evidence(audit):
 
 def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(window, text, tbcc, sample_key):
     window.session.texts.add_audit(make_audit(text, tbcc, sample_key, verdict="insufficient"))
-    assert window.work.answer.payload_text() == ""
+    assert window.work.answer.payload.findChild(QLabel, "payload") is None
     assert window.work.text.view.shading is False
     assert window.work.answer.heading.text() == "No conclusion: not measured"
     assert not window.work.answer.candidates.isVisible()
@@ -366,13 +367,13 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window, several):
     assert [row.isChecked() for row in rows] == [True, False, False]
     assert "Archive" in rows[2].accessibleName()
     # Each mark has a payload of its own: none is that of the text, and one is in question.
-    assert window.work.answer.payload_text() == ""
+    assert window.work.answer.payload.findChild(QLabel, "payload") is None
     assert rows[0].payload.text() == grouped(several.marks[0].bits)
     assert rows[1].payload.text() == "Payload in question (at least 1 possible)"
     assert "L at least 1,000,000" in rows[0].accessibleName()
     bits = window.evidence.bits
     shown = bits.table()[1]
-    assert bits.aside.text().startswith("mark 1")
+    assert bits.side_note.text().startswith("mark 1")
     rows[1].click()
     assert window.selection.token == several.marks[1].passages[0].first_token
     assert bits.table()[1] != shown
@@ -424,7 +425,6 @@ def test_an_undecided_payload_is_never_named_alone(window, audit):
     lines = [label.text() for label in answer.payload.findChildren(QLabel)]
     assert lines[0] == "Payload in question (2 possible)"
     assert "share 0.7" in lines[1]
-    assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None
     assert [m.payload.bits for m in window.session.texts.current.finding.marks] == [None]
     assert opening.stress_text(window) is None
@@ -441,7 +441,7 @@ def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(window, 
     assert not any("H1" in line or "H2" in line for line in words)
     assert "H1" in answer.compared.toolTip()
     assert "H2" in answer.compared.toolTip()
-    for button in (answer.report, answer.details, *answer.steps.buttons.values()):
+    for button in (answer.report, answer.details, *answer.steps.values()):
         place = button.mapTo(answer, button.rect().bottomRight())
         assert answer.rect().contains(place), button.text()
 
@@ -449,7 +449,7 @@ def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(window, 
 def test_one_mark_looks_as_ever(shown_window):
     assert not shown_window.work.answer.marks.isVisible()
     assert shown_window.selection.mark is None
-    assert "mark" not in shown_window.evidence.bits.aside.text()
+    assert "mark" not in shown_window.evidence.bits.side_note.text()
 
 
 def test_the_curve_grows_while_a_long_text_is_read(window, qtbot, engine, text):
@@ -461,7 +461,7 @@ def test_the_curve_grows_while_a_long_text_is_read(window, qtbot, engine, text):
     item = window.session.texts.current
     qtbot.waitUntil(lambda: len(item.looks) == 2)
     assert course.following
-    assert course.aside.text() == "+2.2 at token 8000"
+    assert course.side_note.text() == "+2.2 at token 8000"
     assert course._curve.getData()[0].tolist() == [0, 4_000, 8_000]
     assert course.threshold() == window.session.chosen.catalogue.policy.t_found
     assert course.table()[1] == [("4000", "−1.50"), ("8000", "+2.25")]
@@ -482,7 +482,7 @@ def test_what_was_not_read_is_grey_and_said(window, audit):
     window.session.texts.add_audit(dataclasses.replace(early, text=audit.text + rest))
     QApplication.processEvents()
     view = window.work.text.view
-    assert f"{size} of {3 * size} tokens read" in window.work.text.aside.text()
+    assert f"{size} of {3 * size} tokens read" in window.work.text.side_note.text()
     end = len(audit.text)
     assert view._signs(end - 5, end) == []
     muted = window.theme.colour("muted")
@@ -514,9 +514,10 @@ def test_details_have_the_structure_of_a_first_page(shown_window, audit, qtbot):
     rests = page[page.index("What it rests on") + 1].splitlines()
     assert rests[0] == f"Text: {audit.input.name}, SHA-256 {audit.input.sha256}"
     assert rests[1] == "Key: Test"
-    titles = [fold.head.text() for fold in dialog.folds]
+    folds = dialog.findChildren(Fold)
+    titles = [fold.head.text() for fold in folds]
     assert titles[-2:] == ["Measured with", "Steps"]
-    for fold in dialog.folds:  # the facts stand behind headings
+    for fold in folds:  # the facts stand behind headings
         lines = [line for line in fold.findChildren(QLabel) if line.text()]
         assert not any(line.isVisible() for line in lines)
         fold.head.click()

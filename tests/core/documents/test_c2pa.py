@@ -123,7 +123,7 @@ def test_a_text_of_nothing_else_is_read_as_it_is() -> None:
 
 @pytest.mark.model
 def test_record_report_and_words_tell_of_it(
-    builtin_model: Any, samples: dict[str, Any], sample_key: SecretKey, tmp_path: Path
+    audited: Any, samples: dict[str, Any], tmp_path: Path
 ) -> None:
     from pura.report.blocks import Labels
     from pura.report.method import item
@@ -132,12 +132,7 @@ def test_record_report_and_words_tell_of_it(
     sample = samples["marked-tbcc"]
     path = tmp_path / "text.txt"
     path.write_text(sample["texts"][0]["text"] + manifest(200), encoding="utf-8")
-    audit = audit_text(
-        AuditText(document=read_document(path).chosen[0]),
-        model=builtin_model,
-        keys=[(sample_key, None)],
-        profile=Profile.from_dict(sample["profile"]),
-    )
+    audit = audited(AuditText(document=read_document(path).chosen[0]))
     assert audit.verdict == "mark"
     assert json_io.from_json(json_io.to_json(audit)).input == audit.input
     for step in audit.log:

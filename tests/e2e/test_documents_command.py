@@ -37,8 +37,10 @@ def test_a_batch_of_formats(pura, marked, samples):
     assert rows["verdict"] == "mark"
     # What cannot be examined has a row as well, here and in a batch, which counts it.
     verdicts = ["not-examinable", "not-examinable", "insufficient"]
-    assert [row["verdict"] for row in others] == verdicts
-    assert [row["input"]["part"] for row in others] == ["row 2", "row 3", "row 4"]
+    parts = ("row 2", "row 3", "row 4")
+    assert {row["input"]["part"]: row["verdict"] for row in others} == dict(
+        zip(parts, verdicts, strict=True)
+    )
     out = marked / "out.jsonl"
     pile = pura("batch", "run", marked / "c.jsonl", *settings, "-o", out)
     assert pile.returncode == 1, pile.stderr

@@ -46,10 +46,10 @@ test test-all: system-tests install check size
 test: ## Set up, check the style, run the tests
 test-all: ## The same with what is statistical, trains, packages or needs an X server
 
-# Left out: whatever loads a model, opens a window or runs a whole command, and the rooms whose tests
+# Left out: whatever loads a model, opens a window or runs a whole command, and the packages whose tests
 # start children or write much: model, embed, documents, keys, register, report, caselog, measure, lab, usecases.
-FAST := base scheme extract decode record words profiles verdict
-test-fast: install ## The quick tests of scheme, decoders, record, words and verdict, in a minute
+FAST := base scheme extract decode record words verdict
+test-fast: install ## The quick tests of scheme, decoders, record, words and verdict, in 45 s
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not model and not slow" \
 	  $(FAST:%=tests/core/%) tests/test_house.py
 

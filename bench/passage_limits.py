@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode.evidence_sums import weigh
+from pura.decode.evidence_sums import sum_evidence
 from pura.decode.exact import ExactDecision, decide
 from pura.decode.likelihood import Intervals
 from pura.decode.marks import AGES, PassageText, passage_text
@@ -279,7 +279,7 @@ def densities(document: Document, payload: str) -> PassageText:
     entropy, probability, lo, hi = document.columns["law"]
     plan = schedule(document.columns["ids"], entropy, document.key, document.profile)
     seen = Intervals.of(plan, entropy, lo, hi, document.profile, probability=probability)
-    weighed = weigh(seen, checkpoint=lambda: None)
+    weighed = sum_evidence(seen)
     bits = Payload(text=payload).bits
     word = codeword_windows(encode_rows(bits[None], document.profile))[0]
     member = int(weighed.best_chain(bits, lambda: None)[0])

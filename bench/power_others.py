@@ -132,8 +132,8 @@ def main() -> None:
             for length in LENGTHS:
                 draws = draws_of(mark, secret, ids[:length])
                 if read and probability is not None:
-                    told_of = probability[draws.token]
-                    nats = high_uniforms(draws.values, probability=told_of).sum()
+                    told_of = probability[draws[0]]
+                    nats = high_uniforms(draws[1], probability=told_of).sum()
                 else:
                     nats = log_increments(mark, draws).sum()
                 line.append(float(nats) / np.log(10))

@@ -49,7 +49,7 @@ def main() -> None:
     if asked.attack == "diaa":
         pairs = preferences(
             texts,
-            lambda marked, text: strength(model, profile, marked.key, text),
+            lambda key, text: strength(model, profile, key, text),
             tools=tools,
             writer=writer,
             tries=asked.tries,
@@ -60,7 +60,7 @@ def main() -> None:
     else:
         learnt, seen = learn_rewards(
             model,
-            [marked.text for marked in texts],
+            [text for text, _ in texts],
             lambda text, some: rewards(text, some, tools=tools, writer=writer),
             steps=asked.steps,
             group=asked.tries,

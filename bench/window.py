@@ -175,31 +175,30 @@ def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
 
 def use_table(found: Drive, audit: Audit) -> None:
     """Fill the table with many findings; sort, group, search and scroll it."""
-    from pura_audit.session.finding_summary import outline
     from PySide6.QtCore import Qt
 
-    from pura_audit.session.queue_model import Item, ItemState
+    from pura_audit.session.queue_model import Item, ItemState, listed
     from pura_audit.session.results import COLUMNS
 
-    made = outline(audit)
+    made = listed(audit)
     items = [
         Item(
             number=n,
             name=f"text {n}",
             state=ItemState.DONE,
-            outline=replace(made, log10_e=float(n * 7919 % 10_007), audit=str(n)),
+            finding=replace(made, log10_e=float(n * 7919 % 10_007), id=str(n)),
             imported=True,
         )
         for n in range(ROWS)
     ]
     window = found.window
-    pile, model = window.pile, window.pile.model
+    pile, model = window.results, window.results.model
 
     def fill() -> None:
         window.session.texts.queue.insert(items)
         found.until(lambda: model.rowCount() >= ROWS)
 
-    found.step("open the table", window.toggle_pile)
+    found.step("open the table", window.toggle_results)
     found.step(f"{ROWS:,} rows into the table", fill)
     found.step(
         "sort it", lambda: model.sort(COLUMNS.index("evidence"), Qt.SortOrder.DescendingOrder)

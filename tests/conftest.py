@@ -134,7 +134,7 @@ def builtin_files() -> Path:
 
 
 @pytest.fixture
-def installed_models(builtin_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed_models(builtin_files, tmp_path_factory) -> Path:
     """A folder of this test alone, with the built-in model; what is added stays in it."""
     folder = tmp_path_factory.mktemp("models")
     (folder / BUILTIN).symlink_to(builtin_files, target_is_directory=True)
@@ -146,7 +146,7 @@ _MODELS = user_paths().models
 
 
 @pytest.fixture(scope="session")
-def builtin_model(builtin_files: Path) -> Any:
+def builtin_model(builtin_files):
     """The built-in model on the processor, loaded once."""
     from pura.model.device import choose_device
     from pura.model.load import load_model
@@ -156,7 +156,7 @@ def builtin_model(builtin_files: Path) -> Any:
 
 
 @pytest.fixture(scope="session")
-def small_files(builtin_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small_files(builtin_files, tmp_path_factory) -> Path:
     """A store with one model that costs next to nothing, for tests that need *a* model.
 
     A Llama of one random layer, 32 wide, with the built-in model's tokenizer. It writes English
@@ -208,7 +208,7 @@ def small_files(builtin_files: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture(scope="session")
-def small_model(small_files: Path) -> Any:
+def small_model(small_files):
     """The small model on the processor, loaded once."""
     from pura.model.device import choose_device
     from pura.model.load import load_model
@@ -218,7 +218,7 @@ def small_model(small_files: Path) -> Any:
 
 
 @pytest.fixture
-def small_models(small_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small_models(small_files, tmp_path_factory) -> Path:
     """A folder of this test alone, with the small model; what is added stays in it."""
     folder = tmp_path_factory.mktemp("models")
     (folder / SMALL).symlink_to(small_files, target_is_directory=True)
@@ -226,7 +226,7 @@ def small_models(small_files: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def lent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def lent(request, monkeypatch):
     """Whoever loads one of the two models on the processor gets the session's."""
     from pura.model import load as loading
     from pura.model.device import choose_device
@@ -244,7 +244,7 @@ def lent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.fixture(scope="session")
-def small_samples(small_model: Any, sample_key: SecretKey) -> dict[str, Any]:
+def small_samples(small_model, sample_key) -> dict[str, Any]:
     """What :func:`samples` returns, written by the small model."""
     from pura.embed.generate import generate_batch
     from pura.scheme import Payload, Profile
@@ -274,7 +274,7 @@ def small_samples(small_model: Any, sample_key: SecretKey) -> dict[str, Any]:
 
 
 @pytest.fixture
-def faulty(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str, Exception], Any]:
+def faulty(monkeypatch) -> Callable[[int, str, Exception], Any]:
     """Has one of the twelve steps fail at one text: ``faulty(7, text, RuntimeError("…"))``."""
     from tests.core.usecases._faulty_plan import Fault, failing
 
@@ -308,20 +308,20 @@ def vectors() -> list[Path]:
 
 
 @pytest.fixture(scope="session")
-def sample_key(samples: dict[str, Any]) -> SecretKey:
+def sample_key(samples) -> SecretKey:
     """The key of the sample texts."""
     return SecretKey.from_hex(samples["marked"]["key_hex"])
 
 
 @pytest.fixture(scope="session", autouse=True)
-def cheap_passphrases() -> None:
+def cheap_passphrases():
     """What takes half a second and 128 MiB in use takes the least that is allowed in the tests."""
     assert sealed.Cost(log2_n=17, r=8, p=1) == sealed.USUAL
     object.__setattr__(sealed.USUAL, "log2_n", 14)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def rehearsed_once() -> None:
+def rehearsed_once():
     """A folder with the same files is rehearsed once a session: a child takes seconds."""
     real, seen = trial.load_on_trial, set[tuple[str, ...]]()
 
@@ -369,7 +369,7 @@ def honest_record() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def honest_records_agree() -> None:
+def honest_records_agree():
     """Whatever record an audit of any test makes, of whatever kind, agrees with itself."""
     from pura.audit import foreign, run, unexamined
     from pura.verdict.agreement import disagreements
@@ -391,7 +391,7 @@ def honest_records_agree() -> None:
 
 
 @pytest.fixture(autouse=True)
-def clean_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def clean_user(tmp_path_factory, monkeypatch):
     """Point the program at folders of this test alone; its command speaks English at first."""
     monkeypatch.setenv("PURA_HOME", str(tmp_path_factory.mktemp("user")))
     if terminal := sys.modules.get("pura.cli.terminal"):
@@ -399,7 +399,7 @@ def clean_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 
 @pytest.fixture
-def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
+def qtbot(qapp, request):
     """pytest-qt's own, with more patience: five seconds are few on a busy machine."""
     from pytestqt.qtbot import QtBot
 
@@ -410,7 +410,7 @@ def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
+def nothing_left_running(request) -> Iterator[None]:
     """Fail a test that leaves a thread behind."""
     before = set(threading.enumerate())
     started = _started_qthreads() if "qapp" in request.fixturenames else []
@@ -429,7 +429,7 @@ def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def garbage_is_collected(request: pytest.FixtureRequest) -> Iterator[None]:
+def garbage_is_collected(request) -> Iterator[None]:
     """Where a window may be, garbage waits for its collector; elsewhere Python sees to it."""
     if "qapp" in request.fixturenames:
         gc.disable()
@@ -438,7 +438,7 @@ def garbage_is_collected(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def certificate(tmp_path_factory) -> Path:
     """A PKCS#12 file of "Reports Desk"; its passphrase is "Grüße 7". Its public part: ``.pem``."""
     from datetime import UTC, datetime, timedelta
 

@@ -53,7 +53,7 @@ SOUND = "import os\ndef test_it():\n    assert 'DBUS_SESSION_BUS_ADDRESS' not in
 
 
 @pytest.mark.weekly
-def test_each_guard_fails_the_test_that_breaks_it_and_no_other(tmp_path: Path) -> None:
+def test_each_guard_fails_the_test_that_breaks_it_and_no_other(tmp_path):
     """One run under the project's own settings and fixtures, in a process of its own."""
     for name, source in {"sound": SOUND, **{n: s for n, (s, _) in BROKEN.items()}}.items():
         (tmp_path / f"test_{name}.py").write_text(source, encoding="utf-8")

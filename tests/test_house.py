@@ -48,7 +48,7 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_core_needs_no_qt_and_the_rooms_of_evidence_no_torch() -> None:
+def test_the_core_needs_no_qt_and_the_rooms_of_evidence_no_torch():
     done = python(
         "import sys\n"
         "class Block:\n"
@@ -64,7 +64,7 @@ def test_the_core_needs_no_qt_and_the_rooms_of_evidence_no_torch() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_qt_does_not_lose_references_to_true() -> None:
+def test_qt_does_not_lose_references_to_true():
     """PySide6 6.12.0 on Python 3.11 drops one a signal, until the process aborts."""
     done = python(
         "import sys\n"
@@ -80,7 +80,7 @@ def test_qt_does_not_lose_references_to_true() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_no_file_names_the_machine_it_was_written_on() -> None:
+def test_no_file_names_the_machine_it_was_written_on():
     naming = []
     for path in SOURCES:
         try:
@@ -91,7 +91,7 @@ def test_no_file_names_the_machine_it_was_written_on() -> None:
     assert not naming
 
 
-def test_links_inside_the_pages_lead_somewhere() -> None:
+def test_links_inside_the_pages_lead_somewhere():
     broken = []
     for path in PAGES:
         text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -103,14 +103,14 @@ def test_links_inside_the_pages_lead_somewhere() -> None:
     assert not broken
 
 
-def test_every_decision_has_its_line_in_the_index() -> None:
+def test_every_decision_has_its_line_in_the_index():
     folder = ROOT / "docs" / "how-it-works" / "decisions"
     lines = (folder / "README.md").read_text(encoding="utf-8").splitlines()
     listed = [match[1] for line in lines if (match := re.match(r"\| \[\d{3}\]\((.+?)\) \|", line))]
     assert listed == sorted(p.name for p in folder.glob("[0-9]*.md") if p.name[:3] != "000")
 
 
-def test_every_page_is_reached_from_the_readme() -> None:
+def test_every_page_is_reached_from_the_readme():
     seen: set[Path] = set()
     waiting = [ROOT / "README.md"]
     while waiting:
@@ -123,7 +123,7 @@ def test_every_page_is_reached_from_the_readme() -> None:
     assert set(PAGES) <= seen
 
 
-def test_constraints_name_every_direct_dependency() -> None:
+def test_constraints_name_every_direct_dependency():
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -142,7 +142,7 @@ def test_constraints_name_every_direct_dependency() -> None:
     )
 
 
-def test_make_knows_every_target_that_the_pages_name() -> None:
+def test_make_knows_every_target_that_the_pages_name():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
     named = {
@@ -167,7 +167,7 @@ def test_make_knows_every_target_that_the_pages_name() -> None:
         assert f"make {target} " in listed
 
 
-def test_resources_are_found_from_the_tree() -> None:
+def test_resources_are_found_from_the_tree():
     from pura.base.paths import resource
 
     for name in ("vectors", "samples", "models.json", "languages", "audit.schema.json"):

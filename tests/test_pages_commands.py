@@ -75,14 +75,14 @@ def fault(line: str) -> str:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_every_command_of_a_page_exists(path: Path) -> None:
+def test_every_command_of_a_page_exists(path):
     faults = {
         f"{line}: {why}" for line in commands(path.read_text("utf-8")) if (why := fault(line))
     }
     assert not faults
 
 
-def test_a_command_that_does_not_exist_is_seen() -> None:
+def test_a_command_that_does_not_exist_is_seen():
     assert fault("pura verify text.txt --profile house --json") == ""
     assert fault("pura verify text.txt --prophile house") == "verify has no --prophile"
     assert fault("pura caselog burn") == "caselog has no burn"

@@ -77,7 +77,7 @@ def promises() -> dict[str, list[str]]:
     }
 
 
-def test_every_promise_has_a_row() -> None:
+def test_every_promise_has_a_row():
     for title, wanted in promises().items():
         assert len(wanted) >= 7, title
         named = rows(title)
@@ -86,7 +86,7 @@ def test_every_promise_has_a_row() -> None:
         assert len(named) == len(wanted), f"{title} has rows of promises that nobody makes"
 
 
-def test_every_row_names_tests_that_exist_or_says_that_there_is_none() -> None:
+def test_every_row_names_tests_that_exist_or_says_that_there_is_none():
     for title in promises():
         for promise, tests in rows(title).items():
             named = re.findall(r"`([\w/]+\.py)::(\w+)`", tests)

@@ -24,7 +24,7 @@ def run(*command: str | Path, cwd: Path, **env: str) -> str:
 @pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.parametrize("slim", ["", "1"], ids=["whole", "slim"])
-def test_a_wheel_works_outside_the_tree(tmp_path: Path, slim: str) -> None:
+def test_a_wheel_works_outside_the_tree(tmp_path, slim):
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path, ROOT]
     run(*build, cwd=tmp_path, PURA_SLIM=slim)
     [wheel] = tmp_path.glob("*.whl")

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
@@ -29,27 +29,8 @@ from pura_audit.theme.theme import Mode, Theme
 from pura_audit.workbench.main_window import MainWindow
 
 
-@dataclass(frozen=True, kw_only=True)
-class Flags:
-    """What stood on the command line.
-
-    Attributes:
-        files: Files and folders to open.
-        log_level: How much is logged; None leaves it to the settings.
-        config_dir: Put everything below this folder.
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``; None leaves it to the settings.
-        debug_stalls: Log what keeps the window from answering.
-    """
-
-    files: tuple[Path, ...] = ()
-    log_level: str | None = None
-    config_dir: Path | None = None
-    device: str | None = None
-    debug_stalls: bool = False
-
-
-def parse(arguments: Sequence[str]) -> Flags:
-    """Read the command line."""
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line; what is None is left to the settings."""
     parser = argparse.ArgumentParser(
         prog="pura-audit", description="The window of PURA Audit.", allow_abbrev=False
     )
@@ -61,16 +42,12 @@ def parse(arguments: Sequence[str]) -> Flags:
     )
     parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"))
     parser.add_argument(
-        "--debug-stalls", action="store_true", help="log what keeps the window from answering"
+        "--debug-stalls",
+        action="store_true",
+        default=diagnostics.wanted(),
+        help="log what keeps the window from answering",
     )
-    found = parser.parse_args(list(arguments))
-    return Flags(
-        files=tuple(found.files),
-        log_level=found.log_level,
-        config_dir=found.config_dir,
-        device=found.device,
-        debug_stalls=found.debug_stalls or diagnostics.wanted(),
-    )
+    return parser.parse_args(list(arguments))
 
 
 def make_application() -> QApplication:

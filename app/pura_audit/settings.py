@@ -26,7 +26,7 @@ from pura_audit.platform import diagnostics
 from pura_audit.platform.i18n import decimal, filled, number, short, translate
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID, PADDING, Mode
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import add_parts, label
 from pura_audit.widgets.form_dialog import (
     Host,
     PlainDialog,
@@ -71,8 +71,7 @@ class SettingsDialog(PlainDialog):
             translate("Settings", "Takes effect when the program starts the next time."), "muted"
         )
         self.later.setVisible(False)
-        layout.addWidget(self.later)
-        layout.addLayout(button_row(close_button(self, enter=True)))
+        add_parts(layout, self.later, button_row(close_button(self, enter=True)))
         self.theme.setFocus()  # not the area around it, which scrolls
 
     # The parts
@@ -92,9 +91,7 @@ class SettingsDialog(PlainDialog):
         page = QWidget()
         parts = QVBoxLayout(page)
         parts.setContentsMargins(GRID // 2, 0, GRID, 0)
-        for part in (self._look(), self._privacy(), self._work(), self._rule()):
-            parts.addWidget(part)
-        parts.addStretch(1)
+        add_parts(parts, self._look(), self._privacy(), self._work(), self._rule(), None)
         area = QScrollArea()
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setWidgetResizable(True)
@@ -143,8 +140,7 @@ class SettingsDialog(PlainDialog):
         self.clear = plain_button(translate("Settings", "Clear the list"), self._clear_recent)
         self.clear.setEnabled(bool(self._file.current.recent))
         row = QHBoxLayout()
-        row.addWidget(self.recent, 1)
-        row.addWidget(self.clear)
+        add_parts(row, (self.recent, 1), self.clear)
         form.addRow(row)
         self.auditor = QLineEdit(self._file.current.auditor)
         self.auditor.setMaxLength(200)
@@ -178,7 +174,7 @@ class SettingsDialog(PlainDialog):
             self._log,
         )
         _add_rows(form, self.log_level)
-        words = translate("Settings", "Texts and keys never stand in the log.")
+        words = translate("Settings", "Texts and keys never appear in the log.")
         form.addRow(_name("", field=False), label(words, "muted", wrap=True))
         return part
 

@@ -38,7 +38,7 @@ from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.session.export import csv_text
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID, Theme
-from pura_audit.widgets.card import Card, Fold, label
+from pura_audit.widgets.card import Card, Fold, add_parts, label
 from pura_audit.widgets.form_dialog import (
     ask_target,
     button_row,
@@ -137,10 +137,10 @@ class PositionsCard(PlotCard):
 class SweepCard(PlotCard):
     """How much of the payload comes out right, over how much of the text was changed."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme) -> None:
         self.tries: Sequence[Try] = ()
         title = translate("Stress", "Payload bits right, over tokens changed")
-        super().__init__(title, theme, parent)
+        super().__init__(title, theme)
         self.plot = Plot(theme)
         self._lines = (pg.PlotDataItem(), pg.PlotDataItem())
         for line in self._lines:
@@ -452,9 +452,7 @@ class StressDialog(WorkingDialog):
         self.share.setMinimumWidth(self.share.fontMetrics().horizontalAdvance(percent(1)) + GRID)
         form.addWidget(self.sweep)
         form.addWidget(self.once)
-        layout.addLayout(form)
-        layout.addLayout(self.progress_row())
-        layout.addWidget(self.sentence)
+        add_parts(layout, form, self.progress_row(), self.sentence)
         left = Card(self.text.accessibleName(), inner=20)
         left.body.addWidget(self.text, 1)
         self.split = _split((left, 560), (self.course, 560), height=170)
@@ -464,11 +462,9 @@ class StressDialog(WorkingDialog):
         row = QHBoxLayout()
         row.setSpacing(GRID)
         _add_named(row, translate("Stress", "Seed"), self.seed)
-        row.addStretch(1)
-        row.addWidget(self.save)
+        add_parts(row, None, self.save)
         self.numbers.body.addLayout(row)
-        layout.addWidget(self.split, 1)
-        layout.addWidget(self.numbers)
+        add_parts(layout, (self.split, 1), self.numbers)
         self.numbers.toggled.connect(
             lambda opened: layout.setStretchFactor(self.numbers, int(opened))
         )

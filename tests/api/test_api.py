@@ -31,7 +31,7 @@ def audit() -> pura.Audit:
 
 
 @pytest.fixture
-def sample(samples: dict[str, Any]) -> dict[str, Any]:
+def sample(samples) -> dict[str, Any]:
     data = samples["marked-tbcc"]
     return {
         "text": data["texts"][0]["text"],
@@ -41,7 +41,7 @@ def sample(samples: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_importing_it_loads_neither_torch_nor_a_room() -> None:
+def test_importing_it_loads_neither_torch_nor_a_room():
     code = (
         "import os, sys\n"
         "for name in ('HF_HUB_OFFLINE', 'OMP_WAIT_POLICY'): os.environ.pop(name, None)\n"
@@ -60,20 +60,20 @@ def test_importing_it_loads_neither_torch_nor_a_room() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_every_name_is_there_and_no_other() -> None:
+def test_every_name_is_there_and_no_other():
     for name in pura.__all__:
         assert getattr(pura, name) is not None
     with pytest.raises(AttributeError, match="nothing"):
         pura.nothing  # noqa: B018
 
 
-def test_help_lists_what_is_stable() -> None:
+def test_help_lists_what_is_stable():
     told = pydoc.plain(pydoc.render_doc(pura))
     for name in ("verify_many", "Profile.new", "to_row", "docs/reference/examples"):
         assert name in told
 
 
-def test_a_row_is_flat_and_names_a_payload_only_with_a_mark(audit: pura.Audit) -> None:
+def test_a_row_is_flat_and_names_a_payload_only_with_a_mark(audit):
     row = audit.to_row()
     assert all(value is None or isinstance(value, str | int | float) for value in row.values())
     assert (row["verdict"], row["payload"]) == ("mark", audit.payload.bits)
@@ -85,7 +85,7 @@ def test_a_row_is_flat_and_names_a_payload_only_with_a_mark(audit: pura.Audit) -
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_a_notebook_shows_the_words_of_the_window(audit: pura.Audit, language: str) -> None:
+def test_a_notebook_shows_the_words_of_the_window(audit, language):
     from html import escape
 
     shown = audit.to_html(language)
@@ -97,15 +97,13 @@ def test_a_notebook_shows_the_words_of_the_window(audit: pura.Audit, language: s
     assert audit.payload.bits not in replace(audit, verdict="indication").to_html(language)
 
 
-def test_what_is_shown_is_escaped(audit: pura.Audit) -> None:
+def test_what_is_shown_is_escaped(audit):
     named = replace(audit, input=replace(audit.input, name="<script>alert(1)</script>"))
     assert "<script" not in named.to_html()
     assert "&lt;script&gt;" in named.to_html()
 
 
-def test_a_row_says_for_what_the_evidence_is_and_a_record_prints_one_line(
-    audit: pura.Audit,
-) -> None:
+def test_a_row_says_for_what_the_evidence_is_and_a_record_prints_one_line(audit):
     for log10_e, side in ((4.0, "mark"), (0.0, "no mark"), (-1.2, "no mark")):
         one = replace(audit, evidence=replace(audit.evidence, log10_e=log10_e))
         assert one.to_row()["strength_for"] == side
@@ -114,9 +112,7 @@ def test_a_row_says_for_what_the_evidence_is_and_a_record_prints_one_line(
     assert audit.input.name in repr(audit)
 
 
-def test_what_is_no_key_or_no_text_is_an_error_of_ours(
-    sample: dict[str, Any], small_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_key_or_no_text_is_an_error_of_ours(sample, small_model, tmp_path, monkeypatch):
     with_ = {"profile": sample["profile"], "model": small_model}
     for wrong in (None, tmp_path / "a.key", [sample["key"], None], b"x"):
         with pytest.raises(pura.PuraError) as caught:
@@ -136,8 +132,8 @@ def test_what_is_no_key_or_no_text_is_an_error_of_ours(
 
 
 def test_a_fault_of_the_program_is_the_result_of_one_text(
-    small_model: Any, small_samples: dict[str, Any], faulty: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    small_model, small_samples, faulty, monkeypatch
+):
     sample = small_samples["marked-tbcc"]
     texts = [one["text"] for one in sample["texts"]] + ["Words that cannot be taken in."]
     usual = pura.api.from_text
@@ -157,7 +153,7 @@ def test_a_fault_of_the_program_is_the_result_of_one_text(
     assert not any(text in str(row) for text, row in zip(texts[1:], rows[1:], strict=True))
 
 
-def test_the_tokenizer_of_a_model_takes_settings(small_files: Path) -> None:
+def test_the_tokenizer_of_a_model_takes_settings(small_files):
     from pura.model.load import load_tokenizer
 
     tokenizer = load_tokenizer(small_files)
@@ -166,7 +162,7 @@ def test_the_tokenizer_of_a_model_takes_settings(small_files: Path) -> None:
     assert short[:-1] == [tokenizer.eos_token_id] * (len(short) - 1)
 
 
-def test_a_new_profile_has_the_defaults_of_the_command() -> None:
+def test_a_new_profile_has_the_defaults_of_the_command():
     place = Environment(paths=user_paths())
     made = create_profile(place, vocab_size=49152).profile
     assert pura.Profile.new(vocab_size=49152) == made
@@ -179,7 +175,7 @@ def test_a_new_profile_has_the_defaults_of_the_command() -> None:
         pura.Profile.new()
 
 
-def test_one_text_and_many(builtin_model: Any, sample: dict[str, Any], tmp_path: Path) -> None:
+def test_one_text_and_many(builtin_model, sample, tmp_path):
     key, profile = sample["key"], sample["profile"]
     text = " ".join(sample["text"].split(" ")[:60])
     (tmp_path / "a.txt").write_text(text)

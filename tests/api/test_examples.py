@@ -11,7 +11,6 @@ import runpy
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -41,7 +40,7 @@ def key_hex() -> str:
 
 
 @pytest.fixture
-def papers(tmp_path: Path, key_hex: str, lent: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+def papers(tmp_path, key_hex, lent, monkeypatch) -> Path:
     """A folder with what the examples need."""
     user_paths().models.parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "desk.key").write_text(key_hex)
@@ -52,14 +51,14 @@ def papers(tmp_path: Path, key_hex: str, lent: None, monkeypatch: pytest.MonkeyP
 
 
 @pytest.fixture
-def desk(papers: Path, installed_models: Path) -> Path:
+def desk(papers, installed_models) -> Path:
     """The folder, and the built-in model among the user's."""
     user_paths().models.symlink_to(installed_models, target_is_directory=True)
     return papers
 
 
 @pytest.fixture
-def writing_desk(papers: Path, small_models: Path, small_model: Any) -> Path:
+def writing_desk(papers, small_models, small_model) -> Path:
     """The folder, and the small model among the user's."""
     user_paths().models.symlink_to(small_models, target_is_directory=True)
     house = Profile.load(papers / "house.json").with_(model=small_model.fingerprint)
@@ -71,7 +70,7 @@ def run(name: str) -> None:
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
 
 
-def test_every_example_is_listed_and_tested() -> None:
+def test_every_example_is_listed_and_tested():
     listed = (EXAMPLES / "README.md").read_text()
     tests = Path(__file__).read_text()
     for path in EXAMPLES.glob("*.py"):
@@ -79,7 +78,7 @@ def test_every_example_is_listed_and_tested() -> None:
         assert f'run("{path.name}")' in tests
 
 
-def test_verify_a_text(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_a_text(desk, capsys):
     run("verify_text.py")
     told = capsys.readouterr().out.splitlines()
     assert told[0].startswith("mark ")
@@ -87,7 +86,7 @@ def test_verify_a_text(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "417" in (desk / "letter.html").read_text(encoding="utf-8")
 
 
-def test_verify_many(desk: Path) -> None:
+def test_verify_many(desk):
     with (desk / "texts.csv").open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerows([["id", "text"], ["a", (OLD / "letter.txt").read_text()], ["b", ""]])
@@ -98,7 +97,7 @@ def test_verify_many(desk: Path) -> None:
     assert (second["id"], second["verdict"], second["error"]) == ("b", "", "input-empty")
 
 
-def test_batch_rows(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_batch_rows(desk, capsys):
     profile = Profile.load(desk / "house.json")
     at = Environment(paths=user_paths())
     ref = open_key_file(at, desk / "desk.key", None)
@@ -117,21 +116,21 @@ def test_batch_rows(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert second == "missing.txt input-unreadable"
 
 
-def test_mark_and_verify(writing_desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mark_and_verify(writing_desk, capsys):
     run("mark_and_verify.py")
     told = capsys.readouterr().out
     assert told.startswith("mark ")
     assert "'customer': '417'" in told
 
 
-def test_own_profile(writing_desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_own_profile(writing_desk, capsys):
     run("own_profile.py")
     assert Profile.load(writing_desk / "newsroom.json").payload_bits == 28
     assert "'verdict': 'mark'" in (told := capsys.readouterr().out)
     assert "'field.newsroom': 'sports'" in told
 
 
-def test_case_and_report(desk: Path) -> None:
+def test_case_and_report(desk):
     run("case_and_report.py")
     with CaseLog(user_paths().caselog, read_only=True) as log:
         [case] = list_cases(log)
@@ -140,12 +139,12 @@ def test_case_and_report(desk: Path) -> None:
     assert [check.key for check in found.checks if check.state == BAD] == []
 
 
-def test_serving(writing_desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serving(writing_desk, capsys):
     run("serving.py")
     assert capsys.readouterr().out.strip() == f"mark {0x1A127514:036b}"
 
 
-def test_serving_loop(writing_desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serving_loop(writing_desk, capsys):
     run("serving_loop.py")
     assert capsys.readouterr().out.strip() == f"mark {0x1A127514:036b}"
     with Register(writing_desk / "register.sqlite3", create=True) as register:

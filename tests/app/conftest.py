@@ -2,50 +2,36 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import re
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from tests.app.records import make_audit, make_unexamined
 
-from pura.audit.options import STEPS, AuditText, Notice
-from pura.audit.unexamined import Means, audit_contained, unexamined
+from pura.audit.options import AuditText, Notice
+from pura.audit.unexamined import audit_contained
 from pura.base.errors import PuraError
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Checkpoint, Progress, Stage
-from pura.decode.paper import decode
-from pura.extract.local import local_evidence
 from pura.keys import Place, State
 from pura.model.device import Device
 from pura.model.folder import InstalledModel
-from pura.record.audit import Audit, Sentence
+from pura.record.audit import Audit
 from pura.record.evidence import (
-    BitEvidence,
-    EvidenceFacts,
     MarkFacts,
-    PayloadFacts,
-    StepEvidence,
-    TokenEvidence,
 )
 from pura.record.naming import CandidateFacts, Passage
 from pura.record.surroundings import (
-    DeviceFacts,
-    InputFacts,
     KeyFacts,
-    ModelFacts,
-    PromptFacts,
-    StepReport,
 )
-from pura.scheme import Profile, SecretKey, schedule
+from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.environment import Environment
 from pura.verdict.policy import default_policy
@@ -58,155 +44,6 @@ from pura_audit.session.choices import (
     ProfileChoice,
 )
 from pura_audit.workbench.main_window import MainWindow
-
-
-def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "mark") -> Audit:
-    """Build a record: real schedule, local evidence and decoding over invented intervals."""
-    rng = np.random.default_rng(7)
-    spans = np.array([m.span() for m in re.finditer(r"\s*\S+|\s+$", text)], dtype=np.int64)
-    size = len(spans)
-    ids = rng.integers(0, profile.vocab_size, size)
-    entropy = rng.uniform(0.5, 8.0, size)
-    lo = rng.uniform(0, 0.9, size)
-    hi = lo + rng.uniform(0.001, 0.1, size)
-    plan = schedule(ids, entropy, key, profile)
-    local = local_evidence(plan, lo, hi, profile)
-    per_token = np.zeros(size)
-    per_token[plan.token] = rng.normal(0.3, 0.6, len(plan))
-    if profile.code == "spc":
-        found = decode(plan, local, profile)
-        bits = _bits(found.llr_nats, found.readings, found.codeword, profile)
-        payload = "".join(map(str, found.payload.bits))
-    else:
-        n = profile.codeword_length
-        bits = _bits(rng.normal(0, 20, n), rng.integers(0, 4, n), rng.integers(0, 2, n), profile)
-        payload = "01" * (profile.payload_bits // 2)
-    passages = (
-        (Passage(first_token=0, last_token=size - 1, start=0, end=len(text)),)
-        if verdict == "mark"
-        else ()
-    )
-    mark = Sentence(
-        key="outcome.mark",
-        values={
-            "rule": "default/1",
-            "one_in": 1_000_000,
-            "capped": 1,
-            "lr": 1e6,
-            "word": "extremely strong",
-        },
-    )
-    none = Sentence(key="outcome.insufficient-not-measured", values={"n": len(plan)})
-    found_mark = verdict == "mark"
-    return Audit(
-        id="0" * 32,
-        created="2026-11-21T00:00:00+00:00",
-        input=InputFacts(
-            name="memo.txt",
-            sha256="0" * 64,
-            size_bytes=len(text.encode()),
-            characters=len(text),
-            tokens=size,
-        ),
-        text=text,
-        prompt=PromptFacts(),
-        key=KeyFacts(fingerprint=key.fingerprint, label="Test"),
-        keys=(KeyFacts(fingerprint=key.fingerprint, label="Test"),),
-        profile=profile,
-        model=ModelFacts(
-            name="tiny",
-            fingerprint="a" * 16,
-            tokenizer="b" * 16,
-            architecture="Tiny",
-            parameters=1,
-            vocab_size=profile.vocab_size,
-            context_length=64,
-            weights="safetensors",
-        ),
-        device=DeviceFacts(kind="cpu", name="Test", dtype="float32", reason="Test."),
-        tokens=TokenEvidence(
-            ids=ids,
-            spans=spans,
-            entropy_bits=entropy,
-            lo=lo,
-            hi=hi,
-            gate=plan.gate,
-            log10_evidence=per_token,
-            marked=np.ones(size),
-        ),
-        steps=StepEvidence(
-            token=plan.token,
-            arity=plan.arity,
-            phase=plan.phase,
-            index=plan.index,
-            llr_nats=local.llr_nats,
-        ),
-        bits=bits,
-        decoded=PayloadFacts(bits=payload, posterior=np.ones(len(payload)), repaired=1),
-        decoder="exact",
-        candidates=(
-            CandidateFacts(bits=payload, posterior=0.995),
-            CandidateFacts(bits=payload[::-1], posterior=0.005),
-        ),
-        evidence=EvidenceFacts(
-            log10_e=12.0 if found_mark else 0.1,
-            p_bound=1e-6,
-            p_redraw=0.001,
-            draws=999,
-            seed=1,
-            scale_word="extremely strong" if found_mark else "no useful support either way",
-            power=None,
-            keys_tried=1,
-            usable=len(plan),
-            needed=None,
-            lr_capped=1e6 if found_mark else 1.2,
-            capped=found_mark,
-        ),
-        verdict=verdict,
-        sentences=(mark if found_mark else none, Sentence(key="note.n1")),
-        cautions=(Sentence(key="caution.prompt-unknown"),),
-        passages=passages,
-        register=None,
-        policy={"t_found": 6.0},
-        log=tuple(StepReport(number=i, name="step", done=True) for i in range(1, 13)),
-        versions={},
-    )
-
-
-def make_unexamined(item: UnreadFile, profile: Profile, key: SecretKey) -> Audited:
-    """Build the record of a file that no text could be made of."""
-    like = make_audit("a text", profile, key)
-    found = replace(
-        like.input, name=item.name, sha256=item.sha256, size_bytes=item.size_bytes, tokens=0
-    )
-    means = Means(
-        keys=like.keys,
-        profile=profile,
-        model=like.model,
-        device=like.device,
-        policy=default_policy(),
-        decoder="exact",
-    )
-    audit = unexamined(found, item.error, means, (), steps=STEPS)
-    return Audited(audit=audit, error=item.error)
-
-
-def _bits(
-    llr: np.ndarray, readings: np.ndarray, word: np.ndarray, profile: Profile
-) -> tuple[BitEvidence, ...]:
-    size = profile.payload_bits // profile.block_count + 1
-    return tuple(
-        BitEvidence(
-            position=i,
-            llr_nats=float(llr[i]),
-            readings=int(readings[i]),
-            bit=int(word[i]),
-            repaired=bool(readings[i]) and int(llr[i] >= 0) != int(word[i]),
-            parity=profile.code == "spc" and i % size == size - 1,
-            weak=bool(abs(llr[i]) < 2),
-        )
-        for i in range(len(llr))
-    )
 
 
 class TestEngine:
@@ -330,17 +167,17 @@ class TestReader:
 
 
 @pytest.fixture(scope="session")
-def spc(samples: dict[str, Any]) -> Profile:
+def spc(samples) -> Profile:
     return Profile.from_dict(samples["marked"]["profile"])
 
 
 @pytest.fixture(scope="session")
-def tbcc(samples: dict[str, Any]) -> Profile:
+def tbcc(samples) -> Profile:
     return Profile.from_dict(samples["marked-tbcc"]["profile"])
 
 
 @pytest.fixture(scope="session")
-def text(samples: dict[str, Any]) -> str:
+def text(samples) -> str:
     return str(samples["marked"]["texts"][0]["text"])
 
 
@@ -352,12 +189,27 @@ def qapp_cls() -> type:
 
 
 @pytest.fixture(scope="session")
-def app(qapp: Any) -> Any:
+def app(qapp):
     return application.make_application()
 
 
+class Clock:
+    """Says what a test sets it to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @pytest.fixture
-def engine(tbcc: Profile, sample_key: SecretKey) -> TestEngine:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def engine(tbcc, sample_key) -> TestEngine:
     return TestEngine(tbcc, sample_key)
 
 
@@ -367,97 +219,71 @@ def paths() -> Paths:
 
 
 @pytest.fixture
-def window(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[MainWindow]:
-    made = application.make_window(paths, engine=engine, theme="light")
-    made.session.settings.update(begin_audits=False)  # a test that drops a text has it as it came
-    qtbot.addWidget(made)
-    made.resize(1440, 900)  # the screen of the tests is smaller than that
-    made.show()
-    qtbot.keyRelease(made, Qt.Key.Key_Control)  # else one of a test before counts as held
-    qtbot.waitUntil(lambda: made.session.chosen.ready and made.session.chosen.device is not None)
-    yield made
-    engine.gate.set()
-    made.session.close()
+def start(app, qtbot, engine, paths) -> Iterator[Any]:
+    """Opens the window of the user, once more each time; what was opened is closed at the end."""
+    made: list[MainWindow] = []
 
+    def start(size: tuple[int, int] = (1440, 900), **settings: Any) -> MainWindow:
+        if settings:
+            SettingsFile(paths.config).update(**settings)
+        window = application.make_window(paths, engine=engine, theme="light")
+        made.append(window)
+        qtbot.addWidget(window)
+        window.resize(*size)  # larger than the screen of the tests
+        window.show()
+        qtbot.waitUntil(
+            lambda: None not in (window.session.chosen.catalogue, window.session.chosen.device)
+        )
+        return window
 
-@pytest.fixture
-def german(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[MainWindow]:
-    """The window in German, whose words are longer."""
-    SettingsFile(paths.config).update(language="de")
-    made = application.make_window(paths, engine=engine, theme="light")
-    made.session.settings.update(begin_audits=False)
-    qtbot.addWidget(made)
-    made.show()
-    qtbot.waitUntil(
-        lambda: made.session.chosen.catalogue is not None and made.session.chosen.device is not None
-    )
-    yield made
+    yield start
     engine.gate.set()
-    made.session.close()
+    for window in made:
+        window.session.close()
     set_language("en")
 
 
 @pytest.fixture
-def audit(text: str, tbcc: Profile, sample_key: SecretKey) -> Audit:
+def window(start, qtbot) -> MainWindow:
+    made: MainWindow = start()
+    made.session.settings.update(begin_audits=False)  # a test that drops a text has it as it came
+    qtbot.keyRelease(made, Qt.Key.Key_Control)  # else one of a test before counts as held
+    qtbot.waitUntil(lambda: made.session.chosen.ready)
+    return made
+
+
+@pytest.fixture
+def german(start) -> MainWindow:
+    """The window in German, whose words are longer."""
+    made: MainWindow = start(language="de")
+    made.session.settings.update(begin_audits=False)
+    return made
+
+
+@pytest.fixture
+def audit(text, tbcc, sample_key) -> Audit:
     return make_audit(text, tbcc, sample_key)
 
 
 @pytest.fixture
-def several(audit: Audit) -> Audit:
+def several(audit) -> Audit:
     """An audit with three marks, of which the last belongs to another key."""
     size = audit.tokens.ids.size
     keys = (audit.key, KeyFacts(fingerprint="f" * 16, label="Archive"))
     marks = []
     for number, first in enumerate((0, size // 4, size // 2)):
         last = first + size // 5
-        place = Passage(
-            first_token=first,
-            last_token=last,
-            start=int(audit.tokens.spans[first, 0]),
-            end=int(audit.tokens.spans[last, 1]),
-        )
+        start, end = int(audit.tokens.spans[first, 0]), int(audit.tokens.spans[last, 1])
+        bits = format(number * 77_777_777, f"0{audit.profile.payload_bits}b")
         marks.append(
             MarkFacts(
                 key=keys[number == 2].fingerprint,
-                bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
+                bits=bits,
                 fields=(),
-                passages=(place,),
+                passages=(Passage(first_token=first, last_token=last, start=start, end=end),),
                 share=0.2,
-                candidates=(
-                    CandidateFacts(
-                        bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
-                        posterior=(1.0, 0.6, 0.995)[number],
-                    ),
-                ),
+                candidates=(CandidateFacts(bits=bits, posterior=(1.0, 0.6, 0.995)[number]),),
                 own_log10_e=12.0 - number,
             )
         )
     return replace(audit, keys=keys, marks=tuple(marks), passages=marks[0].passages)
-
-
-@pytest.fixture
-def audit_factory() -> Callable[..., Audit]:
-    return make_audit
-
-
-@pytest.fixture
-def every_dialog() -> Callable[[Any], dict[str, Callable[[], Any]]]:
-    """Takes the window; returns what opens each of its dialogs, by name."""
-    opened: Callable[[Any], dict[str, Callable[[], Any]]] = _beside("every_dialog").opened_dialogs
-    return opened
-
-
-@pytest.fixture
-def faults() -> Callable[[Any], list[str]]:
-    """Takes a widget; names what is cut in it, or overlaps."""
-    found: Callable[[Any], list[str]] = _beside("room").faults
-    return found
-
-
-def _beside(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,12 @@ from pura_audit.stores.profile_editor import ProfileEditor
 from pura_audit.workbench import opening
 from pura_audit.workbench.questions import ReadingDialog, closing_question
 from pura_audit.workbench.setup import show_bundle
+
+OPENERS = """
+    show_about show_shortcuts show_details show_compared show_candidates show_settings
+    show_guide stress_text compare_audits make_report save_to_case show_cases sign_report
+    verify_report check_statement import_register show_keys show_models show_profiles
+"""
 
 
 def opened(dialog: QDialog) -> QDialog:
@@ -56,57 +63,35 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
 
         return find
 
-    def key_dialogs() -> Any:
-        return opening.show_keys(window)
-
-    return {
-        "about": lambda: opening.show_about(window),
-        "shortcuts": lambda: opening.show_shortcuts(window),
-        "palette": asked(window.actions_by_name["palette"].trigger),
-        "details": lambda: opening.show_details(window),
-        "compared": lambda: opening.show_compared(window),
-        "candidates": lambda: opening.show_candidates(window),
-        "settings": lambda: opening.show_settings(window),
-        "reading": lambda: reading_dialog(window),
-        "guide": lambda: opening.show_guide(window),
-        "table": lambda: opening.show_table(window, window.evidence.bits),
-        "stress": lambda: opening.stress_text(window),
-        "compare": lambda: opening.compare_audits(window),
-        "side by side": lambda: beside(window),
-        "report": lambda: opening.make_report(window),
-        "save to a case": lambda: opening.save_to_case(window),
-        "cases": lambda: opening.show_cases(window),
-        "new case": lambda: opening.show_cases(window).ask_new(),
-        "import of a case": lambda: opening.show_cases(window).ask_import(),
-        "second person": lambda: second_person(window),
-        "event of a case": lambda: opened(EventDialog(window)),
-        "check of the log": opening.show_cases(window).acts.check_log,
-        "sign a report": lambda: opening.sign_report(window),
-        "verify a report": lambda: opening.verify_report(window),
-        "statement": lambda: opening.check_statement(window),
-        "open files": asked(window.open_files),
-        "bundle": lambda: show_bundle(window, Path("team.purateam")),
-        "folder": lambda: opening.choose_of_folder(window, Path("texts")),
-        "issued payloads": lambda: opening.import_register(window),
-        "keys": lambda: opening.show_keys(window),
-        "new key": lambda: key_dialogs().ask(KeyAct.NEW),
-        "key to import": lambda: key_dialogs().ask(KeyAct.IMPORT),
-        "deployment key": lambda: key_dialogs().ask(KeyAct.DERIVE),
-        "name of a key": lambda: key_dialogs().ask(KeyAct.RENAME),
-        "note on a key": lambda: key_dialogs().ask(KeyAct.NOTE),
-        "new passphrase": lambda: key_dialogs().ask(KeyAct.EXPORT),
-        "deletion of a key": lambda: key_dialogs().ask(KeyAct.DELETE),
-        "name of a profile": window.setup.ask_profile,
-        "folder of a model": window.setup.ask_model,
-        "file of a profile": window.setup.ask_profile_file,
-        "models": lambda: opening.show_models(window),
-        "profiles": lambda: opening.show_profiles(window),
-        "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
-        "profile of a mark by others": lambda: opening.show_profiles(window).ask_foreign(),
-        "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
-        "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
-        "power tables": lambda: opened(PowerTablesDialog(window.session, "tiny", window)),
-        "closing": lambda: closing_question(
-            window, window.cancel_and_close, running=True, installing=True, unkept=0
-        ),
-    }
+    names = OPENERS.split()
+    simple = {name: partial(getattr(opening, name), window) for name in names}
+    keys = {f"{act} key": lambda act=act: opening.show_keys(window).ask(act) for act in KeyAct}
+    return (
+        simple
+        | keys
+        | {
+            "palette": asked(window.actions_by_name["palette"].trigger),
+            "reading": lambda: reading_dialog(window),
+            "table": lambda: opening.show_table(window, window.evidence.bits),
+            "side by side": lambda: beside(window),
+            "new case": lambda: opening.show_cases(window).ask_new(),
+            "import of a case": lambda: opening.show_cases(window).ask_import(),
+            "second person": lambda: second_person(window),
+            "event of a case": lambda: opened(EventDialog(window)),
+            "check of the log": opening.show_cases(window).acts.check_log,
+            "open files": asked(window.open_files),
+            "bundle": lambda: show_bundle(window, Path("team.purateam")),
+            "folder": lambda: opening.choose_of_folder(window, Path("texts")),
+            "name of a profile": window.setup.ask_profile,
+            "folder of a model": window.setup.ask_model,
+            "file of a profile": window.setup.ask_profile_file,
+            "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
+            "profile of a mark by others": lambda: opening.show_profiles(window).ask_foreign(),
+            "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
+            "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
+            "power tables": lambda: opened(PowerTablesDialog(window.session, "tiny", window)),
+            "closing": lambda: closing_question(
+                window, window.cancel_and_close, running=True, installing=True, unkept=0
+            ),
+        }
+    )

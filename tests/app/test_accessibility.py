@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import QRect, QSize, Qt
@@ -22,18 +20,18 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
-    QToolButton,
+    QTabWidget,
     QWidget,
 )
+from tests.app.every_dialog import opened_dialogs
+from tests.app.room import faults
 
-from pura.record.audit import Audit
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.form_dialog import PlainDialog
-from pura_audit.workbench.guide import AboutDialog
+from pura_audit.workbench.guide import about_dialog
 
 CONTROLS = (
     QPushButton,
-    QToolButton,
     QLineEdit,
     QPlainTextEdit,
     QAbstractItemView,
@@ -119,7 +117,7 @@ def covered(root: QWidget) -> list[str]:
     ]
 
 
-def test_every_control_of_the_window_has_a_name(window: Any, audit: Audit) -> None:
+def test_every_control_of_the_window_has_a_name(window, audit):
     session = window.session
     for state in ("empty", "ready", "running", "failed", "done"):
         if state == "ready":
@@ -136,7 +134,7 @@ def test_every_control_of_the_window_has_a_name(window: Any, audit: Audit) -> No
         assert covered(window) == [], state
 
 
-def test_tab_reaches_every_part_of_the_window(window: Any, audit: Audit) -> None:
+def test_tab_reaches_every_part_of_the_window(window, audit):
     window.session.texts.add_audit(audit)
     window.activateWindow()
     window.queue.list.setFocus()
@@ -170,24 +168,18 @@ def plain_dialogs() -> Iterator[None]:
 
 @pytest.mark.usefixtures("plain_dialogs")
 def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
-    german: Any,
-    audit: Audit,
-    every_dialog: Any,
-    faults: Any,
-    qtbot: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
+    german, audit, qtbot, monkeypatch, tmp_path
+):
     monkeypatch.chdir(tmp_path)  # a file dialog lists nothing: its ring is not a chosen row
     german.session.texts.add_audit(audit)
     tight: list[str] = []
-    for name, act in every_dialog(german).items():
+    for name, act in opened_dialogs(german).items():
         dialog = act()
         assert dialog is not None, name
         QApplication.processEvents()
         assert dialog.windowTitle(), name
         # Beside the guide none is open while the language is changed in another, the settings.
-        assert dialog.isModal() or name == "guide"
+        assert dialog.isModal() or name == "show_guide"
         assert nameless(dialog) == [], name
         assert read_as_markup(dialog) == [], name
         assert covered(dialog) == [], name
@@ -201,7 +193,7 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
         assert ringless(ring) == [], name
         for low in (LOW, LOW.expandedTo(dialog.size())):
             with monkeypatch.context() as screen:
-                screen.setattr(PlainDialog, "_room", lambda _, low=low: low)
+                screen.setattr(PlainDialog, "_largest", lambda _, low=low: low)
                 dialog.resize(low)
                 with suppress(qtbot.TimeoutError):  # what comes from another thread finds its room
                     qtbot.waitUntil(lambda d=dialog: not faults(d))
@@ -220,7 +212,7 @@ class Trap(QLineEdit):
         return True
 
 
-def test_the_walk_itself_finds_a_missing_name_and_a_focus_trap(qtbot: Any) -> None:
+def test_the_walk_itself_finds_a_missing_name_and_a_focus_trap(qtbot):
     dialog = QDialog()
     qtbot.addWidget(dialog)
     row = QHBoxLayout(dialog)
@@ -240,23 +232,25 @@ def test_the_walk_itself_finds_a_missing_name_and_a_focus_trap(qtbot: Any) -> No
     assert mute not in ring
 
 
-def test_about_can_be_copied_and_holds_the_versions(window: Any) -> None:
-    dialog = AboutDialog(window.session, window)
+def test_about_can_be_copied_and_holds_the_versions(window):
+    dialog = about_dialog(window.session, window)
+    tabs = dialog.findChild(QTabWidget)
+    versions, licences = tabs.widget(0), tabs.widget(1)
     copy = dialog.findChild(QPushButton, "copy")
-    words = dialog.facts.toPlainText()
+    words = versions.toPlainText()
     for part in ("PURA Audit", "Python", "Qt", "torch", "Test chip", "Keyring"):
         assert part in words
     copy.click()
     assert QGuiApplication.clipboard().text() == words
-    assert dialog.notices.toPlainText() == "", "a megabyte is read when it is wanted"
-    dialog.tabs.setCurrentWidget(dialog.notices)
-    assert "MIT License" in dialog.notices.toPlainText()
-    assert "PySide6" in dialog.notices.toPlainText()
+    assert licences.toPlainText() == "", "a megabyte is read when it is wanted"
+    tabs.setCurrentWidget(licences)
+    assert "MIT License" in licences.toPlainText()
+    assert "PySide6" in licences.toPlainText()
     copy.click()
-    assert QGuiApplication.clipboard().text() == dialog.notices.toPlainText()
+    assert QGuiApplication.clipboard().text() == licences.toPlainText()
 
 
-def test_rows_of_the_queue_speak(window: Any, audit: Audit) -> None:
+def test_rows_of_the_queue_speak(window, audit):
     window.session.texts.add_audit(audit)
     index = window.session.texts.queue.index(0)
     words = index.data(Qt.ItemDataRole.AccessibleTextRole)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
@@ -11,9 +10,7 @@ from pura_audit.theme.theme import DARK, Mode
 from pura_audit.widgets.form_dialog import ask_file, ask_target
 
 
-def test_the_question_begins_where_the_last_answer_was(
-    window: Any, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_the_question_begins_where_the_last_answer_was(window, tmp_path, monkeypatch):
     monkeypatch.setattr("pura_audit.widgets.form_dialog._last", [])
     taken: list[Path] = []
     there = tmp_path / "inside" / "p.json"
@@ -33,7 +30,7 @@ def test_the_question_begins_where_the_last_answer_was(
     second.reject()
 
 
-def test_qts_own_dialog_can_be_read_in_the_dark(window: Any, qtbot: Any) -> None:
+def test_qts_own_dialog_can_be_read_in_the_dark(window, qtbot):
     window.set_theme(Mode.DARK)
     dialog = ask_file(window, "Profile from a file", lambda _: None)
     line = dialog.findChild(QLineEdit, "fileNameEdit")
@@ -42,7 +39,7 @@ def test_qts_own_dialog_can_be_read_in_the_dark(window: Any, qtbot: Any) -> None
     dialog.reject()
 
 
-def test_every_question_for_a_profile_says_what_it_wants(window: Any) -> None:
+def test_every_question_for_a_profile_says_what_it_wants(window):
     dialog = window.setup.ask_profile_file()
     assert isinstance(dialog, QFileDialog)
     assert dialog.windowTitle() == "Profile from a file"

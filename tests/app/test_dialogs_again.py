@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
@@ -24,8 +24,7 @@ from PySide6.QtWidgets import (
     QTabWidget,
 )
 from shiboken6 import isValid
-
-from pura.record.audit import Audit
+from tests.app.every_dialog import opened_dialogs
 
 ROUNDS: Final = int(os.environ.get("PURA_ROUNDS", "1"))
 
@@ -54,12 +53,10 @@ def use(dialog: QDialog) -> None:
 
 @pytest.mark.slow
 @pytest.mark.weekly
-def test_every_dialog_again_and_again(
-    window: Any, audit: Audit, every_dialog: Any, qtbot: Any
-) -> None:
+def test_every_dialog_again_and_again(window, audit, qtbot):
     window.session.texts.add_audit(audit)
     for _ in range(ROUNDS):
-        for name, act in every_dialog(window).items():
+        for name, act in opened_dialogs(window).items():
             dialog = act()
             assert dialog is not None, name
             QApplication.processEvents()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from pura_audit.workbench import opening
 
 
 @pytest.fixture
-def dialog(window: Any, qtbot: Any) -> Any:
+def dialog(window, qtbot):
     made = opening.show_settings(window)
     qtbot.addWidget(made)
     return made
@@ -43,7 +42,7 @@ def choose(box: Any, value: str) -> None:
     box.activated.emit(place)
 
 
-def test_colours_and_text_size_hold_at_once(window: Any, dialog: Any) -> None:
+def test_colours_and_text_size_hold_at_once(window, dialog):
     choose(dialog.theme, "dark")
     assert window.theme.tokens == DARK
     dialog.text_size.setValue(20)
@@ -53,7 +52,7 @@ def test_colours_and_text_size_hold_at_once(window: Any, dialog: Any) -> None:
     assert not dialog.later.isVisibleTo(dialog)
 
 
-def test_what_holds_from_the_next_start_says_so(window: Any, qtbot: Any) -> None:
+def test_what_holds_from_the_next_start_says_so(window, qtbot):
     for box, value in (("device", "cpu"), ("dtype", "bfloat16")):
         dialog = opening.show_settings(window)
         qtbot.addWidget(dialog)
@@ -64,9 +63,7 @@ def test_what_holds_from_the_next_start_says_so(window: Any, qtbot: Any) -> None
         dialog.close()
 
 
-def test_recent_files_can_be_forgotten_and_switched_off(
-    window: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_recent_files_can_be_forgotten_and_switched_off(window, qtbot, tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("Some words.", encoding="utf-8")
     window.session.texts.add_paths([path])
@@ -81,12 +78,12 @@ def test_recent_files_can_be_forgotten_and_switched_off(
     assert not window.session.settings.current.keep_recent
 
 
-def test_the_log_level_holds_at_once(window: Any, dialog: Any) -> None:
+def test_the_log_level_holds_at_once(window, dialog):
     choose(dialog.log_level, "error")
     assert logging.getLogger().level == logging.ERROR
 
 
-def test_the_rule_is_shown_with_the_false_alarms_to_expect() -> None:
+def test_the_rule_is_shown_with_the_false_alarms_to_expect():
     rows = dict(policy_rows(Policy(yearly_volume=50_000)))
     assert "1 in 1,000,000" in rows["A mark is found"]
     assert rows["False alarms expected"] == "at most 0.05 a year, of 50,000 texts"
@@ -98,9 +95,7 @@ def test_the_rule_is_shown_with_the_false_alarms_to_expect() -> None:
     assert issued == "share 0.50 of the prior weight"
 
 
-def test_device_and_numbers_of_the_settings_reach_the_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qapp: Any
-) -> None:
+def test_device_and_numbers_of_the_settings_reach_the_engine(tmp_path, monkeypatch, qapp):
     paths = Paths(data=tmp_path / "d", config=tmp_path / "c", state=tmp_path / "s")
     SettingsFile(paths.config).update(device="cpu", dtype="float16")
     seen: list[tuple[str, str]] = []
@@ -118,7 +113,7 @@ def test_device_and_numbers_of_the_settings_reach_the_engine(
     assert seen == [("cpu", "float16"), ("auto", "float16")]
 
 
-def test_the_page_scrolls_on_a_small_screen(dialog: Any) -> None:
+def test_the_page_scrolls_on_a_small_screen(dialog):
     assert dialog.minimumSizeHint().height() <= 560
     dialog.resize(680, 560)
     dialog.show()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
+from tests.app.records import make_audit
 
 from pura.model.store import ModelCache
 from pura.scheme import Payload, Profile
@@ -24,13 +22,7 @@ pytestmark = pytest.mark.model
 
 
 @pytest.fixture
-def dialog(
-    window: Any,
-    small_models: Path,
-    small_model: Any,
-    small_samples: dict[str, Any],
-    sample_key: Any,
-) -> StressDialog:
+def dialog(window, small_models, small_model, small_samples, sample_key) -> StressDialog:
     """The dialog over a text that the small model wrote, with its key in this run's memory."""
     session = window.session
     environment = Environment(
@@ -58,9 +50,7 @@ def dialog(
     return made
 
 
-def test_an_attack_shows_what_it_changed_and_what_became_of_the_mark(
-    dialog: StressDialog, qtbot: Any, tmp_path: Path
-) -> None:
+def test_an_attack_shows_what_it_changed_and_what_became_of_the_mark(dialog, qtbot, tmp_path):
     assert not dialog.save.isEnabled()
     dialog.attack.setCurrentIndex(dialog.attack.findText(attack_title("delete")))
     dialog.sweep.click()
@@ -100,19 +90,17 @@ def test_an_attack_shows_what_it_changed_and_what_became_of_the_mark(
     assert "cannot be written" in dialog.words.text()
 
 
-def test_only_a_text_with_a_mark_can_be_stressed(
-    window: Any, audit: Any, audit_factory: Any, sample_key: Any
-) -> None:
+def test_only_a_text_with_a_mark_can_be_stressed(window, audit, sample_key):
     assert opening.stress_text(window) is None
     stressed = StressedText.of(audit, None)
     assert stressed is not None
     assert (stressed.text, stressed.key.label) == (audit.text, audit.key.label)
     assert len(stressed.payload.text) == audit.profile.payload_bits
-    plain = audit_factory(audit.text, audit.profile, sample_key, verdict="no-mark")
+    plain = make_audit(audit.text, audit.profile, sample_key, verdict="no-mark")
     assert StressedText.of(plain, None) is None
 
 
-def test_a_difference_is_marked_and_says_what_is_hidden(window: Any) -> None:
+def test_a_difference_is_marked_and_says_what_is_hidden(window):
     shown = marked_difference("One two\nthree <b>", "One 2\nthree <b>", window.theme)
     assert ">two</span>" in shown
     assert ">2</span>" in shown

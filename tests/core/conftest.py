@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pura.measure.evaluate import TextReading
+from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 from pura.usecases.batch import ENGINES
@@ -61,3 +64,29 @@ def each_engine(request: pytest.FixtureRequest) -> str:
     if name == "ray":
         request.getfixturevalue("cluster")
     return name
+
+
+@pytest.fixture(scope="session")
+def audited(builtin_model: Any, samples: dict[str, Any]) -> Callable[..., Audit]:
+    """Audit a text as those of the samples: ``audited(text, profile={…}, options=…)``."""
+
+    from pura.audit.run import audit_text
+
+    def audit(
+        text: Any,
+        sample: str = "marked-tbcc",
+        *,
+        profile: dict[str, Any] | None = None,
+        key: SecretKey | None = None,
+        **more: Any,
+    ) -> Audit:
+        data = samples[sample]
+        return audit_text(
+            text,
+            model=builtin_model,
+            keys=[(key or SecretKey.from_hex(data["key_hex"]), None)],
+            profile=Profile.from_dict(data["profile"] | (profile or {})),
+            **more,
+        )
+
+    return audit

@@ -1,7 +1,7 @@
 """Make the held-out texts: ``python tests/data/make_held_out.py MODELS``.
 
 Texts of known origin after programs that nobody here wrote; nothing was tuned on them. ``MODELS``
-is a folder of models that has the built-in one. The programs stand in :data:`TOOLS`: on the PATH,
+is a folder of models that has the built-in one. The programs of :data:`TOOLS` are on the PATH,
 those of npm in NODE_PATH. Only this script needs them. The marked texts go on from openings that no
 study uses, under keys that anybody can derive.
 
@@ -17,7 +17,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,132 +49,12 @@ OPENINGS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tool:
-    """A way through programs that others wrote and packaged.
+TOOLS = json.loads((DATA / "held_out.json").read_text(encoding="utf-8"))["tools"]
+"""Ways through programs that others wrote and packaged, by name.
 
-    Attributes:
-        packages: Where they come from: ``debian:``, ``pypi:`` or ``npm:``.
-        command: Of the shell; reads ``in.txt``, writes to its output.
-    """
-
-    packages: str
-    command: str
-
-
-_HTML = "cmark in.txt > x.html"
-_LYNX = "lynx -dump -nolist -assume_charset=utf-8 -display_charset=utf-8 x.html"
-_PDF = "pandoc -s -f markdown -t ms in.txt | groff -k -ms -Tps | ps2pdf - x.pdf"
-_BY_PDF = "debian:pandoc debian:groff debian:ghostscript debian:poppler-utils"
-_OCR = f"{_BY_PDF} debian:tesseract-ocr debian:tesseract-ocr-eng"
-
-TOOLS = {
-    "fold": Tool(packages="debian:coreutils", command="fold -s -w 72 in.txt"),
-    "fmt": Tool(packages="debian:coreutils", command="fmt -w 65 in.txt"),
-    "par": Tool(packages="debian:par", command="par 64j < in.txt"),
-    "boxes": Tool(
-        packages="debian:coreutils debian:boxes", command="fmt -w 60 in.txt | boxes -d shell"
-    ),
-    "pr": Tool(
-        packages="debian:coreutils", command="fmt -w 66 in.txt | pr -D 2026-11-25 -h page -l 24"
-    ),
-    "unix2dos": Tool(
-        packages="debian:coreutils debian:dos2unix", command="fold -s -w 76 in.txt | unix2dos"
-    ),
-    "iconv": Tool(packages="debian:libc-bin", command="iconv -t ascii//TRANSLIT in.txt"),
-    "uni2ascii": Tool(packages="debian:uni2ascii", command="uni2ascii -q -B in.txt"),
-    "mhonarc": Tool(
-        packages="debian:coreutils debian:mhonarc debian:lynx",
-        command="(printf 'From: a@example.org\\nSubject: Memo\\n"
-        "Content-Type: text/plain; charset=utf-8\\n\\n'; fold -s -w 72 in.txt) > x.eml;"
-        f" mhonarc -single x.eml > x.html; {_LYNX}",
-    ),
-    "pandoc": Tool(
-        packages="debian:pandoc", command="pandoc -f markdown -t plain --columns=72 in.txt"
-    ),
-    "pandoc by docx": Tool(
-        packages="debian:pandoc",
-        command="pandoc -f markdown -o x.docx in.txt; pandoc -t plain --wrap=none x.docx",
-    ),
-    "pandoc by epub": Tool(
-        packages="debian:pandoc",
-        command="pandoc -f markdown --metadata title=x -o x.epub in.txt; pandoc -t plain x.epub",
-    ),
-    "pandoc to rst": Tool(packages="debian:pandoc", command="pandoc -f markdown -t rst in.txt"),
-    "groff": Tool(
-        packages="debian:pandoc debian:groff debian:bsdextrautils",
-        command="pandoc -s -f markdown -t man in.txt | groff -k -man -Tutf8 -P-c | col -bx",
-    ),
-    "texinfo": Tool(
-        packages="debian:pandoc debian:texinfo",
-        command="pandoc -s -f markdown -t texinfo in.txt | makeinfo --plaintext --force -",
-    ),
-    "w3m": Tool(packages="debian:cmark debian:w3m", command=f"{_HTML}; w3m -dump -cols 78 x.html"),
-    "lynx": Tool(
-        packages="debian:cmark debian:lynx",
-        command=f"{_HTML}; {_LYNX}",
-    ),
-    "links": Tool(
-        packages="debian:asciidoctor debian:links",
-        command="asciidoctor -a reproducible -o x.html in.txt; links -codepage utf-8 -dump x.html",
-    ),
-    "unrtf": Tool(
-        packages="debian:pandoc debian:unrtf",
-        command="pandoc -s -f markdown -t rtf in.txt | unrtf --text",
-    ),
-    "pdftotext": Tool(packages=_BY_PDF, command=f"{_PDF}; pdftotext x.pdf -"),
-    "enscript": Tool(
-        packages="debian:libc-bin debian:enscript debian:ghostscript debian:poppler-utils",
-        command="iconv -t latin1//TRANSLIT in.txt | enscript -q -b 'Memo|page $%' -X 88591"
-        " --word-wrap -p -"
-        " | ps2pdf - x.pdf; pdftotext -layout x.pdf -",
-    ),
-    "tesseract, 200 dpi": Tool(
-        packages=_OCR,
-        command=f"{_PDF}; pdftoppm -gray -r 200 -singlefile x.pdf x; tesseract x.pgm -",
-    ),
-    "tesseract, 75 dpi": Tool(
-        packages=_OCR,
-        command=f"{_PDF}; pdftoppm -gray -r 75 -singlefile x.pdf x; tesseract x.pgm -",
-    ),
-    "mdformat": Tool(packages="pypi:mdformat", command="mdformat --wrap 80 - < in.txt"),
-    "ftfy": Tool(packages="pypi:ftfy", command="ftfy in.txt"),
-    "Unidecode": Tool(packages="pypi:Unidecode", command="unidecode -e utf8 in.txt"),
-    "codespell": Tool(packages="pypi:codespell", command="codespell -w in.txt >&2; cat in.txt"),
-    "autocorrect": Tool(
-        packages="pypi:autocorrect",
-        command='python3 -c "import autocorrect;'
-        " print(autocorrect.Speller()(open('in.txt').read()))\"",
-    ),
-    "typogrify": Tool(
-        packages="debian:cmark pypi:typogrify pypi:html2text",
-        command='cmark in.txt | python3 -c "import sys, typogrify.filters as filters;'
-        ' print(filters.typogrify(sys.stdin.read()))" | html2text --body-width 76',
-    ),
-    "trafilatura": Tool(
-        packages="debian:cmark pypi:trafilatura",
-        command="(echo '<html><body><article>'; cmark in.txt; echo '</article></body></html>')"
-        " | trafilatura",
-    ),
-    "pdfminer": Tool(
-        packages="debian:pandoc debian:groff debian:ghostscript pypi:pdfminer.six",
-        command=f"{_PDF}; pdf2txt.py x.pdf",
-    ),
-    "prettier": Tool(
-        packages="npm:prettier", command="prettier --parser markdown --prose-wrap always < in.txt"
-    ),
-    "remark": Tool(packages="npm:remark-cli", command="remark -q < in.txt"),
-    "typopo": Tool(
-        packages="npm:typopo",
-        command="node -e \"process.stdout.write(require('typopo')"
-        ".fixTypos(fs.readFileSync('in.txt', 'utf8'), 'en-us'))\"",
-    ),
-    "html-to-text": Tool(
-        packages="npm:marked npm:html-to-text",
-        command="node -e \"process.stdout.write(require('html-to-text')"
-        ".convert(require('marked').parse(fs.readFileSync('in.txt', 'utf8'))))\"",
-    ),
-}
+``packages`` says where they come from (``debian:``, ``pypi:``, ``npm:``) and in which version;
+``command`` is one of the shell, reads ``in.txt`` and writes to its output.
+"""
 
 CASES = {
     "marked": (
@@ -233,12 +112,12 @@ def plain(kind: str) -> list[tuple[str, None]]:
     return [(part, None) for part in whole.split("\n%\n") if len(part) < LONGEST]
 
 
-def put_through(tool: Tool, text: str) -> str:
-    """Return what a tool makes of a text."""
+def put_through(command: str, text: str) -> str:
+    """Return what the command of a tool makes of a text."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "in.txt").write_text(text, encoding="utf-8", newline="")
         done = subprocess.run(
-            ["bash", "-e", "-o", "pipefail", "-c", tool.command],
+            ["bash", "-e", "-o", "pipefail", "-c", command],
             cwd=folder,
             env=os.environ | {"LC_ALL": "C.UTF-8", "HOME": folder},
             check=True,
@@ -280,7 +159,7 @@ def main() -> None:
     for kind, names in CASES.items():
         sources = plain(kind) if kind in ("human", "boilerplate") else generated(model, kind)
         for number, (name, (original, payload)) in enumerate(zip(names, sources, strict=False)):
-            text = put_through(TOOLS[name], original)
+            text = put_through(TOOLS[name]["command"], original)
             share = round(edited(model, original, text), 3)
             code = CODES[number % len(CODES)]
             one = {"kind": kind, "tool": name, "code": code, "payload": payload, "edited": share}
@@ -291,18 +170,13 @@ def main() -> None:
                 one |= KNOWN.get(name, {})
             texts.append(one | {"text": text, "original": original})
             print(kind, name, share, len(original), len(text))
-    tools = {
-        name: {
-            "packages": {package: version(package) for package in tool.packages.split()},
-            "command": tool.command,
-        }
-        for name, tool in TOOLS.items()
-    }
+    for tool in TOOLS.values():
+        tool["packages"] = {package: version(package) for package in tool["packages"]}
     whole = {
         "model": "smollm2-135m",
         "key_hex": key("marked").to_hex(),
         "profiles": {code: Profile.new(model, code=code).to_dict() for code in CODES},
-        "tools": tools,
+        "tools": TOOLS,
         "texts": texts,
     }
     path = DATA / "held_out.json"

@@ -25,19 +25,19 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def models(small_models: Path) -> Path:
+def models(small_models) -> Path:
     """The folder of the models that are installed: the small one; some tests put the real there."""
     return small_models
 
 
 @pytest.fixture(scope="session")
-def samples(small_samples: dict[str, Any]) -> dict[str, Any]:
+def samples(small_samples) -> dict[str, Any]:
     """Samples of the model that is installed."""
     return small_samples
 
 
 @pytest.fixture
-def home(tmp_path: Path, models: Path) -> Path:
+def home(tmp_path, models) -> Path:
     """A user's folder in which one model is installed."""
     root = tmp_path / "home"
     (root / "data").mkdir(parents=True)
@@ -46,7 +46,7 @@ def home(tmp_path: Path, models: Path) -> Path:
 
 
 @pytest.fixture
-def pura(home: Path, lent: None, monkeypatch: pytest.MonkeyPatch) -> Run:
+def pura(home, lent, monkeypatch) -> Run:
     """The command of a clean user, in this process: torch and the model are loaded once.
 
     ``mixed`` puts what it complains of into its output. ``test_wheel.py`` and others start the same
@@ -83,7 +83,7 @@ def pura(home: Path, lent: None, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def marked(tmp_path: Path, samples: dict[str, dict[str, object]]) -> Path:
+def marked(tmp_path, samples) -> Path:
     """A folder with the marked samples as plain files, their key and their profile."""
     folder = tmp_path / "marked"
     folder.mkdir()
@@ -135,8 +135,6 @@ class Desktop:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        assert daemon.stdin is not None
-        assert daemon.stdout is not None
         daemon.stdin.write(LOGIN)
         daemon.stdin.close()
         daemon.stdout.readline()  # says where its control socket is once it is ready
@@ -148,7 +146,6 @@ class Desktop:
             daemon = self.daemons.pop()
             daemon.terminate()
             daemon.wait(60)
-            assert daemon.stdout is not None
             daemon.stdout.close()
 
     def look(self, verb: str) -> tuple[bool, list[tuple[str, str]]]:
@@ -173,7 +170,7 @@ class Desktop:
 
 
 @pytest.fixture
-def desktop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desktop]:
+def desktop(home, tmp_path, monkeypatch) -> Iterator[Desktop]:
     # A socket's path must be short, and pytest's folders are not.
     # A desktop with a document portal mounts a folder in there, which nobody can take away.
     with tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as runtime:
@@ -196,7 +193,6 @@ def desktop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
             text=True,
             stderr=subprocess.DEVNULL,
         )
-        assert bus.stdout is not None
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", environment["DBUS_SESSION_BUS_ADDRESS"])
         user = Desktop(environment=environment)
@@ -205,7 +201,6 @@ def desktop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
             yield user
         finally:
             user.log_out()
-            assert bus.stdin is not None
             bus.stdin.close()
             bus.wait(60)
             bus.stdout.close()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.model
 
 
-def test_a_pile_becomes_rows_and_shards_become_one(pura: Any, marked: Path, tmp_path: Path) -> None:
+def test_a_pile_becomes_rows_and_shards_become_one(pura, marked, tmp_path):
     pile = tmp_path / "pile"
     (pile / "inner").mkdir(parents=True)
     for number in range(2):
@@ -57,9 +56,7 @@ def test_a_pile_becomes_rows_and_shards_become_one(pura: Any, marked: Path, tmp_
     assert pura("batch", "merge", whole, *parts, "--force").returncode == 0
 
 
-def test_what_a_batch_is_told_wrongly_is_a_usage_error(
-    pura: Any, marked: Path, tmp_path: Path
-) -> None:
+def test_what_a_batch_is_told_wrongly_is_a_usage_error(pura, marked, tmp_path):
     settings = ("--key-file", marked / "key.txt", "--profile", marked / "profile.json")
     out = ("-o", tmp_path / "out.jsonl")
     for words in (

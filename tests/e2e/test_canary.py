@@ -179,17 +179,16 @@ class Machine:
         self.said += [done.stdout, done.stderr]
         return done
 
-    def pura(self, *words: str | Path, stdin: str = "", rc: int = 0) -> str:
-        done = self.command(*words, stdin=stdin)
+    def pura(self, command: str, stdin: str = "", rc: int = 0) -> str:
+        """Run a command as it is typed in the user's folder."""
+        done = self.command(*command.split(), stdin=stdin)
         self.said += [done.stdout.encode(), done.stderr.encode()]
         assert done.returncode == rc, done.stderr
         return done.stdout
 
 
 @pytest.fixture
-def machine(
-    tmp_path: Path, small_models: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
-) -> Machine:
+def machine(tmp_path, small_models, pura, monkeypatch) -> Machine:
     root = tmp_path / "machine"
     for name in ("home/pura/data", "home/pura/config/profiles", "tmp", "secret"):
         (root / name).mkdir(parents=True)
@@ -215,93 +214,55 @@ def machine(
     return Machine(root=root, command=pura, environment=environment)
 
 
-def test_the_search_finds_every_form(tmp_path: Path) -> None:
+def test_the_search_finds_every_form(tmp_path):
     for number, form in enumerate(forms().values()):
         (tmp_path / str(number)).write_bytes(b"around " + form + b" around")
     found = {line.partition(": ")[2] for line in sightings(tmp_path)}
     assert found == set(forms())
 
 
-def test_a_key_leaves_no_trace(machine: Machine) -> None:
-    secret, home = machine.root / "secret", machine.home
-    key = ("--profile", "canary", "--key", "Renamed")
-    text, copy = home / "text.txt", home / "copy.purakey"
+def test_a_key_leaves_no_trace(machine):
+    home, pura = machine.home, machine.pura
+    key, lock = "--profile canary --key Renamed", "--passphrase-file ../secret/passphrase"
     with SecretKey(KEY) as canary:
         fingerprint = canary.fingerprint
     # Create and keep, in every way that takes the secret in.
-    assert fingerprint in machine.pura("key", "import", "Canary", stdin=KEY.hex())
-    machine.pura("key", "rename", "Canary", "Renamed")
-    machine.pura("key", "note", "Renamed", "sings")
-    machine.pura(
-        "key", "export", "Renamed", "-o", copy, "--yes", "--passphrase-file", secret / "passphrase"
-    )
-    assert copy.exists()
-    machine.pura(
-        "key", "import", "Twice", "--file", copy, "--passphrase-file", secret / "passphrase", rc=1
-    )
-    machine.pura("key", "import", "Damaged", stdin=KEY.hex()[:-1], rc=1)
-    machine.pura("key", "import", "Damaged", stdin=KEY.hex()[:-1] + "g", rc=1)
-    machine.pura("key", "derive", "Renamed", "desk")
-    assert "can be read" in machine.pura("key", "state", "--check")
-    machine.pura("key", "list", "--json")
+    assert fingerprint in pura("key import Canary", stdin=KEY.hex())
+    pura("key rename Canary Renamed")
+    pura("key note Renamed sings")
+    pura(f"key export Renamed -o copy.purakey --yes {lock}")
+    assert (home / "copy.purakey").exists()
+    pura(f"key import Twice --file copy.purakey {lock}", rc=1)
+    pura("key import Damaged", stdin=KEY.hex()[:-1], rc=1)
+    pura("key import Damaged", stdin=KEY.hex()[:-1] + "g", rc=1)
+    pura("key derive Renamed desk")
+    assert "can be read" in pura("key state --check")
+    pura("key list --json")
     # Mark and verify, in words and as the whole record.
     profile = home / "pura" / "config" / "profiles" / "canary.json"
-    machine.pura("profile", "new", "--bits", "24", "-o", profile)
-    machine.pura(
-        "generate",
-        *key,
-        "--payload",
-        "010110100111100010101101",
-        "--tokens",
-        "60",
-        "--prompt",
-        "The museum",
-        "-o",
-        text,
-        "--ids",
-        home / "ids.json",
+    pura(f"profile new --bits 24 -o {profile}")
+    pura(
+        f"generate {key} --payload 010110100111100010101101 --tokens 60 --prompt Museums"
+        " -o text.txt --ids ids.json"
     )
-    (home / "record.json").write_text(
-        machine.pura("verify", text, *key, "--key", "Renamed/desk", "--json", "--full")
-    )
+    record = pura(f"verify text.txt {key} --key Renamed/desk --json --full")
+    (home / "record.json").write_text(record)
     # A PDF is compressed; what it carries stands beside it in plain form.
-    report = ("--pdf", home / "found.pdf", "--json-file", home / "found.json")
-    assert fingerprint in machine.pura(
-        "verify", text, *key, "--language", "de", "--explain", *report
-    )
-    machine.pura(
-        "report",
-        "build",
-        home / "found.json",
-        "--pdf",
-        home / "again.pdf",
-        "--html",
-        home / "report.html",
-        "--tables",
-        home / "tables",
-    )
+    report = "--pdf found.pdf --json-file found.json"
+    assert fingerprint in pura(f"verify text.txt {key} --language de --explain {report}")
+    pura("report build found.json --pdf again.pdf --html report.html --tables tables")
     assert fingerprint in (home / "report.html").read_text(encoding="utf-8")
-    machine.pura(
-        "verify",
-        text,
-        "--profile",
-        "canary",
-        "--key-file",
-        secret / "key",
-        "--json",
-        "--save",
-        "Coal",
-        "--auditor",
-        "Anna",
-    )
+    file = "--profile canary --key-file ../secret/key"
+    pura(f"verify text.txt {file} --json --save Coal --auditor Anna")
     # The case log compresses records; what it holds is said here in full.
-    [case] = [json.loads(row) for row in machine.pura("caselog", "list", "--json").splitlines()]
-    assert fingerprint in machine.pura("caselog", "show", "Coal", case["audits"][0]["id"], "--json")
-    assert fingerprint in machine.pura("caselog", "show", "Coal", "--json")
-    machine.pura("caselog", "export", "Coal", home / "coal.puracase")
-    machine.pura("verify", home / "missing.txt", *key, rc=1)
+    [case] = [json.loads(row) for row in pura("caselog list --json").splitlines()]
+    assert fingerprint in pura(f"caselog show Coal {case['audits'][0]['id']} --json")
+    assert fingerprint in pura("caselog show Coal --json")
+    pura("caselog export Coal coal.puracase")
+    pura(f"verify missing.txt {key}", rc=1)
     # Crash with the key in hand.
-    crashed = machine.python("-c", CRASH, "verify", text, *key)
+    text = home / "text.txt"
+    crashed = machine.python("-c", CRASH, "verify", text, *key.split())
     assert crashed.returncode != 0
     assert b"Dead" in crashed.stderr
     assert fingerprint.encode() in crashed.stderr, "what the crash quotes is the fingerprint"
@@ -311,9 +272,9 @@ def test_a_key_leaves_no_trace(machine: Machine) -> None:
     )
     assert b"audited" in done.stdout, done.stderr.decode()
     assert done.returncode == -11, done.stderr.decode()
-    machine.pura("key", "delete", "Renamed/window", "--yes")
-    machine.pura("key", "delete", "Renamed", stdin="n\n", rc=1)
-    machine.pura("key", "delete", "Renamed", "--yes")
+    pura("key delete Renamed/window --yes")
+    pura("key delete Renamed", stdin="n\n", rc=1)
+    pura("key delete Renamed --yes")
     # Everything that was said, and every file that was written.
     (home / "said").write_bytes(b"\n".join(machine.said))
     logs = {path.name for path in home.rglob("*.log")}

@@ -34,7 +34,7 @@ def options(folder: Path) -> list[str | Path]:
     return ["--key-file", folder / "key.txt", "--profile", folder / "profile.json"]
 
 
-def test_version_and_help_need_no_model(pura: Any) -> None:
+def test_version_and_help_need_no_model(pura):
     assert pura("--version").stdout.strip() == f"pura {__version__}"
     for words in ((), ("key",), ("model",), ("profile",), ("verify",), ("generate",)):
         done = pura(*words, "--help")
@@ -42,9 +42,7 @@ def test_version_and_help_need_no_model(pura: Any) -> None:
         assert "Usage" in done.stdout
 
 
-def test_the_paper_decoder_reads_the_samples(
-    pura: Any, rows: Any, marked: Path, samples: dict[str, Any]
-) -> None:
+def test_the_paper_decoder_reads_the_samples(pura, rows, marked, samples):
     files = sorted(marked.glob("[0-9]*.txt"))
     done = pura("verify", *files, *options(marked), "--json", "--decoder", "paper")
     assert done.returncode == 0, done.stderr
@@ -59,38 +57,18 @@ def test_the_paper_decoder_reads_the_samples(
         assert row["input"].keys() >= {"name", "sha256", "characters", "tokens"}
 
 
-def test_generate_then_verify_with_a_known_prompt(
-    pura: Any, rows: Any, tmp_path: Path, marked: Path
-) -> None:
+def test_generate_then_verify_with_a_known_prompt(pura, rows, tmp_path, marked):
     profile, text, ids = (tmp_path / n for n in ("profile.json", "text.txt", "ids.json"))
     assert pura("profile", "new", "--bits", "24", "-o", profile).returncode == 0
     payload = "010110100111100010101101"
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("The museum opened its doors to visitors on Sunday, and", newline="")
-    key = ["--key-file", marked / "key.txt"]
-    made = pura(
-        "generate",
-        "--prompt-file",
-        prompt,
-        "--payload",
-        payload,
-        "--profile",
-        profile,
-        *key,
-        "--tokens",
-        "60",
-        "--seed",
-        "7",
-        "--ids",
-        ids,
-        "-o",
-        text,
-    )
+    shared = f"--prompt-file {prompt} --profile {profile} --key-file {marked / 'key.txt'}"
+    written = f"--payload {payload} --tokens 60 --seed 7 --ids {ids} -o {text}"
+    made = pura(*f"generate {shared} {written}".split())
     assert made.returncode == 0, made.stderr
     assert len(json.loads(ids.read_text())["ids"]) == 60
-    done = pura(
-        "verify", text, *key, "--profile", profile, "--prompt-file", prompt, "--json", "--full"
-    )
+    done = pura(*f"verify {text} {shared} --json --full".split())
     assert done.returncode == 0, done.stderr
     [row] = rows(done.stdout)
     assert row["decoded"]["bits"] == payload
@@ -102,44 +80,22 @@ def test_generate_then_verify_with_a_known_prompt(
     assert secret not in done.stdout + done.stderr + made.stdout + made.stderr
 
 
-def test_what_was_found_and_what_failed_is_saved_to_a_case(
-    pura: Any, rows: Any, marked: Path, tmp_path: Path
-) -> None:
+def test_what_was_found_and_what_failed_is_saved_to_a_case(pura, rows, marked, tmp_path):
     empty, words, pdf = tmp_path / "empty.txt", tmp_path / "words", tmp_path / "out.pdf"
     empty.write_bytes(b"")
     words.write_text("a quiet passphrase")
-    done = pura(
-        "verify",
-        marked / "00.txt",
-        empty,
-        *options(marked),
-        "--save",
-        "Thesis",
-        "--auditor",
-        "Anna",
-        "--keep-text",
-        "seal",
-        "--text-passphrase-file",
-        words,
-        "--pdf",
-        pdf,
-    )
+    save = f"--save Thesis --auditor Anna --keep-text seal --text-passphrase-file {words}"
+    done = pura("verify", marked / "00.txt", empty, *options(marked), *save.split(), "--pdf", pdf)
     assert done.returncode == 1, done.stderr  # one file was empty
     assert pdf.read_bytes().startswith(b"%PDF")
     [case] = rows(pura("caselog", "list", "--json").stdout)
     audit, unread = case["audits"]
     assert (audit["verdict"], audit["auditor"]) == ("mark", "Anna")
     assert (unread["verdict"], case["failures"]) == ("not-examinable", 0)
-    history = [
-        e["action"] for e in rows(pura("caselog", "show", "Thesis", "--json").stdout)[0]["history"]
-    ]
-    assert history == [
-        "case-opened",
-        "examination-started",
-        "examination-finished",
-        "examination-finished",
-        "report-drafted",
-    ]
+    [shown] = rows(pura("caselog", "show", "Thesis", "--json").stdout)
+    history = [entry["action"] for entry in shown["history"]]
+    assert history[:2] == ["case-opened", "examination-started"]
+    assert history[2:] == ["examination-finished"] * 2 + ["report-drafted"]
     show = ("caselog", "show", "Thesis", audit["id"], "--json")
     assert rows(pura(*show).stdout)[0]["text"] is None
     opened = pura(*show, "--unlock", "--passphrase-file", words)
@@ -147,7 +103,7 @@ def test_what_was_found_and_what_failed_is_saved_to_a_case(
     assert pura("caselog", "verify").returncode == 0
 
 
-def test_wrong_use_ends_with_2_before_a_case_is_opened(pura: Any, marked: Path) -> None:
+def test_wrong_use_ends_with_2_before_a_case_is_opened(pura, marked):
     call = ("verify", marked / "00.txt", *options(marked), "--save", "Thesis")
     wrong = (
         ("--encoding", "klingon"),
@@ -174,9 +130,7 @@ def test_wrong_use_ends_with_2_before_a_case_is_opened(pura: Any, marked: Path) 
     all_german(german.partition("\n")[2].rpartition("\n")[0].replace("--full", ""))
 
 
-def test_no_file_is_replaced_and_no_folder_made_unasked(
-    pura: Any, marked: Path, tmp_path: Path
-) -> None:
+def test_no_file_is_replaced_and_no_folder_made_unasked(pura, marked, tmp_path):
     there, absent = tmp_path / "there", tmp_path / "absent" / "new"
     there.write_text("precious")
     bits = ("--payload", "0x1", "--tokens", "8", "--prompt", "The")
@@ -199,9 +153,7 @@ def test_no_file_is_replaced_and_no_folder_made_unasked(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on a file's size")
-def test_a_row_that_the_disk_does_not_take_is_printed(
-    pura: Any, rows: Any, marked: Path, tmp_path: Path
-) -> None:
+def test_a_row_that_the_disk_does_not_take_is_printed(pura, rows, marked, tmp_path):
     import resource as limits
 
     out = tmp_path / "rows.jsonl"
@@ -222,9 +174,7 @@ def test_a_row_that_the_disk_does_not_take_is_printed(
     assert [written["input"]["name"], printed["input"]["name"]] == ["00.txt", "01.txt"]
 
 
-def test_standard_input_words_german_and_a_model_folder(
-    pura: Any, marked: Path, samples: dict[str, Any], models: Path
-) -> None:
+def test_standard_input_words_german_and_a_model_folder(pura, marked, samples, models):
     text = samples["marked"]["texts"][0]["text"]
     chosen = (*options(marked), "--fdr", "0.1", "--language", "de")
     folder = models / "small"
@@ -236,7 +186,7 @@ def test_standard_input_words_german_and_a_model_folder(
     assert "\x1b[" not in done.stdout
 
 
-def test_a_german_command_says_no_english_sentence(pura: Any, rows: Any, marked: Path) -> None:
+def test_a_german_command_says_no_english_sentence(pura, rows, marked):
     save = ("--save", "Akte", "--auditor", "Anna")
     audited = pura("--language", "de", "verify", marked / "00.txt", *options(marked), *save)
     assert audited.returncode == 0, audited.stderr
@@ -258,9 +208,7 @@ def test_a_german_command_says_no_english_sentence(pura: Any, rows: Any, marked:
         all_german(done.stdout + done.stderr)
 
 
-def test_a_bad_file_says_why_and_stops_nobody(
-    pura: Any, rows: Any, marked: Path, tmp_path: Path
-) -> None:
+def test_a_bad_file_says_why_and_stops_nobody(pura, rows, marked, tmp_path):
     bad = {
         "empty.txt": b"",
         "binary.txt": bytes(range(256)) * 8,
@@ -284,9 +232,7 @@ def test_a_bad_file_says_why_and_stops_nobody(
     assert found[-1]["verdict"] == "insufficient"
 
 
-def test_a_case_that_cannot_be_written_costs_no_finding(
-    pura: Any, rows: Any, tmp_path: Path, marked: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_case_that_cannot_be_written_costs_no_finding(pura, rows, tmp_path, marked, monkeypatch):
     names = ["one.txt", "two.txt"]
     for name in names:
         (tmp_path / name).write_text("The ferry was late again.")
@@ -311,7 +257,7 @@ def test_a_case_that_cannot_be_written_costs_no_finding(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-def test_a_full_output_is_said_in_words(home: Path) -> None:
+def test_a_full_output_is_said_in_words(home):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "pura.cli", "model", "list", "--json"],
@@ -338,9 +284,7 @@ def test_a_full_output_is_said_in_words(home: Path) -> None:
         ({"key": "0" * 16}, "key"),
     ],
 )
-def test_a_wrong_profile_is_one_clear_sentence(
-    pura: Any, rows: Any, marked: Path, change: dict[str, Any], words: str
-) -> None:
+def test_a_wrong_profile_is_one_clear_sentence(pura, rows, marked, change, words):
     path = marked / "profile.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     done = pura("verify", marked / "00.txt", *options(marked), "--json")
@@ -351,9 +295,7 @@ def test_a_wrong_profile_is_one_clear_sentence(
     assert "Traceback" not in done.stderr
 
 
-def test_wrong_keys_and_models_are_clear_sentences(
-    pura: Any, rows: Any, marked: Path, tmp_path: Path
-) -> None:
+def test_wrong_keys_and_models_are_clear_sentences(pura, rows, marked, tmp_path):
     (tmp_path / "short.key").write_text("abcd")
     pickled = tmp_path / "pickled"
     pickled.mkdir()
@@ -385,7 +327,7 @@ def test_wrong_keys_and_models_are_clear_sentences(
     assert pura("nonsense").returncode == 2
 
 
-def test_a_wrong_key_claims_nothing(pura: Any, rows: Any, marked: Path) -> None:
+def test_a_wrong_key_claims_nothing(pura, rows, marked):
     (marked / "key.txt").write_text("ff" * 32)
     files = [marked / "00.txt", marked / "01.txt"]
     done = pura("verify", *files, *options(marked), "--json", "--fdr", "0.1")
@@ -398,7 +340,7 @@ def test_a_wrong_key_claims_nothing(pura: Any, rows: Any, marked: Path) -> None:
         assert row["evidence"]["p_bound"] > 0.1
 
 
-def test_selftest_tells_a_changed_vector(pura: Any, tmp_path: Path) -> None:
+def test_selftest_tells_a_changed_vector(pura, tmp_path):
     done = pura("selftest")
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "vectors"
@@ -413,7 +355,7 @@ def test_selftest_tells_a_changed_vector(pura: Any, tmp_path: Path) -> None:
     assert done.stderr.count("FAIL") == 1
 
 
-def test_without_a_keyring_the_command_says_so(pura: Any, rows: Any) -> None:
+def test_without_a_keyring_the_command_says_so(pura, rows):
     done = pura("key", "new", "Newsroom")
     assert done.returncode == 1
     assert "keyring" in done.stderr

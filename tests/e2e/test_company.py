@@ -20,9 +20,7 @@ def options(folder: Path) -> list[str | Path]:
     return ["--key-file", folder / "key.txt", "--profile", folder / "profile.json"]
 
 
-def test_two_plain_texts_say_together_what_each_says_alone(
-    pura: Any, rows: Any, marked: Path, tmp_path: Path
-) -> None:
+def test_two_plain_texts_say_together_what_each_says_alone(pura, rows, marked, tmp_path):
     plain = json.loads((SAMPLES / "plain.json").read_text(encoding="utf-8"))["texts"]
     words = " ".join(one["text"] for one in plain).split(" ")
     quoted = words[:220]
@@ -43,8 +41,8 @@ def test_two_plain_texts_say_together_what_each_says_alone(
 
 
 def test_a_fault_in_any_step_costs_one_text_its_finding_and_the_command_says_so(
-    pura: Any, rows: Any, faulty: Any, marked: Path, home: Path, samples: dict[str, Any]
-) -> None:
+    pura, rows, faulty, marked, home, samples
+):
     profile, payload = marked / "profile.json", samples["marked"]["texts"][1]["payload"]
     noted = pura("register", "add", payload, "--profile", profile, "--who", "Anna")
     assert noted.returncode == 0, noted.stderr
@@ -79,9 +77,7 @@ def test_a_fault_in_any_step_costs_one_text_its_finding_and_the_command_says_so(
     assert (done.returncode, summary["errors"], summary["read_alone"]) == (1, {"internal": 1}, 2)
 
 
-def test_a_fault_while_a_file_is_read_costs_no_other_its_finding(
-    pura: Any, rows: Any, marked: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_while_a_file_is_read_costs_no_other_its_finding(pura, rows, marked, monkeypatch):
     from pura.documents import reading
 
     usual = reading.from_bytes

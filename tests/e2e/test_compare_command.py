@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
-
-def test_schemes_are_compared_and_a_second_run_only_reads(
-    pura: Callable[..., Any], tmp_path: Path, rows: Callable[[str], list[dict[str, Any]]]
-) -> None:
+def test_schemes_are_compared_and_a_second_run_only_reads(pura, tmp_path, rows):
     folder = tmp_path / "bench"
     asked = ("lab", "compare", "--folder", folder, "--bits", "12", "--tokens", "20")
     asked += ("--method", "mpac-3", "--condition", "none", "--condition", "delete")

@@ -5,9 +5,6 @@ from __future__ import annotations
 import io
 import json
 import textwrap
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import docx
 import pytest
@@ -15,9 +12,7 @@ import pytest
 pytestmark = pytest.mark.model
 
 
-def test_a_batch_of_formats(
-    pura: Callable[..., Any], marked: Path, samples: dict[str, dict[str, Any]]
-) -> None:
+def test_a_batch_of_formats(pura, marked, samples):
     # Blank lines between paragraphs, so that the document says which breaks were meant.
     text = textwrap.fill(samples["marked"]["texts"][0]["text"], 200).replace("\n", "\n\n")
     document = docx.Document()
@@ -30,17 +25,9 @@ def test_a_batch_of_formats(
     odd = (r"half \ud800 a pair", r"a \u0000 in it", r"\u001b[2J and a few words")
     rows = [json.dumps({"text": text}), *(f'{{"text": "{one}"}}' for one in odd)]
     (marked / "c.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    done = pura(
-        "verify",
-        marked / "a.docx",
-        marked / "b.pdf",
-        marked / "c.jsonl",
-        "--json",
-        "--profile",
-        marked / "profile.json",
-        "--key-file",
-        marked / "key.txt",
-    )
+    settings = ("--profile", marked / "profile.json", "--key-file", marked / "key.txt")
+    files = [marked / name for name in ("a.docx", "b.pdf", "c.jsonl")]
+    done = pura("verify", *files, "--json", *settings)
     assert done.returncode == 1, done.stderr
     word, broken, rows, *others = (json.loads(line) for line in done.stdout.splitlines())
     assert word["input"]["format"] == "docx"
@@ -49,19 +36,17 @@ def test_a_batch_of_formats(
     assert broken["verdict"] == "not-examinable"
     assert rows["verdict"] == "mark"
     # What cannot be examined has a row as well, here and in a batch, which counts it.
-    assert {row["input"]["part"]: row["verdict"] for row in others} == {
-        "row 2": "not-examinable",
-        "row 3": "not-examinable",
-        "row 4": "insufficient",
-    }
-    settings = ("--profile", marked / "profile.json", "--key-file", marked / "key.txt")
+    verdicts = ["not-examinable", "not-examinable", "insufficient"]
+    parts = ("row 2", "row 3", "row 4")
+    assert {row["input"]["part"]: row["verdict"] for row in others} == dict(
+        zip(parts, verdicts, strict=True)
+    )
     out = marked / "out.jsonl"
     pile = pura("batch", "run", marked / "c.jsonl", *settings, "-o", out)
     assert pile.returncode == 1, pile.stderr
     assert "4 rows" in pile.stdout
     assert "2  could not be examined" in pile.stdout
-    assert [json.loads(line)["verdict"] for line in out.read_text().splitlines()] == [
-        *("mark", "not-examinable", "not-examinable", "insufficient")
-    ]
+    rows_of_the_batch = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["verdict"] for row in rows_of_the_batch] == ["mark", *verdicts]
     assert word["payload"] == rows["payload"]
     assert word["evidence"]["log10_e"] == pytest.approx(rows["evidence"]["log10_e"])

@@ -7,7 +7,6 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,7 @@ NAMES = [b"[b] [link=x].txt", b"two\nlines \x1b[31m\x07.txt", b"caf\xe9 \xff.txt
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path) -> Path:
     folder = tmp_path / "names"
     folder.mkdir()
     for name in NAMES:
@@ -31,9 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.model
-def test_names_that_steer_cost_no_finding(
-    pura: Any, marked: Path, folder: Path, tmp_path: Path
-) -> None:
+def test_names_that_steer_cost_no_finding(pura, marked, folder, tmp_path):
     given = ["--profile", marked / "profile.json", "--key-file", marked / "key.txt"]
     rows = pura("verify", folder, *given, "--json", "--save", "Names", "--auditor", "A. Example")
     assert rows.returncode == 0, rows.stderr
@@ -57,7 +54,7 @@ def test_names_that_steer_cost_no_finding(
     assert "gone \\udcff\\x1b.txt" in gone.stderr
 
 
-def test_the_progress_line_takes_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_progress_line_takes_any_name(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     screen = Terminal()
     screen.rich.file = io.StringIO()

@@ -28,7 +28,7 @@ with open(os.environ["SOCKET_LOG"] + ".seen", "a") as log:
 
 
 @pytest.fixture
-def watched(tmp_path: Path, home: Path) -> dict[str, str]:
+def watched(tmp_path, home) -> dict[str, str]:
     """An environment in which no Python can open a socket unseen."""
     folder = tmp_path / "watch"
     folder.mkdir()
@@ -55,7 +55,7 @@ def start(environment: dict[str, str], *arguments: str) -> subprocess.CompletedP
     )
 
 
-def test_the_watch_sees_a_socket(watched: dict[str, str]) -> None:
+def test_the_watch_sees_a_socket(watched):
     done = start(watched, "-c", "import socket; socket.create_connection(('localhost', 9))")
     assert done.returncode != 0
     assert "PermissionError" in done.stderr
@@ -63,21 +63,9 @@ def test_the_watch_sees_a_socket(watched: dict[str, str]) -> None:
 
 
 @pytest.mark.model
-def test_an_audit_opens_no_socket(watched: dict[str, str], marked: Path) -> None:
-    done = start(
-        watched,
-        "-m",
-        "pura.cli",
-        "verify",
-        str(marked / "00.txt"),
-        "--key-file",
-        str(marked / "key.txt"),
-        "--profile",
-        str(marked / "profile.json"),
-        "--model",
-        "small",
-        "--json",
-    )
+def test_an_audit_opens_no_socket(watched, marked):
+    given = f"--key-file {marked}/key.txt --profile {marked}/profile.json --model small --json"
+    done = start(watched, *f"-m pura.cli verify {marked}/00.txt {given}".split())
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["payload_best"]) == 36
     assert Path(watched["SOCKET_LOG"] + ".seen").exists()

@@ -15,7 +15,6 @@ from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Client, Listener
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
@@ -98,7 +97,7 @@ sys.exit(code)
 
 
 @pytest.fixture
-def models(request: pytest.FixtureRequest) -> Path:
+def models(request) -> Path:
     """The README is about the built-in model; other pages run with the small one."""
     found: Path = request.getfixturevalue(getattr(request, "param", "installed_models"))
     return found
@@ -187,18 +186,14 @@ def compare(steps: list[Shown], results: list[tuple[str, int]]) -> None:
         assert status == 0 or after == "echo $?", f"$ {step.command} ended with {status}"
 
 
-def test_the_readme_shows_what_its_commands_print(
-    tmp_path: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_readme_shows_what_its_commands_print(tmp_path, pura, monkeypatch):
     steps = shown((ROOT / "README.md").read_text(encoding="utf-8"))
     assert any("verify" in step.command for step in steps)
     (tmp_path / "empty").mkdir()
     compare(steps, run_steps([s.command for s in steps], tmp_path / "empty", pura, monkeypatch))
 
 
-def test_the_first_hour_shows_what_its_commands_print(
-    tmp_path: Path, desktop: Any, pura: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_hour_shows_what_its_commands_print(tmp_path, desktop, pura, monkeypatch):
     steps = shown((ROOT / "docs" / "start" / "first-hour.md").read_text(encoding="utf-8"))
     assert any("--save" in step.command for step in steps)
     office = tmp_path / "office"
@@ -224,7 +219,7 @@ def tracked(path: Path, before: str, added: str) -> None:
 
 
 @pytest.fixture
-def office(tmp_path: Path, samples: dict[str, Any], certificate: Path, desktop: Any) -> Path:
+def office(tmp_path, samples, certificate, desktop) -> Path:
     """A folder with the files that the pages take for granted, and the user's keyring."""
     folder = tmp_path / "office"
     sample = samples["marked-tbcc"]
@@ -253,7 +248,6 @@ def office(tmp_path: Path, samples: dict[str, Any], certificate: Path, desktop: 
         tracked(folder / name, text, " And more.")
     shutil.copy(certificate, folder / "desk.p12")
     signer = load_pkcs12(certificate.read_bytes(), PASSPHRASE.encode()).cert
-    assert signer is not None
     (folder / "desk.pem").write_bytes(signer.certificate.public_bytes(Encoding.PEM))
     return folder
 
@@ -316,7 +310,7 @@ NOT_RUN = {
 }
 
 
-def test_every_page_with_commands_is_run_or_says_why_not() -> None:
+def test_every_page_with_commands_is_run_or_says_why_not():
     block = re.compile(
         r"^ {4}(?:pura|python|make|pip|minisign) |^```(?:console|python|sh)$", re.MULTILINE
     )
@@ -333,9 +327,7 @@ def test_every_page_with_commands_is_run_or_says_why_not() -> None:
 @pytest.mark.programs("dbus-run-session", "gnome-keyring-daemon")
 @pytest.mark.parametrize("models", ["small_models"], indirect=True)
 @pytest.mark.parametrize("name", PAGES)
-def test_the_commands_of_a_page_run(
-    name: str, office: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_commands_of_a_page_run(name, office, pura, monkeypatch):
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     joined = re.sub(r"\\\n\s*", " ", page)
     commands = re.findall(r"^    ((?:pura (?!lab)|printf ).*)$", joined, re.MULTILINE)
@@ -368,7 +360,5 @@ def test_the_commands_of_a_page_run(
         ([], "something\n", False),
     ],
 )
-def test_a_cut_stands_for_what_is_left_out_and_for_nothing_else(
-    lines: list[str], printed: str, same: bool
-) -> None:
+def test_a_cut_stands_for_what_is_left_out_and_for_nothing_else(lines, printed, same):
     assert bool(pattern(lines).fullmatch(printed)) is same

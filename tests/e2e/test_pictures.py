@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
@@ -11,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from pura_audit.tools import pictures
 
 
-def test_a_picture_tells_when_it_is_older_than_what_it_shows(qtbot: Any, tmp_path: Path) -> None:
+def test_a_picture_tells_when_it_is_older_than_what_it_shows(qtbot, tmp_path):
     page = QWidget()
     qtbot.addWidget(page)
     layout = QVBoxLayout(page)
@@ -37,9 +36,7 @@ def test_a_picture_tells_when_it_is_older_than_what_it_shows(qtbot: Any, tmp_pat
 @pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.model
-def test_the_pages_show_the_program_of_now(
-    qapp: Any, builtin_files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_pages_show_the_program_of_now(qapp, builtin_files, monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[2])
     shown = pictures.in_pages()
     assert "audit-light" in shown

@@ -9,8 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,9 +29,7 @@ def until(ready: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def test_a_key_is_kept_read_locked_away_and_deleted(
-    desktop: Any, pura: Any, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_is_kept_read_locked_away_and_deleted(desktop, pura, home, monkeypatch):
     def state() -> str:
         return str(json.loads(pura("key", "state", "--json").stdout)["state"])
 
@@ -101,9 +97,7 @@ def code_of(call: Callable[..., object], *values: object) -> str:
     return caught.value.code
 
 
-def test_a_service_that_hangs_asks_or_dies_halfway_loses_nothing(
-    desktop: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_service_that_hangs_asks_or_dies_halfway_loses_nothing(desktop, monkeypatch, tmp_path):
     store, key = KeyStore(tmp_path / "keys.json"), SecretKey.generate()
     until(lambda: store.state() is State.READY)
     store.add("a", key)

@@ -8,10 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx2 as httpx
 import pytest
@@ -28,7 +27,7 @@ def pura(*words: str, code: int = 0) -> str:
     return done.stdout
 
 
-def test_tokens_are_made_listed_and_revoked(rows: Callable[[str], list[dict[str, Any]]]) -> None:
+def test_tokens_are_made_listed_and_revoked(rows):
     made = pura("serve", "token", "new", "City paper", "--role", "trusted", "--per-day", "7")
     assert made.splitlines()[-1].startswith("pura_")
     assert len(made.splitlines()[-1]) == len("pura_") + 43  # 256 bits
@@ -76,9 +75,7 @@ def served(folder: Path, *words: str) -> Iterator[tuple[httpx.Client, subprocess
 
 
 @pytest.mark.slow
-def test_a_kept_answer_outlives_the_process_and_sigterm_ends_it(
-    tmp_path: Path, small_models: Path, samples: dict[str, Any]
-) -> None:
+def test_a_kept_answer_outlives_the_process_and_sigterm_ends_it(tmp_path, small_models, samples):
     models = user_paths().models
     models.parent.mkdir(parents=True, exist_ok=True)
     models.symlink_to(small_models)

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from pura.base.paths import Paths
-from pura.scheme import SecretKey
 from pura_audit import application
 from pura_audit.session.queue_model import ItemState
+from pura_audit.workbench.answer import grouped
 
 pytestmark = pytest.mark.model
 WAIT = 240_000
 
 
 @pytest.fixture
-def paths(models: Path, tmp_path: Path, samples: dict[str, Any]) -> Paths:
+def paths(models, tmp_path, samples) -> Paths:
     """A user with a model and both profiles, and no keyring."""
     data = tmp_path / "data"
     data.mkdir()
@@ -37,7 +37,7 @@ def paths(models: Path, tmp_path: Path, samples: dict[str, Any]) -> Paths:
 
 
 @pytest.fixture
-def window(qapp: Any, qtbot: Any, paths: Paths, sample_key: SecretKey) -> Iterator[Any]:
+def window(qapp, qtbot, paths, sample_key) -> Iterator[Any]:
     application.make_application()
     made = application.make_window(
         paths, device="cpu", session_keys={"Test key": sample_key}, theme="light"
@@ -64,13 +64,8 @@ def drop(window: Any, path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["marked", "marked-tbcc"])
 def test_a_dropped_file_gives_the_payload_that_was_embedded(
-    window: Any,
-    qtbot: Any,
-    tmp_path: Path,
-    samples: dict[str, Any],
-    name: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    window, qtbot, tmp_path, samples, name, monkeypatch
+):
     sample = samples[name]["texts"][0]
     path = tmp_path / "memo.txt"
     path.write_text(sample["text"], encoding="utf-8")
@@ -87,7 +82,7 @@ def test_a_dropped_file_gives_the_payload_that_was_embedded(
     qtbot.waitUntil(lambda: item.state in over, timeout=WAIT)
     assert item.state is ItemState.DONE, item.failure
     embedded = "".join(map(str, sample["payload"]))
-    assert window.work.answer.payload_text() == embedded
+    assert window.work.answer.payload.findChild(QLabel, "payload").toolTip() == grouped(embedded)
     assert window.work.answer.heading.text() == "A mark was found"
     assert window.header.badge.text() == "CPU · float32"
     assert item.audit.text == sample["text"]
@@ -95,11 +90,11 @@ def test_a_dropped_file_gives_the_payload_that_was_embedded(
 
 class TestSample:
     @pytest.fixture
-    def models(self, installed_models: Path) -> Path:
+    def models(self, installed_models) -> Path:
         """The sample was written by the built-in model."""
         return installed_models
 
-    def test_it_is_audited_with_its_own_key_and_profile(self, window: Any, qtbot: Any) -> None:
+    def test_it_is_audited_with_its_own_key_and_profile(self, window, qtbot):
         qtbot.mouseClick(window.empty.sample, Qt.MouseButton.LeftButton)
         item = window.session.texts.queue.items[0]
         qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
@@ -108,18 +103,16 @@ class TestSample:
         assert item.audit.key.label == "Sample key (public)"
 
 
-def test_a_plain_text_gets_no_payload(window: Any, qtbot: Any, samples: dict[str, Any]) -> None:
+def test_a_plain_text_gets_no_payload(window, qtbot, samples):
     window.session.texts.add_text(samples["plain"]["texts"][0]["text"])
     window.audit()
     item = window.session.texts.queue.items[0]
     qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
     assert item.audit.verdict in ("no-mark", "insufficient")
-    assert window.work.answer.payload_text() == ""
+    assert window.work.answer.payload.findChild(QLabel, "payload") is None
 
 
-def test_cancelling_the_real_pass_leaves_the_window_ready(
-    window: Any, qtbot: Any, samples: dict[str, Any]
-) -> None:
+def test_cancelling_the_real_pass_leaves_the_window_ready(window, qtbot, samples):
     long = " ".join(t["text"] for t in samples["plain"]["texts"]) * 60
     window.session.texts.add_text(long)
     window.audit()

@@ -20,15 +20,9 @@ from typing import Any
 import pytest
 
 pytestmark = [
-    pytest.mark.programs(
-        "Xvfb",
-        "openbox",
-        "xdotool",
-        "xclip",
-        "dbus-run-session",
-        "gnome-keyring-daemon",
-        "/usr/libexec/at-spi-bus-launcher",
-    ),
+    pytest.mark.programs("Xvfb", "openbox", "xdotool", "xclip"),
+    pytest.mark.programs("dbus-run-session", "gnome-keyring-daemon"),
+    pytest.mark.programs("/usr/libexec/at-spi-bus-launcher"),
     pytest.mark.slow,
     pytest.mark.weekly,
     # The library leaves its connection to the collector when a collection stays locked.
@@ -105,18 +99,9 @@ def screen() -> Iterator[str]:
     """A screen of an X server of its own."""
     reader, writer = os.pipe()
     # The server chooses a free number itself and writes it into the pipe once it listens.
-    command = [
-        "Xvfb",
-        "-displayfd",
-        str(writer),
-        "-screen",
-        "0",
-        "1440x900x24",
-        "-nolisten",
-        "tcp",
-    ]
+    command = f"Xvfb -displayfd {writer} -screen 0 1440x900x24 -nolisten tcp"
     server = subprocess.Popen(
-        command, pass_fds=(writer,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command.split(), pass_fds=(writer,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     os.close(writer)
     with os.fdopen(reader) as pipe:
@@ -130,7 +115,7 @@ def screen() -> Iterator[str]:
 
 
 @pytest.fixture
-def folder(home: Path, samples: dict[str, Any]) -> Path:
+def folder(home, samples) -> Path:
     """A user who has a model and a profile, and no key yet."""
     profiles = home / "config" / "profiles"
     profiles.mkdir(parents=True)
@@ -154,6 +139,12 @@ class Seat:
     def hand(self, *words: str) -> None:
         """Move the mouse or press keys."""
         subprocess.run(["xdotool", *words], env=self.environment, check=True, timeout=60)
+
+    def copy(self, words: str) -> None:
+        """Put words on the clipboard, as another program does."""
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        copy = ["xclip", "-selection", "clipboard"]
+        subprocess.run(copy, input=words.encode(), env=self.environment, check=True, **silent)
 
     def state(self) -> dict[str, Any]:
         """Return how the program says that it stands."""
@@ -217,7 +208,7 @@ class Reader:
 
 
 @pytest.fixture
-def reader(desktop: Any) -> Iterator[Reader]:
+def reader(desktop) -> Iterator[Reader]:
     """A screen reader that was there before the program."""
     from jeepney import DBusAddress, Properties, new_method_call
     from jeepney.io.blocking import open_dbus_connection
@@ -231,14 +222,7 @@ def reader(desktop: Any) -> Iterator[Reader]:
 
 
 @pytest.mark.model
-def test_a_working_day_on_a_real_desktop(
-    screen: str,
-    desktop: Any,
-    reader: Reader,
-    folder: Path,
-    tmp_path: Path,
-    samples: dict[str, Any],
-) -> None:
+def test_a_working_day_on_a_real_desktop(screen, desktop, reader, folder, tmp_path, samples):
     sample = samples["marked-tbcc"]["texts"][0]
     text, letter, out = (tmp_path / name for name in ("memo.txt", "letter.txt", "out"))
     text.write_text(sample["text"], encoding="utf-8", newline="")
@@ -271,7 +255,6 @@ def day(seat: Seat, reader: Reader, desktop: Any, text: Path) -> None:
     assert [row[0] for row in now["rows"]] == ["letter.txt"]
     # A file is dragged out of another program's window.
     files = seat.start(sys.executable, "-c", FILES, str(text), stdout=subprocess.PIPE)
-    assert files.stdout is not None
     files.stdout.readline()
     x, y = map(str, now["place"])
     seat.hand("mousemove", "60", "30", "mousedown", "1", "sleep", "0.3", "mousemove", "90", "40")
@@ -283,14 +266,7 @@ def day(seat: Seat, reader: Reader, desktop: Any, text: Path) -> None:
     files.wait(30)
     files.stdout.close()
     # Words come from another program's clipboard.
-    subprocess.run(
-        ["xclip", "-selection", "clipboard"],
-        input=b"Words that somebody copied elsewhere.",
-        env=seat.environment,
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    seat.copy("Words that somebody copied elsewhere.")
     seat.hand("mousemove", x, y, "key", "ctrl+v")
     now = seat.until(lambda now: len(now["rows"]) == 3)
     assert now["rows"][2][4] == "Words that somebody copied elsewhere."
@@ -302,14 +278,7 @@ def day(seat: Seat, reader: Reader, desktop: Any, text: Path) -> None:
     # The keyring locks itself: the next audit says so, what was found stays, and after a login it
     # goes on.
     assert desktop.look("lock")[0]
-    subprocess.run(
-        ["xclip", "-selection", "clipboard"],
-        input=text.read_bytes(),
-        env=seat.environment,
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    seat.copy(text.read_text(encoding="utf-8"))
     seat.hand("key", "ctrl+v")
     seat.until(lambda now: len(now["rows"]) == 4)
     reader.press("Audit")

@@ -35,11 +35,8 @@ def main() -> None:
         (home / "p.json").write_text(json.dumps(sample["profile"]))
         (home / "k.hex").write_text(sample["key_hex"])
         (home / "k.hex").chmod(0o600)
-        entry = {
-            "payload": sample["texts"][0]["payload"],
-            "manifest": "urn:c2pa:1",
-            "file": "p.json",
-        }
+        entry = {"payload": sample["texts"][0]["payload"]}
+        entry |= {"manifest": "urn:c2pa:1", "file": "p.json"}
         index = {"schema": "pura-manifests/1", "alg": "org.example.pura.1", "manifests": [entry]}
         (home / "m.json").write_text(json.dumps(index))
         there = os.environ | {"PURA_HOME": name}
@@ -47,17 +44,11 @@ def main() -> None:
         token = subprocess.check_output(made, env=there, text=True).strip()
         with closing(socket.create_server(("127.0.0.1", 0))) as free:
             where = f"127.0.0.1:{free.getsockname()[1]}"
-        given = ["--profile", home / "p.json", "--key-file", home / "k.hex", "--listen", where]
-        given += [
-            "--manifests",
-            home / "m.json",
-            "--anyone",
-            "--per-day",
-            "0",
-            "--per-day-block",
-            "0",
-        ]
-        service = subprocess.Popen([*PURA, "serve", *given], env=there, stderr=subprocess.DEVNULL)
+        given = f"--profile {home}/p.json --key-file {home}/k.hex --manifests {home}/m.json"
+        given += f" --listen {where} --anyone --per-day 0 --per-day-block 0"
+        service = subprocess.Popen(
+            [*PURA, "serve", *given.split()], env=there, stderr=subprocess.DEVNULL
+        )
         try:
             wait_for(f"http://{where}/readyz", service)
             codes = [

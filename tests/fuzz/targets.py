@@ -11,29 +11,43 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Final
 
-from pura.base import json_text
 from pura.base.errors import PuraError
 
 Target = Callable[[bytes], object]
 READERS: Final = (
-    "csv",
-    "docx",
-    "eml",
-    "html",
-    "json",
-    "jsonl",
-    "mbox",
-    "odt",
-    "pdf",
-    "pptx",
-    "rtf",
-    "xlsx",
+    *("csv", "docx", "eml", "html", "json", "jsonl", "mbox", "odt", "pdf", "pptx", "rtf", "xlsx"),
 )
+INSIDE: Final = {
+    "docx": "word/document.xml",
+    "xlsx": "xl/workbook.xml",
+    "pptx": "ppt/presentation.xml",
+    "odt": "content.xml",
+}
+"""The part of an archive that the bytes are, which flips would never get into."""
+OF_BYTES: Final = {
+    "policy": "pura.verdict.policy:Policy.from_json",
+    "power": "pura.verdict.power:parse_power_file",
+    "profile": "pura.scheme:Profile.from_json",
+    "record": "pura.record.json_io:from_json",
+}
+OF_A_FILE: Final = {
+    # What is read outside the cage; the library's own parser can be kept busy for very long.
+    "gguf": "pura.model.folder:inspect_gguf",
+    "prompts": "pura.usecases.choices:read_candidates",
+    "safetensors": "pura.model.folder:inspect_safetensors",
+    "samples": "pura.measure.fitness:read_samples",
+}
+RAISE_VALUE_ERROR: Final = {  # which their callers expect
+    "particulars": "pura.report.request:read",
+    "strict": "pura.base.json_text:read_json",
+}
 
 
 @cache
@@ -57,14 +71,35 @@ def _reader(name: str) -> Target:
     return lambda data: child._answer(read, data, ReadOptions(), form)
 
 
-def _packed(reader: Target, part: str) -> Target:
-    """The same, with the bytes as the XML inside the archive, which flips would never get into."""
+def _zipped(**parts: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def _inside(name: str) -> Target:
+    reader = _reader(name)
+    return lambda data: reader(_zipped(**{INSIDE[name]: data}))
+
+
+def _of_bytes(where: str) -> Target:
+    found: Target = resolve_name(where)
+    return found
+
+
+def _of_a_file(where: str) -> Target:
+    read = resolve_name(where)
+    return lambda data: read(_file(data))
+
+
+def _that_raises_value_errors(where: str) -> Target:
+    read = resolve_name(where)
 
     def target(data: bytes) -> object:
-        file = io.BytesIO()
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr(part, data)
-        return reader(file.getvalue())
+        with suppress(ValueError):
+            return read(data)
 
     return target
 
@@ -81,11 +116,7 @@ def _case() -> Target:
 
     def target(data: bytes) -> object:
         if not data.startswith(b"PK"):
-            file = io.BytesIO()
-            with zipfile.ZipFile(file, "w") as archive:
-                archive.writestr(package.INDEX, data)
-                archive.writestr("kept/0", b"{}")
-            data = file.getvalue()
+            data = _zipped(**{package.INDEX: data, "kept/0": b"{}"})
         return package.read_package(data)
 
     return target
@@ -95,35 +126,7 @@ def _report() -> Target:
     from pura.report.check_child import dissect
 
     moment = datetime(2026, 11, 22, tzinfo=UTC)
-
-    def target(data: bytes) -> object:
-        return dissect(data, (), moment)
-
-    return target
-
-
-def _profile() -> Target:
-    from pura.scheme import Profile
-
-    return Profile.from_json
-
-
-def _policy() -> Target:
-    from pura.verdict.policy import Policy
-
-    return Policy.from_json
-
-
-def _record() -> Target:
-    from pura.record.json_io import from_json
-
-    return from_json
-
-
-def _power() -> Target:
-    from pura.verdict.power import parse_power_file
-
-    return parse_power_file
+    return lambda data: dissect(data, (), moment)
 
 
 def _key() -> Target:
@@ -152,18 +155,6 @@ def _register() -> Target:
     return lambda data: import_csv(Counted(), _file(data), profile)
 
 
-def _prompts() -> Target:
-    from pura.usecases.choices import read_candidates
-
-    return lambda data: read_candidates(_file(data))
-
-
-def _samples() -> Target:
-    from pura.measure.fitness import read_samples
-
-    return lambda data: read_samples(_file(data))
-
-
 def _head() -> Target:
     from pura.caselog.verify import parse_head
 
@@ -178,69 +169,26 @@ def _manifest() -> Target:
     )
 
 
-def _particulars() -> Target:
-    from pura.report import request as request_file
-
-    def target(data: bytes) -> object:
-        try:
-            return request_file.read(data)
-        except ValueError:  # what its callers expect
-            return None
-
-    return target
-
-
-def _strict() -> Target:
-    def target(data: bytes) -> object:
-        try:
-            return json_text.read_json(data)
-        except ValueError:
-            return None
-
-    return target
-
-
-def _safetensors() -> Target:
-    from pura.model.folder import inspect_safetensors
-
-    return lambda data: inspect_safetensors(_file(data))
-
-
-def _gguf() -> Target:
-    """What is read outside the cage; the library's own parser can be kept busy for very long."""
-    from pura.model.folder import inspect_gguf
-
-    return lambda data: inspect_gguf(_file(data))
-
-
 def targets() -> dict[str, Callable[[], Target]]:
     """Return what makes each target, by name; importing it is part of the making."""
     made: dict[str, Callable[[], Target]] = {
-        f"reader-{name}": (lambda name=name: _reader(name)) for name in READERS
-    }
-    return made | {
-        "inside-docx": lambda: _packed(_reader("docx"), "word/document.xml"),
-        "inside-xlsx": lambda: _packed(_reader("xlsx"), "xl/workbook.xml"),
-        "inside-pptx": lambda: _packed(_reader("pptx"), "ppt/presentation.xml"),
-        "inside-odt": lambda: _packed(_reader("odt"), "content.xml"),
         "case": _case,
-        "gguf": _gguf,
         "head": _head,
         "key": _key,
         "manifest": _manifest,
-        "particulars": _particulars,
         "plain": _plain,
-        "policy": _policy,
-        "power": _power,
-        "profile": _profile,
-        "prompts": _prompts,
-        "record": _record,
         "register": _register,
         "report": _report,
-        "safetensors": _safetensors,
-        "samples": _samples,
-        "strict": _strict,
     }
+    made |= {f"reader-{name}": partial(_reader, name) for name in READERS}
+    made |= {f"inside-{name}": partial(_inside, name) for name in INSIDE}
+    for make, table in (
+        (_of_bytes, OF_BYTES),
+        (_of_a_file, OF_A_FILE),
+        (_that_raises_value_errors, RAISE_VALUE_ERROR),
+    ):
+        made |= {name: partial(make, where) for name, where in table.items()}
+    return made
 
 
 def tried(target: Target, data: bytes) -> None:

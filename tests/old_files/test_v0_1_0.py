@@ -32,8 +32,9 @@ from pura.keys import load_key, passphrase_bytes
 from pura.record import json_io
 from pura.record.json_io import findings_digest
 from pura.register.store import Register, export_csv, import_csv
-from pura.report import ReportRequest, build_report
+from pura.report.build import build_report
 from pura.report.check import BAD, check_report, load_trust
+from pura.report.request import ReportRequest
 from pura.scheme import Payload, Profile, unpack
 from pura.scheme.profile import ProfileFolder
 from pura.usecases.environment import Environment
@@ -45,7 +46,7 @@ NOW = datetime(2026, 12, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path, monkeypatch) -> Path:
     """The old user's folder, in use."""
     copy = shutil.copytree(OLD / "home", tmp_path / "home")
     monkeypatch.setenv("PURA_HOME", str(copy))
@@ -54,7 +55,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def log(home: Path) -> Iterator[CaseLog]:
+def log(home) -> Iterator[CaseLog]:
     with CaseLog(user_paths().caselog) as opened:
         yield opened
 
@@ -74,21 +75,19 @@ def faults(log: CaseLog) -> list[str]:
 # ---------------------------------------------------------------------------------- the case log
 
 
-def test_the_old_chain_and_its_signed_heads_are_sound(log: CaseLog) -> None:
+def test_the_old_chain_and_its_signed_heads_are_sound(log):
     assert {entry.body["v"] for entry in log.entries()} == {1}
     assert faults(log) == ["head.none"]
     head = log.entry(log.head().seq - 5)
-    assert head is not None
     known = parse_head(f"{head.seq}:{head.hash}", log.id)
     found = {c.name: c for c in verify_log(log, head=known, trust=trust(), moment=NOW)}
     assert found["head"].key == "head.there"
     assert found["signatures"].values["count"] == 2
 
 
-def test_new_entries_follow_the_old_ones_in_the_new_form(log: CaseLog) -> None:
+def test_new_entries_follow_the_old_ones_in_the_new_form(log):
     before = log.head().seq
     case = find_case(log, "Letter 17")
-    assert case is not None
     write_note(log, case.id, "später: ja", log.person("A. Example"))
     save_audit(
         log, case.id, json_io.from_json((OLD / "record.json").read_text()), log.person("D. Neu")
@@ -98,7 +97,7 @@ def test_new_entries_follow_the_old_ones_in_the_new_form(log: CaseLog) -> None:
 
 
 @pytest.mark.parametrize("seq", [1, 8, 20])
-def test_a_change_in_an_old_entry_is_found(home: Path, log: CaseLog, seq: int) -> None:
+def test_a_change_in_an_old_entry_is_found(home, log, seq):
     log.db.execute("DROP TRIGGER entries_stay")
     log.db.execute(
         "UPDATE entries SET body = replace(body, '\"role\"', '\"Role\"') WHERE seq = ?", (seq,)
@@ -106,7 +105,7 @@ def test_a_change_in_an_old_entry_is_found(home: Path, log: CaseLog, seq: int) -
     assert any(key.startswith("chain.") for key in faults(log))
 
 
-def test_the_cases_hold_what_they_held(log: CaseLog) -> None:
+def test_the_cases_hold_what_they_held(log):
     letter, inquiry = sorted(list_cases(log), key=lambda case: case.name or "")
     assert (letter.name, inquiry.name) == ("Letter 17", "Old inquiry")
     assert letter.tags == ("press", "überfällig")
@@ -121,9 +120,8 @@ def test_the_cases_hold_what_they_held(log: CaseLog) -> None:
     assert [case.id for case in list_cases(log, search="sender")] == [letter.id]
 
 
-def test_saved_audits_open_with_and_without_their_text(log: CaseLog) -> None:
+def test_saved_audits_open_with_and_without_their_text(log):
     case = find_case(log, "Letter 17")
-    assert case is not None
     kept, known, sealed, left = case.items
     assert load_audit(log, kept).text == (OLD / "letter.txt").read_text()
     assert load_audit(log, known).prompt.known
@@ -132,12 +130,11 @@ def test_saved_audits_open_with_and_without_their_text(log: CaseLog) -> None:
     assert opened.text == (OLD / "note.txt").read_text()
     assert load_audit(log, left).text is None
     erased = find_case(log, "Old inquiry")
-    assert erased is not None
     with pytest.raises(CaseLogError):
         load_audit(log, erased.items[0])
 
 
-def test_an_exported_case_goes_into_another_log_and_on_from_there(tmp_path: Path) -> None:
+def test_an_exported_case_goes_into_another_log_and_on_from_there(tmp_path):
     with CaseLog(tmp_path / "other.sqlite3", create=True) as other:
         who = other.person("D. Neu")
         case = import_case(other, (OLD / "letter-17.puracase").read_bytes(), who)
@@ -155,7 +152,7 @@ def test_an_exported_case_goes_into_another_log_and_on_from_there(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["record.json", "record-paper.json"])
-def test_records_are_read_without_loss(name: str) -> None:
+def test_records_are_read_without_loss(name):
     text = (OLD / name).read_text(encoding="utf-8")
     audit = json_io.from_json(text)
     # What is decoded has a name of its own today: it need not be the payload.
@@ -165,10 +162,9 @@ def test_records_are_read_without_loss(name: str) -> None:
     jsonschema.validate(data, json.loads(resource("audit.schema.json").read_text()))
 
 
-def test_a_record_names_what_was_found() -> None:
+def test_a_record_names_what_was_found():
     audit = json_io.from_json((OLD / "record.json").read_text())
     assert audit.verdict == "mark"
-    assert audit.register is not None
     profile = Profile.load(OLD / "house.json")
     fields = unpack(profile.fields, Payload(text=audit.payload.bits))
     assert [field.text for field in fields] == ["417", "2026-11-21", "1.4"]
@@ -177,7 +173,7 @@ def test_a_record_names_what_was_found() -> None:
 
 
 @pytest.mark.parametrize("name", ["report.pdf", "signed.pdf"])
-def test_old_reports_pass_every_check(name: str) -> None:
+def test_old_reports_pass_every_check(name):
     trusted = trust() if name == "signed.pdf" else ()
     found = check_report((OLD / name).read_bytes(), moment=NOW, trust=trusted)
     assert [check.key for check in found.checks if check.state == BAD] == []
@@ -186,14 +182,14 @@ def test_old_reports_pass_every_check(name: str) -> None:
     assert states["pages"] == "open"  # they hold no particulars
 
 
-def test_an_old_digest_is_of_the_former_form() -> None:
+def test_an_old_digest_is_of_the_former_form():
     audit = json_io.from_json((OLD / "report.json").read_text())
     page = (OLD / "report.html").read_text().replace("\u200b", "").replace(" ", "")
     assert findings_digest(audit, 1) in page
     assert findings_digest(audit) not in page
 
 
-def test_a_new_report_of_an_old_record_is_sound() -> None:
+def test_a_new_report_of_an_old_record_is_sound():
     audit = json_io.from_json((OLD / "record.json").read_text())
     report = build_report([audit], ReportRequest())
     found = check_report(report.pdf, moment=NOW)
@@ -205,7 +201,7 @@ def test_a_new_report_of_an_old_record_is_sound() -> None:
 # ------------------------------------------------------------------------ what a user has set up
 
 
-def test_settings_are_kept(home: Path) -> None:
+def test_settings_are_kept(home):
     from pura_audit.platform.settings import SettingsFile
 
     file = SettingsFile(user_paths().config)
@@ -218,7 +214,7 @@ def test_settings_are_kept(home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["house", "paper"])
-def test_profiles_are_the_same(home: Path, name: str) -> None:
+def test_profiles_are_the_same(home, name):
     stored = ProfileFolder(user_paths().profiles).get(name)
     assert stored == Profile.load(OLD / f"{name}.json")
     assert stored.to_json() == (OLD / f"{name}.json").read_text()
@@ -227,7 +223,7 @@ def test_profiles_are_the_same(home: Path, name: str) -> None:
     assert told.fingerprint == stored.fingerprint
 
 
-def test_keys_open_with_their_passphrase(home: Path) -> None:
+def test_keys_open_with_their_passphrase(home):
     listed = json.loads((home / "config" / "keys.json").read_text())
     done = pura("key", "list")
     assert done.exit_code == 0, done.output
@@ -241,13 +237,12 @@ def test_keys_open_with_their_passphrase(home: Path) -> None:
     assert handed.key.fingerprint == listed[0]["fingerprint"]
 
 
-def test_the_register_is_read_written_and_added_to(home: Path, tmp_path: Path) -> None:
+def test_the_register_is_read_written_and_added_to(home, tmp_path):
     profile = Profile.load(OLD / "house.json")
     with Register(user_paths().register, create=True) as register:
         entry = register.find(
             Payload(text=json_io.from_json((OLD / "record.json").read_text()).payload.bits)
         )
-        assert entry is not None
         assert entry.issue.who == "City paper"
         register.check()
         export_csv(register, tmp_path / "out.csv")
@@ -259,14 +254,12 @@ def test_the_register_is_read_written_and_added_to(home: Path, tmp_path: Path) -
             assert import_csv(fresh, OLD / name, profile) == 2
 
 
-def test_the_policy_is_the_one_that_was_set(home: Path) -> None:
+def test_the_policy_is_the_one_that_was_set(home):
     policy = load_policy(user_paths().policy, must_exist=True)
     assert (policy.rule, policy.draws, policy.yearly_volume) == ("desk/3", 99, 2000)
 
 
-def test_an_old_report_is_audited_again_with_the_old_keys(
-    home: Path, installed_models: Path
-) -> None:
+def test_an_old_report_is_audited_again_with_the_old_keys(home, installed_models):
     (home / "data" / "models").symlink_to(installed_models, target_is_directory=True)
     done = pura(
         "report", "verify", OLD / "signed.pdf", "--trust", OLD / "org.pem", "--rerun", "--json"

@@ -23,14 +23,14 @@ FOLDER = PACKAGING / "linux"
 
 
 @pytest.mark.parametrize("script", sorted(PACKAGING.glob("*/*.sh")), ids=lambda p: p.name)
-def test_the_scripts_are_sound_shell_and_may_be_run(script: Path) -> None:
+def test_the_scripts_are_sound_shell_and_may_be_run(script):
     assert script.stat().st_mode & 0o111
     shell = "bash" if script.read_text().startswith("#!/usr/bin/env bash") else "sh"
     done = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_desktop_entry_names_the_program_and_its_icon() -> None:
+def test_the_desktop_entry_names_the_program_and_its_icon():
     entry = configparser.ConfigParser(interpolation=None)
     entry.optionxform = str  # type: ignore[assignment, method-assign]
     entry.read(FOLDER / "pura-audit.desktop", encoding="utf-8")
@@ -42,7 +42,7 @@ def test_the_desktop_entry_names_the_program_and_its_icon() -> None:
     assert resource("ui", "icons", "app.svg").is_file()
 
 
-def test_what_a_software_centre_shows_agrees_with_the_rest() -> None:
+def test_what_a_software_centre_shows_agrees_with_the_rest():
     [path] = FOLDER.glob("*.metainfo.xml")
     about = ET.parse(path).getroot()
     assert f"{about.findtext('id')}.metainfo.xml" == path.name
@@ -56,14 +56,14 @@ def test_what_a_software_centre_shows_agrees_with_the_rest() -> None:
     assert f'APP_ID = "{about.findtext("id")}"\n' in (PACKAGING / "build.py").read_text()
 
 
-def test_every_start_script_can_be_its_own_child_first() -> None:
+def test_every_start_script_can_be_its_own_child_first():
     for name in ("start_window.py", "start_command.py"):
         guarded = ast.parse((PACKAGING / name).read_text(encoding="utf-8")).body[-1]
         assert isinstance(guarded, ast.If)
         assert ast.unparse(guarded.body[0]) == "run_as_child(sys.argv)"
 
 
-def test_the_package_can_show_that_its_keyrings_are_there() -> None:
+def test_the_package_can_show_that_its_keyrings_are_there():
     done = subprocess.run(
         [sys.executable, "-m", "pura_audit.tools.packaged_check", "keyrings"],
         capture_output=True,
@@ -74,13 +74,13 @@ def test_the_package_can_show_that_its_keyrings_are_there() -> None:
     assert "SecretService" in done.stdout
 
 
-def test_the_sample_is_written_as_files_for_the_command(tmp_path: Path) -> None:
+def test_the_sample_is_written_as_files_for_the_command(tmp_path):
     packaged_check.write_sample(tmp_path)
     assert (tmp_path / "text.txt").stat().st_size > 300
     assert SecretKey.from_hex((tmp_path / "key.txt").read_text()).fingerprint
 
 
-def test_install_and_remove_leave_nothing_behind(tmp_path: Path) -> None:
+def test_install_and_remove_leave_nothing_behind(tmp_path):
     app = tmp_path / "built"
     share = app / "share"
     for name in (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -18,17 +18,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
 
 
-def script(path: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(Path(path).stem, PACKAGING / path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def script(path: str) -> SimpleNamespace:
+    return SimpleNamespace(**runpy.run_path(str(PACKAGING / path)))
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path) -> Path:
     """Hold the three files that name the version, ready for a release of 1.2.3."""
     (tmp_path / "core/pura").mkdir(parents=True)
     (tmp_path / "core/pura/version.py").write_text('"""V."""\n\n__version__ = "1.2.3"\n')
@@ -52,9 +47,7 @@ def tree(tmp_path: Path) -> Path:
         ("packaging/linux/x.metainfo.xml", "11-20", "11-21", "date of 1.2.3"),
     ],
 )
-def test_a_release_that_does_not_agree_with_itself_is_refused(
-    tree: Path, file: str, old: str, new: str, complaint: str
-) -> None:
+def test_a_release_that_does_not_agree_with_itself_is_refused(tree, file, old, new, complaint):
     release = script("release/release.py")
     assert release.disagreements(tree) == []
     path = tree / file
@@ -62,7 +55,7 @@ def test_a_release_that_does_not_agree_with_itself_is_refused(
     assert any(complaint in line for line in release.disagreements(tree))
 
 
-def test_two_builds_are_compared_file_by_file(tmp_path: Path) -> None:
+def test_two_builds_are_compared_file_by_file(tmp_path):
     first, second = tmp_path / "a", tmp_path / "b"
     (first / "in").mkdir(parents=True)
     for name in ("same", "in/other", "gone"):
@@ -91,8 +84,8 @@ def test_two_builds_are_compared_file_by_file(tmp_path: Path) -> None:
     ],
 )
 def test_what_goes_into_the_application_follows_the_system(
-    system: str, keyring: str, icon: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    system, keyring, icon, monkeypatch, tmp_path
+):
     hooks = SimpleNamespace(
         collect_data_files=lambda name: [(name, name)],
         collect_submodules=lambda name: [name],
@@ -146,7 +139,7 @@ def test_what_goes_into_the_application_follows_the_system(
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").glob("*.yml")), ids=str)
-def test_workflows_call_what_is_there(path: Path) -> None:
+def test_workflows_call_what_is_there(path):
     flow = yaml.safe_load(path.read_text(encoding="utf-8"))
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for job in flow["jobs"].values():
@@ -159,7 +152,7 @@ def test_workflows_call_what_is_there(path: Path) -> None:
                 assert target in targets
 
 
-def test_the_installer_for_windows_installs_what_is_built() -> None:
+def test_the_installer_for_windows_installs_what_is_built():
     setup = (PACKAGING / "windows/pura-audit.iss").read_text(encoding="utf-8")
     build = (PACKAGING / "windows/build.ps1").read_text(encoding="utf-8")
     assert set(re.findall(r"\{app\}\\([\w-]+\.exe)", setup)) == {"pura.exe", "pura-audit.exe"}
@@ -169,14 +162,14 @@ def test_the_installer_for_windows_installs_what_is_built() -> None:
     assert build.count("(") == build.count(")")
 
 
-def test_the_entitlements_are_a_property_list() -> None:
+def test_the_entitlements_are_a_property_list():
     import plistlib
 
     granted = plistlib.loads((PACKAGING / "macos/entitlements.plist").read_bytes())
     assert set(granted.values()) == {True}
 
 
-def test_the_older_program_is_found_in_the_history() -> None:
+def test_the_older_program_is_found_in_the_history():
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("not a clone")
     before = script("release/before.py")

@@ -45,6 +45,12 @@ class Machine:
         file.write_text(f"#!/bin/sh\n{body}\n")
         file.chmod(0o755)
 
+    def lacks(self, *packages: str) -> None:
+        """Let root ask: all packages are there but these."""
+        self.command("id", "echo 0")
+        missing = "|".join(packages)
+        self.command("dpkg-query", f'case "$3" in {missing}) exit 1;; esac; echo installed')
+
     def set_up(self, *arguments: str, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["/bin/sh", script, *arguments],
@@ -61,19 +67,19 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
+def machine(tmp_path) -> Machine:
     """A machine with Python, without any of Qt's libraries, whose user may not become root."""
     return Machine(tmp_path)
 
 
-def test_nothing_happens_when_nothing_is_missing(machine: Machine) -> None:
+def test_nothing_happens_when_nothing_is_missing(machine):
     machine.command("dpkg-query", "echo installed")
     done = machine.set_up("--tests")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert machine.installations == []
 
 
-def test_without_root_it_prints_the_command_and_stops(machine: Machine) -> None:
+def test_without_root_it_prints_the_command_and_stops(machine):
     done = machine.set_up()
     assert done.returncode == 1
     [command] = [line.strip() for line in done.stderr.splitlines() if "apt-get" in line]
@@ -83,7 +89,7 @@ def test_without_root_it_prints_the_command_and_stops(machine: Machine) -> None:
     assert machine.installations == []
 
 
-def test_sudo_that_asks_for_a_password_is_not_used(machine: Machine) -> None:
+def test_sudo_that_asks_for_a_password_is_not_used(machine):
     machine.command("sudo", 'case "$*" in "-n true") exit 1;; esac; echo "asked"; exit 0')
     done = machine.set_up("--tests")
     assert done.returncode == 1
@@ -91,31 +97,27 @@ def test_sudo_that_asks_for_a_password_is_not_used(machine: Machine) -> None:
     assert machine.installations == []
 
 
-def test_as_root_it_installs_only_what_is_missing(machine: Machine) -> None:
-    machine.command("id", "echo 0")
-    machine.command("dpkg-query", 'case "$3" in xvfb|libegl1) exit 1;; esac; echo installed')
+def test_as_root_it_installs_only_what_is_missing(machine):
+    machine.lacks("xvfb", "libegl1")
     done = machine.set_up("--tests")
     assert done.returncode == 0, done.stderr
-    assert machine.installations == [
-        ": update -qq",
-        f"{INSTALL} libegl1 xvfb",
-    ]
+    assert machine.installations == [": update -qq", f"{INSTALL} libegl1 xvfb"]
 
 
-def test_it_goes_through_sudo_that_asks_nothing(machine: Machine) -> None:
+def test_it_goes_through_sudo_that_asks_nothing(machine):
+    machine.lacks("xvfb")
+    machine.command("id", "echo 1000")
     machine.command("sudo", 'shift; exec "$@"')
-    machine.command("dpkg-query", 'case "$3" in xvfb) exit 1;; esac; echo installed')
     assert machine.set_up("--tests").returncode == 0
-    assert machine.installations[-1].endswith("--no-install-recommends xvfb")
+    assert machine.installations[-1] == f"{INSTALL} xvfb"
 
 
-def test_renamed_packages_are_chosen_by_what_is_offered(machine: Machine) -> None:
+def test_renamed_packages_are_chosen_by_what_is_offered(machine):
     """A name that is purely virtual is shown as nothing, with exit code 0."""
-    machine.command("id", "echo 0")
-    machine.command("dpkg-query", 'case "$3" in libglib2*) exit 1;; esac; echo installed')
+    machine.lacks("libglib2*")
     machine.command("apt-cache", 'case "$3" in *t64) echo "Package: $3";; esac')
     assert machine.set_up().returncode == 0
-    assert machine.installations[-1].endswith("--no-install-recommends libglib2.0-0t64")
+    assert machine.installations[-1] == f"{INSTALL} libglib2.0-0t64"
 
 
 @pytest.mark.parametrize(
@@ -126,9 +128,7 @@ def test_renamed_packages_are_chosen_by_what_is_offered(machine: Machine) -> Non
         ("3.10.6-1~22.04", "python3.11-venv"),
     ],
 )
-def test_a_missing_python_comes_in_a_version_that_serves(
-    machine: Machine, version: str, package: str
-) -> None:
+def test_a_missing_python_comes_in_a_version_that_serves(machine, version, package):
     machine.command("id", "echo 0")
     machine.command("python3", "exit 1")
     machine.command("dpkg-query", "echo installed")
@@ -142,16 +142,15 @@ def test_a_missing_python_comes_in_a_version_that_serves(
     assert machine.installations[-1].endswith(f"--no-install-recommends {package}")
 
 
-def test_elsewhere_than_on_debian_it_says_so_and_goes_on(machine: Machine) -> None:
+def test_elsewhere_than_on_debian_it_says_so_and_goes_on(machine):
     (machine.bin / "dpkg-query").unlink()
     done = machine.set_up()
     assert done.returncode == 0
     assert "not Debian or Ubuntu" in done.stderr
 
 
-def test_it_waits_for_whoever_updates_a_new_machine(machine: Machine) -> None:
-    machine.command("id", "echo 0")
-    machine.command("dpkg-query", 'case "$3" in xvfb) exit 1;; esac; echo installed')
+def test_it_waits_for_whoever_updates_a_new_machine(machine):
+    machine.lacks("xvfb")
     machine.command(
         "apt-get",
         f'echo "$*" >> {machine.log}\n'
@@ -166,28 +165,21 @@ def test_it_waits_for_whoever_updates_a_new_machine(machine: Machine) -> None:
     assert machine.installations[3].endswith("xvfb")
 
 
-def test_it_does_not_wait_for_ever_and_says_who_holds_the_lock(machine: Machine) -> None:
+@pytest.mark.parametrize(
+    ("trouble", "installations"),
+    [(LOCKED, ["sleep 5"] * 120), ("E: The repository is not signed.", [])],
+)
+def test_only_a_lock_is_waited_for_and_not_for_ever(machine, trouble, installations):
     machine.command("id", "echo 0")
-    machine.command("apt-get", f'echo "{LOCKED}" >&2; exit 100')
+    machine.command("apt-get", f'echo "{trouble}" >&2; exit 100')
     done = machine.set_up()
     assert done.returncode != 0
-    assert machine.installations == ["sleep 5"] * 120
-    assert LOCKED in done.stderr
-
-
-def test_other_troubles_of_apt_end_at_once(machine: Machine) -> None:
-    machine.command("id", "echo 0")
-    machine.command("apt-get", 'echo "E: The repository is not signed." >&2; exit 100')
-    done = machine.set_up()
-    assert done.returncode != 0
-    assert machine.installations == []
-    assert "not signed" in done.stderr
+    assert machine.installations == installations
+    assert trouble in done.stderr
 
 
 @pytest.mark.skipif(not Path("/usr/bin/apt-get").exists(), reason="not Debian or Ubuntu")
-def test_the_real_apt_complains_in_the_words_that_are_waited_on(
-    machine: Machine, tmp_path: Path
-) -> None:
+def test_the_real_apt_complains_in_the_words_that_are_waited_on(machine, tmp_path):
     lists = tmp_path / "apt" / "lists"
     (lists / "partial").mkdir(parents=True)
     (tmp_path / "sources").touch()
@@ -196,8 +188,7 @@ def test_the_real_apt_complains_in_the_words_that_are_waited_on(
         f'Dir::State "{tmp_path}/apt";\nDir::Cache "{tmp_path}/apt";\n'
         f'Dir::Etc::SourceList "{tmp_path}/sources";\nDir::Etc::SourceParts "/dev/null";\n'
     )
-    machine.command("id", "echo 0")
-    machine.command("dpkg-query", 'case "$3" in xvfb) exit 1;; esac; echo installed')
+    machine.lacks("xvfb")
     machine.command(
         "apt-get",
         f'echo "$*" >> {machine.log}\ncase "$1" in update) '
@@ -224,9 +215,7 @@ PINNED = "-c constraints.txt -e .[gui,dev,batch,lab,serve]"
         ("exit 0", "exit 2", ["pip uv", "uv all", "pip all"]),
     ],
 )
-def test_uv_makes_the_environment_and_pip_where_it_cannot(
-    machine: Machine, tmp_path: Path, pip: str, uv: str, installed_by: list[str]
-) -> None:
+def test_uv_makes_the_environment_and_pip_where_it_cannot(machine, tmp_path, pip, uv, installed_by):
     tree, made = tmp_path / "tree", tmp_path / "made"
     (tree / "packaging" / "setup").mkdir(parents=True)
     made.mkdir()
@@ -262,7 +251,7 @@ def test_uv_makes_the_environment_and_pip_where_it_cannot(
     assert (tree / ".venv" / "installed").exists()
 
 
-def test_building_the_application_takes_binutils_and_the_shared_library(machine: Machine) -> None:
+def test_building_the_application_takes_binutils_and_the_shared_library(machine):
     machine.command("id", "echo 0")
     machine.command("python3", 'case "$*" in *" --shared") exit 1;; esac')
     machine.command("dpkg-query", 'case "$3" in binutils) exit 1;; esac; echo installed')
@@ -272,7 +261,7 @@ def test_building_the_application_takes_binutils_and_the_shared_library(machine:
     assert machine.installations[-1] == f"{INSTALL} python3-venv libpython3.12 binutils"
 
 
-def test_a_python_without_its_shared_library_is_told_before_the_work(machine: Machine) -> None:
+def test_a_python_without_its_shared_library_is_told_before_the_work(machine):
     machine.command(
         "python3",
         'case "$*" in *" --shared") exit 1;; *"print("*) echo 3.12;; esac',
@@ -283,7 +272,7 @@ def test_a_python_without_its_shared_library_is_told_before_the_work(machine: Ma
     assert "apt-get install libpython3.12" in done.stderr
 
 
-def test_the_python_that_runs_the_tests_is_judged_by_what_it_can_load() -> None:
+def test_the_python_that_runs_the_tests_is_judged_by_what_it_can_load():
     """Asked of real interpreters: this one by the script, and by looking for the file."""
     [name, folder] = sysconfig.get_config_vars("INSTSONAME", "LIBDIR")
     done = subprocess.run(

@@ -34,7 +34,8 @@ from pura.caselog import (
 )
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report import ReportRequest, safe_name
+from pura.report.annexes import safe_name
+from pura.report.request import ReportRequest
 from pura.usecases.cases import export_to_file, import_from_file, open_audits
 from pura.usecases.reports import filled_request
 from pura_audit.cases.forms import AskDialog, CheckDialog, EventDialog, ReviewDialog
@@ -44,7 +45,7 @@ from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.card import Card, label, row_of
+from pura_audit.widgets.card import Card, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
@@ -419,10 +420,14 @@ class CasesDialog(PlainDialog):
 
     def _lay_out(self) -> None:
         side = Card(inner=GAP)
-        for widget in (self.search, self.state, self.none):
-            side.body.addWidget(widget)
-        side.body.addWidget(self.table, 1)
-        side.body.addLayout(row_of(self.new, self.take, None))
+        add_parts(
+            side.body,
+            self.search,
+            self.state,
+            self.none,
+            (self.table, 1),
+            row_of(self.new, self.take, None),
+        )
         parts = QSplitter()
         parts.setHandleWidth(GAP)
         parts.setChildrenCollapsible(False)

@@ -38,8 +38,16 @@ from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.keeper import PAUSE_MS, Cases
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, Scrolled, label, progress_bar, row_of
-from pura_audit.widgets.check_list import CheckList, check_card
+from pura_audit.widgets.card import (
+    Card,
+    Scrolled,
+    add_parts,
+    clear_layout,
+    label,
+    progress_bar,
+    row_of,
+)
+from pura_audit.widgets.check_list import check_card, check_list
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
     LabelledField,
@@ -103,8 +111,7 @@ class AskDialog(FittedDialog):
         self.ok = main_button(action, self._give, enter=not grave)
         cancel = cancel_button(self)
         cancel.setDefault(grave)
-        layout.addStretch(1)
-        layout.addLayout(button_row(cancel, self.ok))
+        add_parts(layout, None, button_row(cancel, self.ok))
         self._check()
         self.fields[0].widget.setFocus()
 
@@ -163,10 +170,7 @@ class EventDialog(AskDialog):
             lambda: None,
         )
         self.details, self.handed, self.taken, self.digest = self.fields
-        for widget in (field, self.details):
-            layout.addWidget(widget)
-        layout.addLayout(pair(self.handed, self.taken))
-        layout.addWidget(self.digest)
+        add_parts(layout, field, self.details, pair(self.handed, self.taken), self.digest)
 
     def answer(self) -> dict[str, str]:
         """Return what happened."""
@@ -211,8 +215,8 @@ class ReviewDialog(TriedDialog):
             heading,
             translate(
                 "Cases",
-                "A finding needs a second pair of eyes: not those of whoever examined or filed "
-                "the text. The names stand in the log and in reports.",
+                "A second person has to look at a finding, not the one who examined or filed "
+                "the text. The names appear in the log and in reports.",
             ),
         )
         parts = QVBoxLayout()
@@ -222,8 +226,7 @@ class ReviewDialog(TriedDialog):
             parts.addWidget(field)
             field.edited.connect(self.check)
         parts.addStretch(1)
-        layout.addWidget(Scrolled(parts), 1)
-        layout.addWidget(self.words)
+        add_parts(layout, (Scrolled(parts), 1), self.words)
         cancel = cancel_button(self, enter=False)
         layout.addLayout(button_row(cancel, self.dispute, self.confirm))
         self._bring_back()
@@ -292,7 +295,7 @@ def _finding(case: Case, item: CaseItem) -> Card:
     )
     lines = [
         f"{item.name or ERASED} · {case_name(case)}",
-        f"{translate('Pile', 'Evidence, log₁₀')}: {evidence}",
+        f"{translate('Results', 'Evidence, log₁₀')}: {evidence}",
         f"{who} · {filed}",
     ]
     for line in lines:
@@ -384,11 +387,10 @@ class SaveDialog(TriedDialog):
             )
         )
         self.all.setVisible(count > 0)
-        parts.addWidget(self.all)
-        parts.addStretch(1)
-        layout.addWidget(Scrolled(parts), 1)
-        layout.addWidget(self.words)
-        layout.addLayout(button_row(cancel_button(self), self.save))
+        add_parts(parts, self.all, None)
+        add_parts(
+            layout, (Scrolled(parts), 1), self.words, button_row(cancel_button(self), self.save)
+        )
 
     def _modes(self) -> QVBoxLayout:
         column = QVBoxLayout()
@@ -433,7 +435,9 @@ class SaveDialog(TriedDialog):
             return
         dialog = PassphraseDialog(
             translate("Cases", "Passphrase of the kept text"),
-            translate("Cases", "Whoever shall read the text later needs it. It is kept nowhere."),
+            translate(
+                "Cases", "Anyone who is to read the text later needs it. It is not stored anywhere."
+            ),
             translate("Cases", "Save"),
             self,
             new=True,
@@ -489,19 +493,14 @@ class CheckDialog(PlainDialog):
         self.again = main_button(translate("Cases", "Check"), self.check, enter=False)
         self.bar = progress_bar(translate("Cases", "Checking"), endless=True)
         self.words = label("", "reading", wrap=True)
-        half = GRID // 2
-        self.list = CheckList(translate("Cases", "Single checks"), (half, half, half, half))
+        name, margins = translate("Cases", "Single checks"), (GRID // 2,) * 4
+        self.area, self.rows = check_list(name, margins)
         layout = dialog_column(self, title)
         row = row_of((self.head, 1))
         bottom = QVBoxLayout()
-        bottom.addStretch(1)
-        bottom.addWidget(self.again)
+        add_parts(bottom, None, self.again)
         row.addLayout(bottom)
-        layout.addLayout(row)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.words)
-        layout.addWidget(self.list.area, 1)
-        layout.addLayout(button_row(close_button(self)))
+        add_parts(layout, row, self.bar, self.words, (self.area, 1), button_row(close_button(self)))
         self.check()
 
     def check(self) -> None:
@@ -520,7 +519,7 @@ class CheckDialog(PlainDialog):
     def _checked(self, outcome: Outcome[tuple[LogCheck, ...]]) -> None:
         self.bar.hide()
         self.again.setEnabled(True)
-        self.list.clear()
+        clear_layout(self.rows)
         self.head.complain("")
         self.words.setText("")
         by_outcome(self._show, lambda failure: self.head.complain(failure.words))(outcome)
@@ -529,16 +528,16 @@ class CheckDialog(PlainDialog):
         self.checks = checks
         faults = sum(check.state == BAD for check in self.checks)
         words = filled(
-            translate("Cases", "Of {checks:count} checks, {faults:count} found something amiss.")
+            translate("Cases", "Of {checks:count} checks, {faults:count} found something wrong.")
             if faults
-            else translate("Cases", "{checks:count} checks; none found anything amiss."),
+            else translate("Cases", "{checks:count} checks; none found anything wrong."),
             checks=len(self.checks),
             faults=faults,
         )
         self.words.setText(words)
         for check in self.checks:
             title, text = check.title(language()), check.text(language())
-            self.list.rows.addWidget(check_card(check.state, title, text))
+            self.rows.addWidget(check_card(check.state, title, text))
 
     def done(self, result: int) -> None:
         """Want nothing any more."""

@@ -31,7 +31,7 @@ from pura.caselog import (
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.session.queue_model import case_words
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, ElidedLabel, label, row_of
+from pura_audit.widgets.card import Card, ElidedLabel, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.working_dialog import fill_table, make_table
 
@@ -103,7 +103,7 @@ def item_headers() -> tuple[str, ...]:
     return (
         translate("Cases", "File"),
         translate("Cases", "Outcome"),
-        translate("Pile", "Evidence, log₁₀"),
+        translate("Results", "Evidence, log₁₀"),
         translate("Cases", "Text"),
         translate("Cases", "Examined by"),
         translate("Cases", "Second person"),
@@ -201,8 +201,8 @@ class CasePane(Card):
 
     wanted = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent, inner=GAP)
+    def __init__(self) -> None:
+        super().__init__(inner=GAP)
         self.shown: Shown | None = None
         self.name = ElidedLabel()
         self.name.setProperty("role", "answer")
@@ -243,10 +243,7 @@ class CasePane(Card):
         menu.setAutoDefault(False)
         menu.setMenu(self.menu)
         self.buttons["more"] = menu
-        self.body.addLayout(row_of((self.name, 1), note, menu))
-        self.body.addWidget(self.line)
-        self.body.addWidget(self.tags)
-        self.body.addSpacing(GRID)
+        add_parts(self.body, row_of((self.name, 1), note, menu), self.line, self.tags, GRID)
         audits = QWidget()
         column = QVBoxLayout(audits)
         column.setContentsMargins(0, GAP, 0, 0)

@@ -121,21 +121,6 @@ def by_outcome(
     return ended
 
 
-def or_say(
-    say: Callable[[str], object], then: Callable[[T], object]
-) -> Callable[[Outcome[T]], None]:
-    """Return what takes an outcome: a result goes on to ``then``, a failure is said."""
-
-    def ended(outcome: Outcome[T]) -> None:
-        match outcome:
-            case Done(result):
-                then(result)
-            case Failure():
-                say(outcome.words)
-
-    return ended
-
-
 def unexpected(error: Exception) -> Failure:
     """Put a fault of the program into words; the details go to the log, never the text."""
     # The traceback names places in the code; the exception's own words may quote the text.
@@ -270,7 +255,7 @@ class Job:
 
     Attributes:
         context: What the work sees of the outside.
-        aside: It goes before what waits, and does not count as busy.
+        urgent: It goes before what waits, and does not count as busy.
     """
 
     def __init__(
@@ -282,9 +267,9 @@ class Job:
         *,
         started: Callable[[], None] | None,
         progressed: Callable[[Progress], None] | None,
-        aside: bool,
+        urgent: bool,
     ) -> None:
-        self._queue, self.aside = queue, aside
+        self._queue, self.urgent = queue, urgent
         self._owner: QObject | None = owner
         self._calls: tuple[Work[Any], Callable[[Outcome[Any]], None]] | None = (work, then)
         self._started, self._progressed = started, progressed
@@ -373,7 +358,7 @@ class JobQueue(QObject):
     def __init__(self, name: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._waiting: list[Job] = []
-        self._aside: list[Job] = []
+        self._urgent: list[Job] = []
         self._running: Job | None = None
         self._paused = False
         self._closed = False
@@ -394,7 +379,7 @@ class JobQueue(QObject):
         *,
         started: Callable[[], None] | None = None,
         progressed: Callable[[Progress], None] | None = None,
-        aside: bool = False,
+        urgent: bool = False,
     ) -> Job:
         """Queue a piece of work.
 
@@ -404,14 +389,14 @@ class JobQueue(QObject):
             owner: Whoever asks; once it is gone nobody is told.
             started: Called when its turn comes.
             progressed: Told how far it is.
-            aside: It goes before what waits, also while the queue is paused, and does not count
+            urgent: It goes before what waits, also while the queue is paused, and does not count
                 as busy: looking around.
         """
-        job = Job(self, work, then, owner, started=started, progressed=progressed, aside=aside)
+        job = Job(self, work, then, owner, started=started, progressed=progressed, urgent=urgent)
         if self._closed:
             return job
         was_busy = self.busy
-        (self._aside if aside else self._waiting).append(job)
+        (self._urgent if urgent else self._waiting).append(job)
         if self.busy and not was_busy:
             self.busy_changed.emit(True)
         self._next()
@@ -420,7 +405,7 @@ class JobQueue(QObject):
     @property
     def busy(self) -> bool:
         """Whether anything runs or waits."""
-        running = self._running is not None and not self._running.aside
+        running = self._running is not None and not self._running.urgent
         return running or bool(self._waiting)
 
     @property
@@ -448,7 +433,7 @@ class JobQueue(QObject):
         if job is self._running:
             job.context.cancel()
             return
-        for jobs in (self._waiting, self._aside):
+        for jobs in (self._waiting, self._urgent):
             if job in jobs:
                 was_busy = self.busy
                 jobs.remove(job)
@@ -459,13 +444,13 @@ class JobQueue(QObject):
         """Stop everything that counts as busy."""
         for job in tuple(self._waiting):
             self.cancel(job)
-        if self._running is not None and not self._running.aside:
+        if self._running is not None and not self._running.urgent:
             self.cancel(self._running)
 
     def set_paused(self, paused: bool) -> None:
         """Pause or go on; a running job waits at its next checkpoint."""
         self._paused = paused
-        if self._running is not None and not self._running.aside:
+        if self._running is not None and not self._running.urgent:
             (self._running.context.pause if paused else self._running.context.resume)()
         if not paused:
             self._next()
@@ -479,7 +464,7 @@ class JobQueue(QObject):
         """Cancel everything and let the thread end; begin nothing any more."""
         self._closed = True
         self._waiting.clear()
-        self._aside.clear()
+        self._urgent.clear()
         if self._running is not None:
             self._running.context.cancel()
         self._thread.quit()
@@ -491,8 +476,8 @@ class JobQueue(QObject):
     def _next(self) -> None:
         if self._running is not None or self._closed:
             return
-        if self._aside:
-            job = self._aside.pop(0)
+        if self._urgent:
+            job = self._urgent.pop(0)
         elif self._waiting and not self._paused:
             job = self._waiting.pop(0)
         else:

@@ -140,15 +140,15 @@ class SettingsFile:
         if self._unreadable:
             words = translate(
                 "Settings",
-                "The settings could not be read, so the usual ones are in use. The old file is "
-                "kept beside them as “{file:text}”.",
+                "The settings could not be read, so the defaults are in use. The old file is "
+                "kept next to the new one as “{file:text}”.",
             )
             return (filled(words, file=self._backup.name),)
         if self._bad:
             words = translate(
                 "Settings",
-                "These settings did not fit and are back to what is usual: {names:text}. The old "
-                "file is kept beside them as “{file:text}”.",
+                "These settings were not valid and have their defaults again: {names:text}. The"
+                " old file is kept next to the new one as “{file:text}”.",
             )
             return (filled(words, names=", ".join(self._bad), file=self._backup.name),)
         return ()

@@ -19,8 +19,18 @@ from pura_audit.jobs.queue import Done, Failure, Job, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, Fold, dropped_paths, label, progress_bar, restyle, row_of
-from pura_audit.widgets.check_list import CheckList, check_card
+from pura_audit.widgets.card import (
+    Card,
+    Fold,
+    add_parts,
+    clear_layout,
+    dropped_paths,
+    label,
+    progress_bar,
+    restyle,
+    row_of,
+)
+from pura_audit.widgets.check_list import check_card, check_list
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Take,
@@ -65,7 +75,8 @@ class CheckingDialog(PlainDialog, Generic[C]):
         self.file = label("", "value", wrap=True)
         self.trusted = label("", "muted", wrap=True)
         self.summary = label("", "reading", wrap=True)
-        self.list = CheckList(translate("ReportCheck", "Single checks"), (0, 0, GRID, 0))
+        name = translate("ReportCheck", "Single checks")
+        self.area, self.rows = check_list(name, (0, 0, GRID, 0))
 
     def _ask_file(self) -> None:
         raise NotImplementedError
@@ -138,19 +149,19 @@ class CheckingDialog(PlainDialog, Generic[C]):
         restyle(self.summary, "role", "reading" if good else "banner")
         side, above = (0, 0) if good else (GAP, GRID)
         self.summary.setContentsMargins(side, above, side, above)
-        self.list.clear()
+        clear_layout(self.rows)
         others = [one for one in checked.checks if one.state != GOOD]
         for single in sorted(others, key=lambda one: _RANK[one.state]):
-            self.list.rows.addWidget(_card(single))
+            self.rows.addWidget(_card(single))
         passed = [one for one in checked.checks if one.state == GOOD]
         if passed:
             words = translate(
-                "ReportCheck", "Nothing amiss in {n:plural(one check|{n:count} checks)}"
+                "ReportCheck", "Nothing wrong in {n:plural(one check|{n:count} checks)}"
             )
             fold = Fold(filled(words, n=len(passed)), opened=not others)
             for single in passed:
                 fold.body.addWidget(_card(single))
-            self.list.rows.addWidget(fold)
+            self.rows.addWidget(fold)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Welcome a file."""
@@ -213,10 +224,13 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         )
         for button, name in ((self.choose, self.file), (self.add_trust, self.trusted)):
             layout.addLayout(row_of(button, (name, 1), spacing=GAP))
-        layout.addLayout(button_row(self.stop, self.start, left=(self.again,)))
-        layout.addWidget(self.bar)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.list.area, 1)
+        add_parts(
+            layout,
+            button_row(self.stop, self.start, left=(self.again,)),
+            self.bar,
+            self.summary,
+            (self.area, 1),
+        )
         left = (self.copy_button, self.show_audits)
         layout.addLayout(button_row(close_button(self), left=left))
 
@@ -239,7 +253,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         if self._job is None and self._path is not None:
             rerun, checking = self.again.isChecked(), translate("ReportCheck", "Checking …")
             self.checked = None
-            self.list.clear()
+            clear_layout(self.rows)
             restyle(self.summary, "role", "reading")
             self.summary.setText(
                 translate("Stores", "This begins when the audits are done.")
@@ -329,11 +343,14 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         form.addWidget(self.add_text, 2, 0)
         form.addWidget(self.text, 2, 1)
         form.addWidget(self.on_screen, 2, 2)
-        layout.addLayout(form)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.statement)
-        layout.addWidget(self.list.area, 1)
-        layout.addLayout(button_row(close_button(self), left=(self.copy_button,)))
+        add_parts(
+            layout,
+            form,
+            self.summary,
+            self.statement,
+            (self.area, 1),
+            button_row(close_button(self), left=(self.copy_button,)),
+        )
 
     def _refresh(self) -> None:
         super()._refresh()
@@ -367,7 +384,7 @@ class StatementDialog(CheckingDialog[StatementCheck]):
     def check(self) -> None:
         """Check what is chosen."""
         self.checked = None
-        self.list.clear()
+        clear_layout(self.rows)
         self.summary.clear()
         self.statement.clear()
         if (path := self._path) is not None:

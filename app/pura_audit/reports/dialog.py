@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report import ReportRequest, safe_name
-from pura.report.annexes import names
+from pura.report.annexes import names, safe_name
+from pura.report.request import ReportRequest
 from pura.usecases.environment import Environment
 from pura.usecases.reports import (
     Built,
@@ -40,7 +40,7 @@ from pura_audit.session.keeper import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID, PADDING
-from pura_audit.widgets.card import Fold, label, progress_bar, row_of
+from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
@@ -52,42 +52,35 @@ from pura_audit.widgets.form_dialog import (
 )
 
 
-class ReportMaker:
-    """Makes the reports of one dialog, in the queue's thread; keeps the last one.
+def report_builder(
+    environment: Environment,
+) -> Callable[[Sequence[Audit], ReportRequest, Path | None, JobContext], Built]:
+    """Return what makes the reports of one dialog, in the queue's thread, and keeps the last one.
 
     Args:
         environment: Its case log says what was reviewed.
     """
-
-    def __init__(self, environment: Environment) -> None:
-        self._environment = environment
-        self._last: Built | None = None
+    last: Built | None = None
 
     def build(
-        self,
-        audits: Sequence[Audit],
-        request: ReportRequest,
-        logo: Path | None,
-        context: JobContext,
+        audits: Sequence[Audit], request: ReportRequest, logo: Path | None, context: JobContext
     ) -> Built:
-        """Make a report, unless it is the one that was made last."""
-        request, last = with_logo(request, logo), self._last
+        nonlocal last
+        request = with_logo(request, logo)
         # The same objects: to compare what they hold would take long.
-        if (
-            last is not None
-            and last.request == request
-            and [*map(id, last.audits)] == [*map(id, audits)]
-        ):
-            return last
-        self._last = build_report(
-            self._environment,
-            audits,
-            request=request,
-            apart=True,
-            progress=context.progress,
-            checkpoint=context.checkpoint,
-        )
-        return self._last
+        same = last is not None and [*map(id, last.audits)] == [*map(id, audits)]
+        if last is None or not same or last.request != request:
+            last = build_report(
+                environment,
+                audits,
+                request=request,
+                apart=True,
+                progress=context.progress,
+                checkpoint=context.checkpoint,
+            )
+        return last
+
+    return build
 
 
 def saving(
@@ -135,7 +128,7 @@ class FilesGroup(Fold):
     changed = Signal()
 
     def __init__(self) -> None:
-        super().__init__(translate("Report", "Files beside the PDF"))
+        super().__init__(translate("Report", "Files next to the PDF"))
         self.record = QCheckBox(translate("Report", "Record (JSON)"))
         self.tables = QCheckBox(translate("Report", "Bits and tokens (CSV)"))
         self.html = QCheckBox(translate("Report", "The report as a page (HTML)"))
@@ -143,8 +136,8 @@ class FilesGroup(Fold):
         self.annex.setChecked(True)
         words = translate(
             "Report",
-            "Names to whom payloads were issued never stand in the report. The annex holds them; "
-            "the report prints its SHA-256.",
+            "The names of those to whom payloads were issued never appear in the report. "
+            "They are in the annex; the report prints the annex's SHA-256.",
         )
         self._about = label(words, "muted", wrap=True)
         self.lock = QCheckBox(translate("Report", "Encrypt the annex under a passphrase"))
@@ -207,8 +200,8 @@ class SaveLine(QWidget):
     failed = Signal(object)
     busy_changed = Signal()
 
-    def __init__(self, queue: JobQueue, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, queue: JobQueue) -> None:
+        super().__init__()
         self._queue = queue
         self._saving: Job | None = None
         self.question: QMessageBox | None = None
@@ -220,8 +213,7 @@ class SaveLine(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID // 2)
-        layout.addWidget(self.words)
-        layout.addLayout(row_of((self.bar, 1), self.stop, None))
+        add_parts(layout, self.words, row_of((self.bar, 1), self.stop, None))
         self._show()
 
     @property
@@ -306,7 +298,7 @@ class SaveLine(QWidget):
             self,
             translate("Report", "Save the report"),
             question,
-            translate("Report", "What stands in them now is lost."),
+            translate("Report", "Their present content is lost."),
             (translate("Report", "Replace"), again),
         )
 
@@ -315,10 +307,10 @@ def saved_words(path: Path, written: WrittenReport) -> str:
     """Say what was written, and where."""
     words = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
     annex = written.annex
-    more_files = sum(file.path not in (path, annex) for file in written.files)
+    more_files = sum(file not in (path, annex) for file in written.files)
     if more_files:
         more = filled(
-            translate("Report", "{n:count} more {n:plural(file stands|files stand)} beside it."),
+            translate("Report", "{n:count} more {n:plural(file is|files are)} next to it."),
             n=more_files,
         )
         words = f"{words} {more}"
@@ -326,7 +318,8 @@ def saved_words(path: Path, written: WrittenReport) -> str:
         apart = filled(
             translate(
                 "Report",
-                "The names are in “{file:text}”, beside it, readable by you only; keep it apart.",
+                "The names are next to it in “{file:text}”, which only you can read; store that"
+                " file separately.",
             ),
             file=annex.name,
         )
@@ -377,7 +370,7 @@ class ReportDialog(PlainDialog):
         draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
-        queue, self._maker = session.jobs.reports, ReportMaker(session.cases.environment)
+        queue, self._build = session.jobs.reports, report_builder(session.cases.environment)
         # Parents first: a widget that moves into another takes all that is in it along, and each
         # of them is dressed anew.
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)
@@ -467,7 +460,7 @@ class ReportDialog(PlainDialog):
     def _work(self) -> Work[Built]:
         """Return what makes the report that is filled in."""
         form = self.form
-        return partial(self._maker.build, form.audits.chosen(), form.request(), form.layout_.logo)
+        return partial(self._build, form.audits.chosen(), form.request(), form.layout_.logo)
 
     def _forget(self) -> None:
         self._noting.stop()
@@ -523,7 +516,9 @@ class ReportDialog(PlainDialog):
             return
         dialog = PassphraseDialog(
             translate("Report", "Passphrase of the annex"),
-            translate("Report", "Whoever shall read the names needs it. It is kept nowhere."),
+            translate(
+                "Report", "Anyone who is to read the names needs it. It is not stored anywhere."
+            ),
             translate("Report", "Save the report"),
             self,
             new=True,

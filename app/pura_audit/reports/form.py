@@ -18,22 +18,22 @@ from PySide6.QtWidgets import (
 )
 
 from pura.record.audit import Audit
-from pura.report import ReportRequest
+from pura.report.request import ReportRequest
 from pura_audit.jobs.queue import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.reports.groups import (
     AuditsGroup,
     FormGroup,
-    ItemGroup,
     LayoutGroup,
-    PartiesGroup,
-    RemarksGroup,
     TextGroup,
     WordsGroup,
+    item_group,
+    parties_group,
+    remarks_group,
 )
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import Fold
+from pura_audit.widgets.card import Fold, add_parts
 from pura_audit.widgets.form_dialog import (
     LINE,
     LabelledField,
@@ -78,10 +78,10 @@ class ReportForm(QScrollArea):
         self.base = base
         self.audits = AuditsGroup(audits, every=every)
         self.report = ReportGroup(base)
-        self.parties = PartiesGroup(base.parties, settings)
-        self.item = ItemGroup(base.item, settings)
+        self.parties = parties_group(base, settings)
+        self.item = item_group(base, settings)
         self.text = TextGroup(base)
-        self.remarks = RemarksGroup(base, settings)
+        self.remarks = remarks_group(base, settings)
         self.layout_ = LayoutGroup(base, settings)
         inside = QWidget(self)
         self.setWidget(inside)
@@ -102,8 +102,7 @@ class ReportForm(QScrollArea):
             group.changed.connect(self._changed)
             group.toggled.connect(partial(self._reveal, group))
         self.extra = QVBoxLayout()
-        column.addLayout(self.extra)
-        column.addStretch(1)
+        add_parts(column, self.extra, None)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -233,10 +232,16 @@ class ReportGroup(WordsGroup):
             words.set_text(getattr(base, name))
         today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
         self.issued.set_text(base.issued[:10] or today)
-        self.body.addLayout(pair(self.number, version, shares=(3, 1)))
-        self.body.addLayout(pair(self.case, self.issued))
-        for widget in (self.classification, field, self.replaces, self.reason, self.final):
-            self.body.addWidget(widget)
+        add_parts(
+            self.body,
+            pair(self.number, version, shares=(3, 1)),
+            pair(self.case, self.issued),
+            self.classification,
+            field,
+            self.replaces,
+            self.reason,
+            self.final,
+        )
         for words in self.fields.values():
             words.edited.connect(self._edited)
         self.version.valueChanged.connect(lambda _: self._edited())

@@ -25,14 +25,13 @@ from PySide6.QtWidgets import (
 
 from pura.base.numerals import SPOKEN
 from pura.record.audit import Audit
-from pura.report import ItemNotes, Parties, ReportRequest
 from pura.report.build import MAX_AUDITS
-from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED
+from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, Parties, ReportRequest
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import ElidedLabel, FlowLayout, Fold, label
+from pura_audit.widgets.card import ElidedLabel, FlowLayout, Fold, add_parts, label
 from pura_audit.widgets.form_dialog import (
     LabelledField,
     Words,
@@ -86,8 +85,7 @@ class AuditsGroup(FormGroup):
         self.list.setFixedHeight(_ROW * max(1, min(len(self._audits), _ROWS)) + 8)
         self.list.itemChanged.connect(lambda _: self._changed())
         self.wrong = label("", "attention", wrap=True)
-        self.body.addWidget(self.list)
-        self.body.addWidget(self.wrong)
+        add_parts(self.body, self.list, self.wrong)
         self._changed()
 
     def chosen(self) -> tuple[Audit, ...]:
@@ -119,18 +117,24 @@ class AuditsGroup(FormGroup):
 class WordsGroup(FormGroup):
     """A group of words that says how many of its fields are filled.
 
+    Args:
+        heading: Of the group.
+        part: Of the request that they are: ``parties`` or ``item``; "" where they stand in itself.
+        opened: Unfolded at first.
+
     Attributes:
         fields: By the names that they have in what the report is told.
     """
 
-    def __init__(self, heading: str, *, opened: bool = False) -> None:
+    def __init__(self, heading: str, part: str = "", *, opened: bool = False) -> None:
         super().__init__(heading, opened=opened)
+        self._part = part
         self.fields: dict[str, Words] = {}
 
     def add(
         self,
         captions: Mapping[str, str],
-        base: object,
+        base: ReportRequest,
         settings: WindowSettings,
         lines: Mapping[str, int],
     ) -> None:
@@ -138,13 +142,14 @@ class WordsGroup(FormGroup):
 
         Args:
             captions: By the names of the fields.
-            base: Has what stands in them at first, by the same names.
+            base: Has what stands in them at first.
             settings: Have what each report says, where nothing else is known.
             lines: Of fields with more than one.
         """
+        known = getattr(base, self._part) if self._part else base
         for name, caption in captions.items():
             words = Words(caption, lines=lines.get(name, 1))
-            words.set_text(getattr(base, name) or getattr(settings, f"report_{name}", ""))
+            words.set_text(getattr(known, name) or getattr(settings, f"report_{name}", ""))
             words.edited.connect(self._edited)
             self.fields[name] = words
             self.body.addWidget(words)
@@ -168,73 +173,63 @@ class WordsGroup(FormGroup):
         """Return what stands in the fields, by their names."""
         return {name: words.text for name, words in self.fields.items()}
 
-
-class PartiesGroup(WordsGroup):
-    """Who asks, who examines, who answers for it."""
-
-    def __init__(self, base: Parties, settings: WindowSettings) -> None:
-        super().__init__(translate("Report", "Parties"))
-        captions = {
-            "organisation": translate("Report", "Organisation"),
-            "address": translate("Report", "Address"),
-            "place": translate("Report", "Place of the work"),
-            "customer": translate("Report", "Customer"),
-            "question": translate("Report", "Question"),
-            "purpose": translate("Report", "Legal basis or purpose"),
-            "examiner": translate("Report", "Examiner"),
-            "reviewer": translate("Report", "Technical reviewer"),
-            "authoriser": translate("Report", "Authoriser"),
-        }
-        in_order = {field.name: captions[field.name] for field in fields(Parties)}
-        self.add(in_order, base, settings, {"address": 2, "question": 2})
-
     def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request with these parties."""
-        return replace(request, parties=Parties(**self.texts()))
+        """Return the request with these words."""
+        texts = self.texts()
+        if self._part:
+            texts = {self._part: replace(getattr(request, self._part), **texts)}
+        return replace(request, **texts)
 
 
-class ItemGroup(WordsGroup):
-    """How the item came in."""
+def parties_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
+    """Return the group of who asks, who examines, who answers for it."""
+    captions = {
+        "organisation": translate("Report", "Organisation"),
+        "address": translate("Report", "Address"),
+        "place": translate("Report", "Place of the work"),
+        "customer": translate("Report", "Customer"),
+        "question": translate("Report", "Question"),
+        "purpose": translate("Report", "Legal basis or purpose"),
+        "examiner": translate("Report", "Examiner"),
+        "reviewer": translate("Report", "Technical reviewer"),
+        "authoriser": translate("Report", "Authoriser"),
+    }
+    in_order = {field.name: captions[field.name] for field in fields(Parties)}
+    group = WordsGroup(translate("Report", "Parties"), "parties")
+    group.add(in_order, base, settings, {"address": 2, "question": 2})
+    return group
 
-    def __init__(self, base: ItemNotes, settings: WindowSettings) -> None:
-        super().__init__(translate("Report", "Item"))
-        captions = {
-            "source": translate("Report", "Source and how it was received"),
-            "received": translate("Report", "Date and time of receipt"),
-            "custody": translate("Report", "Custody since"),
-            "supplied": translate("Report", "What the customer said about it"),
-            "disclosed": translate("Report", "Case information disclosed, and when"),
-        }
-        self.add(captions, base, settings, {"custody": 2, "supplied": 2, "disclosed": 2})
 
-    def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request with these notes."""
-        return replace(request, item=ItemNotes(**self.texts()))
+def item_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
+    """Return the group of how the item came in."""
+    captions = {
+        "source": translate("Report", "Source and how it was received"),
+        "received": translate("Report", "Date and time of receipt"),
+        "custody": translate("Report", "Custody since"),
+        "supplied": translate("Report", "What the customer said about it"),
+        "disclosed": translate("Report", "Case information disclosed, and when"),
+    }
+    group = WordsGroup(translate("Report", "Item"), "item")
+    group.add(captions, base, settings, {"custody": 2, "supplied": 2, "disclosed": 2})
+    return group
 
 
-class RemarksGroup(WordsGroup):
-    """What the examiner and the reviewer add."""
-
-    def __init__(self, base: ReportRequest, settings: WindowSettings) -> None:
-        super().__init__(translate("Report", "Remarks"))
-        captions = {
-            "deviations": translate("Report", "Deviations from the method"),
-            "external": translate("Report", "Parts that others provided"),
-            "remark": translate("Report", "Remark of the examiner"),
-            "review": translate("Report", "What the reviewer recomputed, and the result"),
-            "standing": translate("Report", "Standing remarks of the organisation"),
-        }
-        lines = {"deviations": 2, "external": 2, "remark": 4, "review": 2, "standing": 3}
-        self.add(captions, base, settings, lines)
-        self.remark = self.fields["remark"]
-        self.remark.set_hint(translate("Report", "In a box of its own, apart from the findings"))
-        self.fields["standing"].set_hint(
-            translate("Report", "Stand in each report, with its integrity")
-        )
-
-    def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request with these remarks."""
-        return replace(request, **self.texts())
+def remarks_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
+    """Return the group of what the examiner and the reviewer add."""
+    captions = {
+        "deviations": translate("Report", "Deviations from the method"),
+        "external": translate("Report", "Parts that others provided"),
+        "remark": translate("Report", "Remark of the examiner"),
+        "review": translate("Report", "What the reviewer recomputed, and the result"),
+        "standing": translate("Report", "Standing remarks of the organisation"),
+    }
+    lines = {"deviations": 2, "external": 2, "remark": 4, "review": 2, "standing": 3}
+    group = WordsGroup(translate("Report", "Remarks"))
+    group.add(captions, base, settings, lines)
+    remark, standing = group.fields["remark"], group.fields["standing"]
+    remark.set_hint(translate("Report", "In a box of its own, apart from the findings"))
+    standing.set_hint(translate("Report", "Printed in every report, next to its integrity"))
+    return group
 
 
 class LayoutGroup(FormGroup):
@@ -275,12 +270,9 @@ class LayoutGroup(FormGroup):
         inside = QHBoxLayout(row)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.setSpacing(GRID)
-        inside.addWidget(self.logo_name, 1)
-        for button in (self.choose, self.drop):
-            inside.addWidget(button)
+        add_parts(inside, (self.logo_name, 1), self.choose, self.drop)
         self.logo_field = LabelledField(translate("Report", "Logo (PNG or SVG)"), row)
-        self.body.addLayout(pair(first, second))
-        self.body.addWidget(self.logo_field)
+        add_parts(self.body, pair(first, second), self.logo_field)
         self._changed()
 
     def take_logo(self, path: Path | None) -> None:
@@ -335,8 +327,8 @@ class RedactionView(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.text = ""
         self.ranges: Ranges = ()
         self._before: list[Ranges] = []

@@ -27,13 +27,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.report import render_pages
+from pura.report.blocks import render_pages
 from pura.usecases.reports import Built
 from pura_audit.jobs.queue import Done, Failure, Job, JobContext, JobQueue, Outcome, Stopped, Work
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import ElidedLabel, label, progress_bar, row_of
+from pura_audit.widgets.card import ElidedLabel, add_parts, label, progress_bar, row_of
 from pura_audit.widgets.form_dialog import combo, plain_button
 
 WIDTH: Final = "width"
@@ -59,8 +59,8 @@ class PagesView(QAbstractScrollArea):
     page_changed = Signal()
     wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.page = self.pages = 0
         self._size = QSizeF(595, 842)
         self._fit = WIDTH
@@ -346,10 +346,7 @@ class ReportPreview(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID // 2)
-        layout.addLayout(head)
-        layout.addLayout(wrong)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.view, 1)
+        add_parts(layout, head, wrong, self.bar, (self.view, 1))
 
     def _tool(self, name: str, by: int) -> QToolButton:
         button = QToolButton()

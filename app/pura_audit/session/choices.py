@@ -374,11 +374,11 @@ class Chosen(QObject):
 
     def look_around(self) -> None:
         """Find keys, models and profiles."""
-        self._stores.do(lambda _: self._engine.catalogue(), self._catalogued, self, aside=True)
+        self._stores.do(lambda _: self._engine.catalogue(), self._catalogued, self, urgent=True)
 
     def find_device(self) -> None:
         """Import torch and find the device."""
-        self._model.do(lambda _: self._engine.device(), self._placed, self, aside=True)
+        self._model.do(lambda _: self._engine.device(), self._placed, self, urgent=True)
 
     def _catalogued(self, outcome: Outcome[Inventory]) -> None:
         if not isinstance(outcome, Done):

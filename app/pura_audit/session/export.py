@@ -130,7 +130,7 @@ def export_rows(at: Environment, rows: Sequence[ResultRow], path: Path, context:
         if ending == ".csv":
             write_or_refuse(path, csv_text(head, cells).encode("utf-8-sig"))
         else:
-            texts = Sheet(name=translate("Pile", "Texts"), head=head, rows=cells)
+            texts = Sheet(name=translate("Results", "Texts"), head=head, rows=cells)
             write_or_refuse(path, xlsx_bytes([texts, _about(cells)]))
         return len(cells)
     from pura.batch.results import format_of, write_rows
@@ -160,15 +160,15 @@ def _number(row: ResultRow, column: str) -> Cell:
 
 def _facts_headers() -> tuple[str, ...]:
     return (
-        translate("Pile", "File"),
-        translate("Pile", "SHA-256 of the file"),
-        translate("Pile", "SHA-256 of the text"),
-        translate("Pile", "Same text as"),
-        translate("Pile", "Number of the audit"),
-        translate("Pile", "Examined (UTC)"),
-        translate("Pile", "Key"),
-        translate("Pile", "Profile"),
-        translate("Pile", "Model"),
+        translate("Results", "File"),
+        translate("Results", "SHA-256 of the file"),
+        translate("Results", "SHA-256 of the text"),
+        translate("Results", "Same text as"),
+        translate("Results", "Number of the audit"),
+        translate("Results", "Examined (UTC)"),
+        translate("Results", "Key"),
+        translate("Results", "Profile"),
+        translate("Results", "Model"),
     )
 
 
@@ -209,36 +209,36 @@ def _about(cells: Sequence[tuple[Cell, ...]]) -> Sheet:
     key, profile, model = (distinct(row[place] for row in cells) for place in (-3, -2, -1))
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     return Sheet(
-        name=translate("Pile", "What was done"),
+        name=translate("Results", "What was done"),
         rows=[
-            (translate("Pile", "Written by"), f"PURA Audit {__version__}"),
-            (translate("Pile", "Written on (UTC)"), now),
-            (translate("Pile", "Texts"), len(cells)),
-            (translate("Pile", "Keys"), key),
-            (translate("Pile", "Profiles"), profile),
-            (translate("Pile", "Models"), model),
+            (translate("Results", "Written by"), f"PURA Audit {__version__}"),
+            (translate("Results", "Written on (UTC)"), now),
+            (translate("Results", "Texts"), len(cells)),
+            (translate("Results", "Keys"), key),
+            (translate("Results", "Profiles"), profile),
+            (translate("Results", "Models"), model),
             (
-                translate("Pile", "Evidence, log₁₀"),
+                translate("Results", "Evidence, log₁₀"),
                 translate(
-                    "Pile",
+                    "Results",
                     "At 6 or more, a text that has nothing to do with the key reaches it at most"
                     " once in a million times. It says nothing about who wrote the rest of a text.",
                 ),
             ),
             (
-                translate("Pile", "Too little evidence"),
+                translate("Results", "Too little evidence"),
                 translate(
-                    "Pile",
+                    "Results",
                     "Neither a mark nor its absence could be shown: it is no statement that the"
                     " text is unmarked.",
                 ),
             ),
             (
-                translate("Pile", "The records"),
+                translate("Results", "The records"),
                 translate(
-                    "Pile",
-                    "This table is a list. What may be relied on stands in the report and the"
-                    " record of each audit.",
+                    "Results",
+                    "This table is only an overview. Rely on the report and the record of each "
+                    "audit.",
                 ),
             ),
         ],

@@ -21,9 +21,8 @@ from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseLog, CaseStanding
 from pura.caselog.cases import UNFILED
 from pura.keys import Secret
 from pura.record.finding import Finding
-from pura.report import ReportRequest
 from pura.report import request as request_file
-from pura.report.request import OMITTED
+from pura.report.request import OMITTED, ReportRequest
 from pura.usecases.audits import Audited
 from pura.usecases.cases import SaveTo, SavingRun, name_worker, open_log, saving_run
 from pura.usecases.environment import Environment
@@ -140,7 +139,7 @@ class Drafts:
             except OSError as error:
                 _log.warning("what was filled in cannot be noted: %s", error.strerror)
 
-        self._files.do(work, lambda _: None, self._files, aside=True)
+        self._files.do(work, lambda _: None, self._files, urgent=True)
 
 
 class ReportDraft:
@@ -166,7 +165,7 @@ class ReportDraft:
                 continue
             self._about = noted
             with suppress(ValueError, KeyError, TypeError):
-                request = request_file.read(fields["request"].encode()).request
+                request = request_file.read(fields["request"].encode())["request"]
                 same = noted == about
                 self.found = (
                     request if same else replace(request, text=OMITTED, redactions=(), further=())

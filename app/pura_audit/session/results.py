@@ -216,17 +216,17 @@ _CELLS: Final[dict[str, Callable[[ResultRow], str]]] = {
 def headers() -> dict[str, str]:
     """Return the words above the columns."""
     return {
-        "name": translate("Pile", "Text"),
-        "part": translate("Pile", "Part"),
-        "outcome": translate("Pile", "Outcome"),
-        "payload": translate("Pile", "For whom, when"),
-        "evidence": translate("Pile", "Evidence, log₁₀"),
-        "share": translate("Pile", "Marked"),
-        "tokens": translate("Pile", "Tokens"),
-        "language": translate("Pile", "Language"),
-        "saved": translate("Pile", "Case"),
-        "review": translate("Pile", "Review"),
-        "error": translate("Pile", "Reason"),
+        "name": translate("Results", "Text"),
+        "part": translate("Results", "Part"),
+        "outcome": translate("Results", "Outcome"),
+        "payload": translate("Results", "For whom, when"),
+        "evidence": translate("Results", "Evidence, log₁₀"),
+        "share": translate("Results", "Marked"),
+        "tokens": translate("Results", "Tokens"),
+        "language": translate("Results", "Language"),
+        "saved": translate("Results", "Case"),
+        "review": translate("Results", "Review"),
+        "error": translate("Results", "Reason"),
     }
 
 
@@ -234,7 +234,7 @@ def kind_words(kind: str) -> str:
     """Name a group of rows."""
     others = {
         "failed": state_words(ItemState.FAILED),
-        "waiting": translate("Pile", "Still to audit"),
+        "waiting": translate("Results", "Still to audit"),
     }
     return others.get(kind) or verdict_names()[kind]
 
@@ -271,20 +271,20 @@ def _by_text(
             several.setdefault(row.digest, []).append(row)
     groups = {digest: (_times_words(each, times[digest]), each) for digest, each in several.items()}
     if once:
-        words = translate("Pile", "Texts that stand in the list once")
+        words = translate("Results", "Texts that are in the list only once")
         groups[_ONCE] = f"{words}   {number(len(once))}", once
     if unknown:
-        words = translate("Pile", "Text not read")
+        words = translate("Results", "Text not read")
         groups[_UNKNOWN] = f"{words}   {number(len(unknown))}", unknown
     return groups
 
 
 def _times_words(rows: Sequence[ResultRow], times: int) -> str:
     """Say how often a text stands in the table, and its outcome where all rows have the same."""
-    words = translate("Pile", "{n:count} times the same text: {name:text}")
+    words = translate("Results", "{n:count} times the same text: {name:text}")
     parts = [filled(words, n=times, name=rows[0].name)]
     if len(rows) < times:
-        parts.append(filled(translate("Pile", "{n:count} shown"), n=len(rows)))
+        parts.append(filled(translate("Results", "{n:count} shown"), n=len(rows)))
     outcomes = {_outcome(row) for row in rows}
     parts += outcomes if len(outcomes) == 1 else ()
     return " · ".join(parts)
@@ -476,7 +476,7 @@ class ResultsModel(QAbstractTableModel):
         if column != COLUMNS[0]:
             return None
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            closed = translate("Pile", "{words:text}, closed")
+            closed = translate("Results", "{words:text}, closed")
             return filled(closed, words=row.words) if row.folded else row.words
         if role == Qt.ItemDataRole.FontRole:
             font = QFont()

@@ -54,11 +54,10 @@ class Session(QObject):
         self,
         engine: AuditEngine,
         settings: SettingsFile,
-        parent: QObject | None = None,
         *,
         remembers: bool = True,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.settings, self.environment = settings, engine.environment
         self._remembers = remembers
         self.jobs = Jobs(self)

@@ -32,7 +32,7 @@ from pura_audit.jobs.queue import Failure
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import ElidedLabel, label, row_of
+from pura_audit.widgets.card import ElidedLabel, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
     ask_file,
@@ -128,8 +128,7 @@ class KeyForm(TriedDialog):
         if act in (KeyAct.NEW, KeyAct.IMPORT, KeyAct.DERIVE):
             self.note = self._line(translate("Keys", "Note"), "", MAX_NOTE)
             self._add_places(found)
-        layout.addWidget(self.words)
-        layout.addStretch(1)
+        add_parts(layout, self.words, None)
         self.ok = main_button(action, self._want)
         layout.addLayout(button_row(cancel_button(self), self.ok))
         self.check()

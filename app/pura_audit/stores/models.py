@@ -36,7 +36,7 @@ from pura_audit.platform.i18n import decimal, filled, language, size, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.power import PowerTablesDialog, own_profiles
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.card import label, row_of
+from pura_audit.widgets.card import add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     ask_file,
     ask_first,
@@ -79,8 +79,8 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         self.licence.setToolTip(
             translate(
                 "Models",
-                "Stands in the list of models. The program does not find it out by itself and "
-                "does not check it.",
+                "It is shown in the list of models. The program neither finds it out by itself "
+                "nor checks it.",
             )
         )
         name_input(self.licence, translate("Models", "Licence of a model to add"))
@@ -335,12 +335,15 @@ class FitnessDialog(WorkingDialog):
             )
         )
         form.addRow("", button_row(left=(self.samples,)))
-        layout.addLayout(form)
-        layout.addLayout(self.progress_row())
-        layout.addWidget(self.sentence)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.rule)
-        layout.addLayout(button_row(close_button(self), self.measure))
+        add_parts(
+            layout,
+            form,
+            self.progress_row(),
+            self.sentence,
+            (self.table, 1),
+            self.rule,
+            button_row(close_button(self), self.measure),
+        )
         for widget in (self.sentence, self.table, self.rule):
             widget.hide()
         layout.addStretch(0)

@@ -38,7 +38,7 @@ from pura_audit.jobs.queue import Done, Outcome, Progress, with_progress
 from pura_audit.platform.i18n import duration, filled, number, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
-from pura_audit.widgets.card import Scrolled
+from pura_audit.widgets.card import Scrolled, add_parts
 from pura_audit.widgets.form_dialog import (
     ask_file,
     ask_first,
@@ -133,9 +133,12 @@ class PowerDialog(WorkingDialog):
         form = named_rows(fields)
         form.addRow("", self.chat)
         form.addRow("", button_row(left=(self.prompts,)))
-        layout.addWidget(Scrolled(form), 1)
-        layout.addLayout(self.progress_row())
-        layout.addLayout(button_row(close_button(self), self.measure, left=(self.estimate,)))
+        add_parts(
+            layout,
+            (Scrolled(form), 1),
+            self.progress_row(),
+            button_row(close_button(self), self.measure, left=(self.estimate,)),
+        )
         self._inputs = (*(field for _, field in fields), self.chat, self.prompts)
 
     def refresh_buttons(self) -> None:
@@ -231,8 +234,8 @@ class PowerDialog(WorkingDialog):
         )
         words = filled(counted, step=words, n=progress.done, all=progress.total)
         if progress.seconds_left is not None:
-            left = translate("Power", "{said:text}, {time:text} left")
-            words = filled(left, said=words, time=duration(progress.seconds_left))
+            left = translate("Power", "{progress:text}, {time:text} left")
+            words = filled(left, progress=words, time=duration(progress.seconds_left))
         self.say(words)
 
 
@@ -273,7 +276,8 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         )
         self.none.setText(
             translate(
-                "Power", "No tables yet. Measure one, or add one that was measured elsewhere."
+                "Power",
+                "No tables yet. Measure one, or add one that was measured on another computer.",
             )
         )
         self.lay_out(

@@ -33,7 +33,7 @@ from pura_audit.platform.i18n import error_words, filled, short, translate
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Scrolled, label, row_of
+from pura_audit.widgets.card import Scrolled, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     button_row,
@@ -136,9 +136,10 @@ def explain(setting: str) -> str:
         ),
         "chat_template": translate(
             "ProfileEditor",
-            "What stands before the text at the generator, if that is constant: the model's chat "
-            "template, with the word prompt in braces where the user's message goes, and the word "
-            "system in braces for the system prompt. The verifier then reads the text after it.",
+            "What comes before the text at the generator, if it is always the same: the "
+            "model's chat template, with the word prompt in braces in place of the user's "
+            "message, and the word system in braces in place of the system prompt. The "
+            "verifier then reads the text after it.",
         ),
         "system_prompt": translate(
             "ProfileEditor",
@@ -236,8 +237,8 @@ class FieldsTable(QWidget):
 
     changed = Signal()
 
-    def __init__(self, fields: Sequence[Field], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, fields: Sequence[Field]) -> None:
+        super().__init__()
         self.table = QTableWidget(0, 5)
         self.table.setAccessibleName(translate("ProfileEditor", "Fields of the payload"))
         self.table.setHorizontalHeaderLabels(
@@ -264,8 +265,7 @@ class FieldsTable(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
-        layout.addWidget(self.table, 1)
-        layout.addLayout(row_of(self.add, self.drop, None))
+        add_parts(layout, (self.table, 1), row_of(self.add, self.drop, None))
         for field in fields:
             self.append(field.to_dict())
         self.table.itemChanged.connect(lambda _item: self.changed.emit())
@@ -429,17 +429,14 @@ class ProfileEditor(PlainDialog):
         card.setProperty("role", "card")
         inside = QVBoxLayout()
         inside.setSpacing(GRID)
-        for widget in (self.about, self.fault, self.length, self.odd, self.fingerprint):
-            inside.addWidget(widget)
-        inside.addStretch(1)
+        add_parts(inside, self.about, self.fault, self.length, self.odd, self.fingerprint, None)
         QVBoxLayout(card).addWidget(Scrolled(inside))
         side.setSpacing(GAP)
         side.addWidget(card, 1)
         side.addWidget(label(translate("ProfileEditor", "Fields of the payload"), "title"))
         side.addWidget(self.fields, 1)
         middle.addLayout(side, 6)
-        layout.addLayout(middle, 1)
-        layout.addLayout(button_row(cancel_button(self), self.save))
+        add_parts(layout, (middle, 1), button_row(cancel_button(self), self.save))
 
     def _wire(self) -> None:
         for widget in (*self.inputs.values(), self.fields.table):

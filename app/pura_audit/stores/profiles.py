@@ -30,6 +30,7 @@ from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.stores.profile_editor import code_names
 from pura_audit.theme.theme import GAP
+from pura_audit.widgets.card import add_parts
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
     ask_file,
@@ -307,9 +308,7 @@ class ForeignForm(TriedDialog):
         self.inputs = self._make_inputs()
         rows = ((words, self.inputs[name]) for name, words in _titles().items())
         self._form = named_rows(rows, spacing=GAP, aligned=True)
-        layout.addLayout(self._form)
-        layout.addWidget(self.words)
-        layout.addStretch(1)
+        add_parts(layout, self._form, self.words, None)
         self.file = plain_button(translate("ForeignForm", "Settings file …"), self.ask_file)
         self.ok = main_button(translate("ForeignForm", "Make the profile"), self._want)
         layout.addLayout(button_row(cancel_button(self), self.ok, left=(self.file,)))

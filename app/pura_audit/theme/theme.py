@@ -425,8 +425,8 @@ class Theme(QObject):
 
     changed = Signal()
 
-    def __init__(self, mode: Mode = Mode.SYSTEM, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, mode: Mode = Mode.SYSTEM) -> None:
+        super().__init__()
         self._mode = mode
         if not _first_palette:
             _first_palette.append(QGuiApplication.palette())  # before we put ours on

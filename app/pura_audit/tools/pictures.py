@@ -29,8 +29,9 @@ from PySide6.QtWidgets import (
 
 from pura.base.paths import Paths, resource, user_paths
 from pura.record.audit import Audit
-from pura.report import Parties, ReportRequest, build_report
 from pura.report.blocks import render_pages
+from pura.report.build import build_report
+from pura.report.request import Parties, ReportRequest
 from pura.scheme import SecretKey
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
@@ -218,7 +219,7 @@ def _request(language: str = "en") -> ReportRequest:
     )
 
 
-def _said(pdf: bytes) -> str:
+def _text_of(pdf: bytes) -> str:
     """Return a digest of what the first page of a report says."""
     document = pypdfium2.PdfDocument(pdf)
     try:
@@ -266,7 +267,7 @@ class Pictures:
             if not only or name in only:
                 pdf = self._first_report(language)
                 page = QImage.fromData(render_pages(pdf, dpi=100, pages=range(1))[0])
-                write(page, _said(pdf), _file(name))
+                write(page, _text_of(pdf), _file(name))
         return 0
 
     def old(self, only: tuple[str, ...]) -> list[str]:
@@ -281,7 +282,7 @@ class Pictures:
                 self._one(name, act, note)
         for name, language in REPORTS.items():
             if name in only:
-                found[name] = _said(self._first_report(language))
+                found[name] = _text_of(self._first_report(language))
         return [name for name, shows in found.items() if shown_in(_file(name)) != shows]
 
     def _first_report(self, language: str) -> bytes:
@@ -305,7 +306,7 @@ class Pictures:
             (self._audited, "audit-light audit-dark audit-small audit-contrast"),
             (self._several, "marks marks-dark"),
             (self._in_question, "in-question"),
-            (self._pile, "pile pile-dark"),
+            (self._table, "results results-dark"),
             (self._plain, "no-finding"),
             (self._bad_file, "error error-dark"),
             (self._busy, "busy busy-dark"),
@@ -407,12 +408,12 @@ class Pictures:
         self._audited(window)
         self._audit(window, _plain_text(1), "interview")
 
-    def _pile(self, window: MainWindow) -> None:
+    def _table(self, window: MainWindow) -> None:
         """Show findings of several kinds as a table."""
         self._several(window)
         self._bad_file(window)
         self._audit(window, _plain_text(1), "interview")
-        window.toggle_pile()
+        window.toggle_results()
 
     def _audit(self, window: MainWindow, text: str, name: str) -> Audit | None:
         item = self._add(window, text, name)

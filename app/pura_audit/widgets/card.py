@@ -114,8 +114,8 @@ class Card(QFrame):
         layout.setContentsMargins(inner, above, inner, above)
         layout.setSpacing(GRID)
         self.title = label(title, "title")
-        self.aside = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
-        self.head, self.body = row_of(self.title, (self.aside, 1)), column_of()
+        self.side_note = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
+        self.head, self.body = row_of(self.title, (self.side_note, 1)), column_of()
         if title:
             layout.addLayout(self.head)
         layout.addLayout(self.body, 1)
@@ -232,6 +232,15 @@ def row_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> 
 def column_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> QVBoxLayout:
     """Return parts under each other; as :func:`row_of`."""
     return add_parts(_bare(QVBoxLayout(), spacing, inside), *parts)
+
+
+def clear_layout(layout: Box) -> None:
+    """Take all widgets out of a layout and delete them; their names can be used again at once."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.setObjectName("")
+            widget.hide()
+            widget.deleteLater()
 
 
 def _bare(layout: Box, spacing: int, inside: QWidget | None) -> Box:
@@ -354,8 +363,8 @@ class DropZone(QFrame):
 
     open_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("dropzone")
         self.setAccessibleName(translate("Drop", "Drop files or a folder here"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -394,14 +403,6 @@ class FlowLayout(QLayout):
     def takeAt(self, index: int) -> QLayoutItem | None:
         """Give an item up."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
-
-    def clear(self) -> None:
-        """Remove all widgets."""
-        while self._items:
-            widget = self._items.pop().widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
 
     def expandingDirections(self) -> Qt.Orientation:
         """Return that no room is asked for."""
@@ -512,22 +513,21 @@ class Fold(QWidget):
         *,
         opened: bool = False,
         ruled: bool = True,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._title = title
         self.head = push_button(title, role="fold")
         self.head.setAutoDefault(False)
         self.head.setCheckable(True)
         self.head.setCursor(Qt.CursorShape.PointingHandCursor)
         self.head.toggled.connect(self._toggle)
-        self.aside = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
+        self.side_note = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
         self._inside = QWidget()
         self.body = column_of(inside=self._inside)
         self.body.setContentsMargins(0, GRID // 2, 0, GAP)
         line = rule()
         line.setVisible(ruled)
-        head = row_of(self.head, (self.aside, 1), spacing=GAP)
+        head = row_of(self.head, (self.side_note, 1), spacing=GAP)
         column_of(head, self._inside, line, spacing=GRID // 2, inside=self)
         self.head.setChecked(opened)
         self._toggle(opened)
@@ -548,7 +548,7 @@ class Fold(QWidget):
 
     def tell(self, words: str) -> None:
         """Say in a few words what is in it."""
-        self.aside.setText(words)
+        self.side_note.setText(words)
         self._name()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -573,5 +573,5 @@ class Fold(QWidget):
             if self.head.isChecked()
             else (translate("Report", "folded"))
         )
-        parts = (self._title, self.aside.text(), opened)
+        parts = (self._title, self.side_note.text(), opened)
         self.head.setAccessibleName(", ".join(part for part in parts if part))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from pura.report.check import BAD, GOOD, NOTICE, OPEN
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.card import Card, column_of, label, row_of
 
 _SIGN: Final = {
     GOOD: ("✓", "done"),
@@ -23,13 +23,9 @@ def check_card(state: str, title: str, text: str, result: str = "") -> Card:
     """Show one check."""
     card = Card(inner=GAP)
     sign, role = _SIGN[state]
-    head = QHBoxLayout()
-    head.setSpacing(GRID)
     mark = label(sign, role)
     mark.setFixedWidth(2 * GRID)
-    head.addWidget(mark)
-    head.addWidget(label(title, "value"))
-    head.addStretch(1)
+    head = row_of(mark, label(title, "value"), None)
     if result:
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
         head.addWidget(label(result, role))
@@ -42,34 +38,19 @@ def check_card(state: str, title: str, text: str, result: str = "") -> Card:
     return card
 
 
-class CheckList:
-    """Rows that scroll; the style sheet knows no subclass of their area.
+def check_list(name: str, margins: tuple[int, int, int, int]) -> tuple[QScrollArea, QVBoxLayout]:
+    """Return an area that scrolls, and the column of its rows.
 
     Args:
         name: For screen readers.
         margins: Around the rows.
-
-    Attributes:
-        area: What is put into the dialog.
-        rows: What is shown, one below the other.
     """
-
-    def __init__(self, name: str, margins: tuple[int, int, int, int]) -> None:
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setAccessibleName(name)
-        self.rows = QVBoxLayout()
-        self.rows.setSpacing(GRID)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(*margins)
-        column.addLayout(self.rows)
-        column.addStretch(1)
-        self.area.setWidget(inside)
-
-    def clear(self) -> None:
-        """Show nothing."""
-        while (item := self.rows.takeAt(0)) is not None:
-            if (row := item.widget()) is not None:
-                row.hide()
-                row.deleteLater()
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setAccessibleName(name)
+    inside = QWidget()
+    rows = column_of(spacing=GRID)
+    column = column_of(rows, None, inside=inside)
+    column.setContentsMargins(*margins)
+    area.setWidget(inside)
+    return area, rows

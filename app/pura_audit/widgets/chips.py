@@ -119,10 +119,8 @@ class Chip(QToolButton):
         choices: The list; it tells what was chosen.
     """
 
-    def __init__(
-        self, kind: str, parent: QWidget | None = None, *, several: str = "", manage: str = ""
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, kind: str, *, several: str = "", manage: str = "") -> None:
+        super().__init__()
         self._kind, self._several = kind, several
         self._value, self._lacks = "", False
         self.setProperty("role", "chip")
@@ -210,8 +208,8 @@ class Chip(QToolButton):
 class DeviceBadge(QLabel):
     """Where the model runs; always on screen. A ring marks the processor, a disc a GPU."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._filled = False
         self._bad = False

@@ -69,7 +69,7 @@ class Host(Protocol):
     def set_language(self, name: str) -> None:
         """Speak another language from now on; "" is that of the system."""
 
-    def say(self, words: str) -> None:
+    def say(self, what: Failure | str) -> None:
         """Say something in the status line."""
 
 
@@ -88,9 +88,9 @@ class PlainDialog(QDialog):
     def showEvent(self, event: QShowEvent) -> None:
         """Stay on the screen."""
         super().showEvent(event)
-        self.resize(self.size().boundedTo(self._room()))
+        self.resize(self.size().boundedTo(self._largest()))
 
-    def _room(self) -> QSize:
+    def _largest(self) -> QSize:
         """Return the size of the screen below a title, or of the window behind if that is more."""
         parent = self.parentWidget()
         behind = parent.window().size() if parent is not None else QSize()
@@ -112,16 +112,16 @@ class FittedDialog(PlainDialog):
     def showEvent(self, event: QShowEvent) -> None:
         """Take the size that fits."""
         super().showEvent(event)
-        self._make_room(at_least=0)
+        self._grow_to_fit(at_least=0)
 
     def event(self, event: QEvent) -> bool:
         """Grow with what has come into it."""
         known = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
-            self._make_room(at_least=self.height())
+            self._grow_to_fit(at_least=self.height())
         return known
 
-    def _make_room(self, *, at_least: int) -> None:
+    def _grow_to_fit(self, *, at_least: int) -> None:
         layout = self.layout()
         if layout is None:
             return
@@ -129,7 +129,7 @@ class FittedDialog(PlainDialog):
         height = max(at_least, layout.totalMinimumSize().height())
         if layout.hasHeightForWidth():
             height = max(height, layout.totalHeightForWidth(width))
-        self.resize(QSize(width, height).boundedTo(self._room()))
+        self.resize(QSize(width, height).boundedTo(self._largest()))
 
 
 class Remark(QLabel):

@@ -54,9 +54,9 @@ class Plot(pg.PlotWidget):
     pressed = Signal(float, float)
     hovered = Signal(float, float)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme) -> None:
         # Menus that are only switched off are built all the same, a third of the plot's time.
-        super().__init__(parent, enableMenu=False)
+        super().__init__(enableMenu=False)
         self.theme = theme
         plot = self.getPlotItem()
         plot.hideButtons()
@@ -316,8 +316,8 @@ HEIGHT = TOP + BAND + 18
 class ScaleStrip(QWidget):
     """Seven steps from no support to extremely strong; the reached one is framed and bold."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._place: int | None = None
         self._against = False

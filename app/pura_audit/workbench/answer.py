@@ -5,7 +5,7 @@ Outcome, one sentence, for whom, what weakens it, the steps that follow, and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
@@ -28,6 +28,7 @@ from pura_audit.widgets.card import (
     Fold,
     ScrollCard,
     add_parts,
+    clear_layout,
     column_of,
     label,
     push_button,
@@ -52,16 +53,14 @@ class MarkList(QWidget):
         self._selection, self._theme = selection, theme
         self.caption = label("", "muted", wrap=True)
         self.rows: list[MarkRow] = []
-        self._column = column_of(self.caption, spacing=GRID // 2, inside=self)
+        self._column = column_of(spacing=GRID // 2)
+        column_of(self.caption, self._column, spacing=GRID // 2, inside=self)
         selection.mark_changed.connect(self._follow)
         theme.changed.connect(self.update)
 
     def show_audit(self, audit: Audit) -> None:
         """Show the marks of an audit."""
-        for row in self.rows:
-            self._column.removeWidget(row)
-            row.hide()
-            row.deleteLater()
+        clear_layout(self._column)
         self.rows = []
         marks = audit.finding.marks
         several = len(marks) > 1
@@ -156,36 +155,17 @@ STEPS: Final = ("save", "review", REPORT, "sign")
 _SIGNS: Final = {"done": "✓", "bad": "!"}
 
 
-class Steps(QWidget):
-    """Four steps in a row.
-
-    Signals:
-        wanted: One of them was pressed: its name.
-    """
-
-    wanted = Signal(str)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.buttons: dict[str, QPushButton] = {}
-        row = row_of(spacing=4, inside=self)
-        for name in STEPS:
-            if self.buttons:
-                row.addWidget(label("–", "muted"))
-            self.buttons[name] = push_button("", partial(self.wanted.emit, name), role="step")
-            row.addWidget(self.buttons[name])
-
-    def show_item(self, item: Item) -> None:
-        """Show where the finding of a row stands."""
-        words, tips = _words(item), _tips(item)
-        states = step_states(item)
-        for place, name in enumerate(STEPS, start=1):
-            button, state = self.buttons[name], states[name]
-            sign = _SIGNS.get(state, str(place))
-            button.setText(f"{sign} {words[name]}")
-            button.setToolTip(tips[name])
-            button.setAccessibleName(f"{words[name]}: {tips[name]}")
-            restyle(button, "state", state)
+def show_steps(buttons: Mapping[str, QPushButton], item: Item) -> None:
+    """Show in the buttons of the four steps how far the finding of a row is."""
+    words, tips = _words(item), _tips(item)
+    states = step_states(item)
+    for place, name in enumerate(STEPS, start=1):
+        button, state = buttons[name], states[name]
+        sign = _SIGNS.get(state, str(place))
+        button.setText(f"{sign} {words[name]}")
+        button.setToolTip(tips[name])
+        button.setAccessibleName(f"{words[name]}: {tips[name]}")
+        restyle(button, "state", state)
 
 
 def step_states(item: Item) -> dict[str, str]:
@@ -238,7 +218,7 @@ def _tips(item: Item) -> dict[str, str]:
     if at is None:
         save = translate("Steps", "Save the finding to a case")
     else:
-        words = translate("Steps", "In the case “{case:text}”; press to file it elsewhere")
+        words = translate("Steps", "In the case “{case:text}”; press to file it in another case")
         save = filled(words, case=at.name or "–")
     if at is not None and at.review:
         by = (
@@ -273,8 +253,8 @@ class AnswerView(ScrollCard):
     step_wanted = Signal(str)
     resized = Signal()
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent, widest=MAX_WIDTH, below=12)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__(widest=MAX_WIDTH, below=12)
         self.audit: Audit | None = None
         self._note = ""
         self.heading = label("", "answer", wrap=True)
@@ -307,12 +287,18 @@ class AnswerView(ScrollCard):
 
     def _foot(self) -> QWidget:
         foot = self._footer = QWidget()
-        self.steps = Steps()
-        self.steps.wanted.connect(self.step_wanted)
+        self.steps = {
+            name: push_button("", partial(self.step_wanted.emit, name), role="step")
+            for name in STEPS
+        }
+        first, *others = self.steps.values()
+        steps = row_of(first, spacing=4)
+        for button in others:
+            add_parts(steps, label("–", "muted"), button)
         self.details = _link(translate("Answer", "Details"))
         act = partial(self.step_wanted.emit, REPORT)
         self.report = push_button(translate("Answer", "Report …"), act)
-        row = row_of(self.steps, None, self.details, self.report, spacing=GAP)
+        row = row_of(steps, None, self.details, self.report, spacing=GAP)
         row.setContentsMargins(PADDING, 7, PADDING, 9)
         column_of(rule(), row, spacing=0, inside=foot)
         return foot
@@ -333,7 +319,7 @@ class AnswerView(ScrollCard):
         note = _note(item, audit)
         if self.audit is not audit or self._note != note:
             self.show_audit(audit, note)
-        self.steps.show_item(item)
+        show_steps(self.steps, item)
 
     def show_audit(self, audit: Audit, note: str = "") -> None:
         """Show the findings of an audit, below a note."""
@@ -364,11 +350,6 @@ class AnswerView(ScrollCard):
         self._links.setVisible(not (self.compared.isHidden() and self.candidates.isHidden()))
         self.scroll_area.verticalScrollBar().setValue(0)
 
-    def payload_text(self) -> str:
-        """Return the payload that the card names as found; "" without one, or in question."""
-        payload = None if self.audit is None else self.audit.payload
-        return "" if payload is None else payload.bits or ""
-
     def _opened(self, opened: bool) -> None:
         self.resized.emit()
         if opened:
@@ -377,11 +358,7 @@ class AnswerView(ScrollCard):
 
     def _show_payload(self, audit: Audit) -> None:
         """Show the payload of a text with one mark."""
-        while (item := self._payload.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.setObjectName("")
-                widget.hide()
-                widget.deleteLater()
+        clear_layout(self._payload)
         if audit.payload is not None:
             add_parts(self._payload, *payload_lines(audit, audit.payload))
 

@@ -279,12 +279,12 @@ class LegendKey(QWidget):
 class BitsCard(PlotCard):
     """Why: what each bit rests on."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, selection: Selection, theme: Theme) -> None:
         self._selection = selection
         self._lanes = Lanes((), (), ("",), 1.0)
         self._scale = 0.0
         self._shown: tuple[BitEvidence, ...] = ()
-        super().__init__(translate("Bits", "Bits"), theme, parent)
+        super().__init__(translate("Bits", "Bits"), theme)
         self.plot = Plot(theme)
         self.plot.setMouseTracking(True)
         self.plot.hovered.connect(self._tell_bit)
@@ -376,14 +376,14 @@ class BitsCard(PlotCard):
         self._bars.update()
         audit = self._selection.audit
         if audit is None:
-            self.aside.setText("")
+            self.side_note.setText("")
         elif self._selection.bit is not None:
-            self.aside.setText(self.describe(self._selection.bit))
+            self.side_note.setText(self.describe(self._selection.bit))
         elif self._selection.mark is not None:
             words = translate("Bits", "mark {n:text} · evidence for 1 or 0, log₁₀")
-            self.aside.setText(filled(words, n=self._selection.mark + 1))
+            self.side_note.setText(filled(words, n=self._selection.mark + 1))
         else:
-            self.aside.setText(translate("Bits", "evidence for 1 or 0, log₁₀"))
+            self.side_note.setText(translate("Bits", "evidence for 1 or 0, log₁₀"))
         self.redescribe()
 
     # Moving

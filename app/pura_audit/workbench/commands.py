@@ -118,7 +118,7 @@ class Workbench(Host, Protocol):
     def show_document(self, item: Item) -> None:
         """Bring a text on screen."""
 
-    def toggle_pile(self) -> None:
+    def toggle_results(self) -> None:
         """Show all texts as a table, or the one on screen again."""
 
     def zoom(self, by: int) -> None:
@@ -245,7 +245,10 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 "F9",
             ),
             Command(
-                "pile", translate("Menu", "All texts as a table"), window.toggle_pile, "Ctrl+T"
+                "results",
+                translate("Menu", "All texts as a table"),
+                window.toggle_results,
+                "Ctrl+T",
             ),
             Command(
                 "evidence",

@@ -81,13 +81,13 @@ class PassageStrip(pg.GraphicsObject):
 class CourseCard(PlotCard):
     """Why: where in the text the evidence comes from."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, selection: Selection, theme: Theme) -> None:
         self._selection = selection
         self._values = np.empty(0)
         self._looks: tuple[tuple[int, float], ...] = ()
         self._tokens = 0
         self._level: float | None = None
-        super().__init__(translate("Course", "Evidence along the text"), theme, parent)
+        super().__init__(translate("Course", "Evidence along the text"), theme)
         words = translate("Course", "Only what is on screen of the text")
         self.zoom = IconButton(theme, "zoom", words)
         self.zoom.setCheckable(True)
@@ -243,7 +243,7 @@ class CourseCard(PlotCard):
         else:
             here = self._looks[-1] if self.following else None
         words = translate("Course", "{value:text} at token {n:text}")
-        self.aside.setText(filled(words, n=here[0], value=signed(here[1], 1)) if here else "")
+        self.side_note.setText(filled(words, n=here[0], value=signed(here[1], 1)) if here else "")
         self.redescribe()
 
     def _step(self, direction: int) -> None:
@@ -285,7 +285,7 @@ class CourseCard(PlotCard):
             words = translate(
                 "Course", "Evidence of the text as far as it has been read, in log₁₀: {value:text}."
             )
-            return filled(words, value=self.aside.text())
+            return filled(words, value=self.side_note.text())
         if audit is None or self._values.size < 2:
             return why_empty(audit)
         words = translate(
@@ -362,8 +362,8 @@ class EvidenceColumn(QSplitter):
 
     filled_changed = Signal()
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Vertical, parent)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__(Qt.Orientation.Vertical)
         self.token = TokenCard(selection, theme)
         self.bits = BitsCard(selection, theme)
         self.course = CourseCard(selection, theme)

@@ -69,7 +69,7 @@ def parts(audit: Audit, next_step: str = "") -> list[Part]:
     made = [
         Part(title="", lines=(" ".join(said(found.answer, tongue)), *said(found.caveat, tongue))),
         Part(title=translate("Dialog", "For whom, when"), lines=whom),
-        Part(title=translate("Dialog", "Beside it"), lines=tuple(said(found.beside, tongue))),
+        Part(title=translate("Dialog", "In addition"), lines=tuple(said(found.beside, tongue))),
         Part(
             title=translate("Dialog", "What it rests on"),
             lines=("\n".join(_ground(audit, tongue)),),
@@ -202,65 +202,64 @@ def _step(step: StepReport, tongue: str) -> str:
     return f"{step.number:>2}  {name}: {state}" + (f" ({note})" if note else "")
 
 
-class DetailsDialog(PlainDialog):
-    """The finding as a report's first page has it; all that it rests on behind headings.
+def details_dialog(
+    audit: Audit, theme: Theme, next_step: str = "", parent: QWidget | None = None
+) -> PlainDialog:
+    """Return the finding as a report's first page has it; all that it rests on behind headings.
 
     Args:
         audit: The record.
         theme: The colours.
         next_step: What is to be done with the finding next.
+        parent: The window that it belongs to.
     """
+    dialog = PlainDialog(parent)
+    dialog.setWindowTitle(translate("Dialog", "Details"))
+    dialog.resize(720, 640)
+    layout = dialog_column(dialog, audit.title(language()), audit.input.name)
+    if audit.verdict != "not-examinable":
+        strip = ScaleStrip(theme)
+        strip.show_place(audit.evidence.scale_word, math.log10(audit.evidence.lr_capped))
+        layout.addWidget(strip)
+    inside = QWidget()
+    column = column_of(inside=inside)
+    column.setContentsMargins(GRID, GRID, GRID, GRID)
+    for part in parts(audit, next_step):
+        _add_part(column, part)
+    column.addStretch(1)
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setAccessibleName(translate("Dialog", "Full wording"))
+    area.setWidget(inside)
+    layout.addWidget(area, 1)
+    clipboard = QGuiApplication.clipboard()
+    copy = push_button(
+        translate("Dialog", "Copy"), lambda: clipboard.setText(wording(audit, next_step))
+    )
+    layout.addLayout(button_row(close_button(dialog, enter=True), left=(copy,)))
+    return dialog
 
-    def __init__(
-        self, audit: Audit, theme: Theme, next_step: str = "", parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(translate("Dialog", "Details"))
-        self.resize(720, 640)
-        layout = dialog_column(self, audit.title(language()), audit.input.name)
-        if audit.verdict != "not-examinable":
-            strip = ScaleStrip(theme)
-            strip.show_place(audit.evidence.scale_word, math.log10(audit.evidence.lr_capped))
-            layout.addWidget(strip)
-        inside = QWidget()
-        column = column_of(inside=inside)
-        column.setContentsMargins(GRID, GRID, GRID, GRID)
-        self.folds: list[Fold] = []
-        for part in parts(audit, next_step):
-            self._add(column, part)
-        column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setAccessibleName(translate("Dialog", "Full wording"))
-        area.setWidget(inside)
-        layout.addWidget(area, 1)
-        clipboard = QGuiApplication.clipboard()
-        copy = push_button(
-            translate("Dialog", "Copy"), lambda: clipboard.setText(wording(audit, next_step))
-        )
-        layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
 
-    def _add(self, column: QVBoxLayout, part: Part) -> None:
-        roles = ("",) if part.title else ("reading", "muted")  # the answer, what it is not
-        lines = [
-            label(words, roles[min(place, len(roles) - 1)], wrap=True)
-            for place, words in enumerate(part.lines)
-        ]
-        for line in lines:
-            line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        if part.behind:
-            fold = Fold(part.title)
-            self.folds.append(fold)
-            column.addWidget(fold)
-            column = fold.body
-        elif part.title:
-            column.addWidget(label(part.title, "section"))
-        for line in lines:
-            column.addWidget(line)
-        if not part.behind:
-            column.addSpacing(GRID)
+def _add_part(column: QVBoxLayout, part: Part) -> None:
+    roles = ("",) if part.title else ("reading", "muted")  # the answer, what it is not
+    lines = [
+        label(words, roles[min(place, len(roles) - 1)], wrap=True)
+        for place, words in enumerate(part.lines)
+    ]
+    for line in lines:
+        line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if part.behind:
+        fold = Fold(part.title)
+        column.addWidget(fold)
+        column = fold.body
+    elif part.title:
+        column.addWidget(label(part.title, "section"))
+    for line in lines:
+        column.addWidget(line)
+    if not part.behind:
+        column.addSpacing(GRID)
 
 
 class CompareDialog(PlainDialog):
@@ -291,9 +290,11 @@ class CompareDialog(PlainDialog):
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         for choice in (self.first, self.second):
             form.addRow(choice.accessibleName(), choice)
-        self.beside = plain_button(translate("Compare", "Texts side by side …"), self._ask_texts)
-        self.beside.setEnabled(bool(self._audits))
-        foot = button_row(close_button(self, enter=True), left=[self.beside])
+        self.side_by_side = plain_button(
+            translate("Compare", "Texts side by side …"), self._ask_texts
+        )
+        self.side_by_side.setEnabled(bool(self._audits))
+        foot = button_row(close_button(self, enter=True), left=[self.side_by_side])
         add_parts(layout, form, self.words, (self.table, 1), foot)
         for choice in (self.first, self.second):
             choice.currentIndexChanged.connect(lambda _index: self.show_lines())

@@ -82,42 +82,44 @@ def facts(session: Session) -> str:
     return "\n".join(lines)
 
 
-class AboutDialog(PlainDialog):
-    """Shows and copies the facts."""
+def about_dialog(session: Session, parent: QWidget | None = None) -> PlainDialog:
+    """Return the dialog that shows and copies the facts."""
+    dialog = PlainDialog(parent)
+    dialog.setWindowTitle(translate("Dialog", "About PURA Audit"))
+    dialog.resize(560, 480)
+    layout = dialog_column(
+        dialog,
+        f"PURA Audit {__version__}",
+        translate(
+            "Dialog",
+            "Reads marks of the PURA-1 scheme. Apache License 2.0. Qt under the LGPL 3, "
+            "Inter under the SIL Open Font License.",
+        ),
+    )
+    versions, licences = (
+        _pane(translate("Dialog", "Versions")),
+        _pane(translate("Dialog", "Licences")),
+    )
+    versions.setPlainText(facts(session))
+    tabs = QTabWidget()
+    for pane in (versions, licences):
+        tabs.addTab(pane, pane.accessibleName())
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(translate("Dialog", "About PURA Audit"))
-        self.resize(560, 480)
-        layout = dialog_column(
-            self,
-            f"PURA Audit {__version__}",
-            translate(
-                "Dialog",
-                "Reads marks of the PURA-1 scheme. Apache License 2.0. Qt under the LGPL 3, "
-                "Inter under the SIL Open Font License.",
-            ),
-        )
-        self.facts = _pane(translate("Dialog", "Versions"))
-        self.facts.setPlainText(facts(session))
-        self.notices = _pane(translate("Dialog", "Licences"))
-        self.tabs = QTabWidget()
-        for pane in (self.facts, self.notices):
-            self.tabs.addTab(pane, pane.accessibleName())
-        self.tabs.currentChanged.connect(self._show_notices)
-        layout.addWidget(self.tabs, 1)
-        copy = push_button(translate("Dialog", "Copy"), self._copy)
-        copy.setObjectName("copy")
-        layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
+    def show_licences(tab: int) -> None:
+        # They are read when they are wanted: a megabyte of small files.
+        if tabs.widget(tab) is licences and licences.document().isEmpty():
+            licences.setPlainText("\n".join(notices()))
 
-    def _show_notices(self, tab: int) -> None:
-        """Read them when they are wanted: a megabyte of small files."""
-        if self.tabs.widget(tab) is self.notices and self.notices.document().isEmpty():
-            self.notices.setPlainText("\n".join(notices()))
-
-    def _copy(self) -> None:
-        shown = self.facts if self.tabs.currentWidget() is self.facts else self.notices
+    def copy_shown() -> None:
+        shown = versions if tabs.currentWidget() is versions else licences
         QGuiApplication.clipboard().setText(shown.toPlainText())
+
+    tabs.currentChanged.connect(show_licences)
+    copy = push_button(translate("Dialog", "Copy"), copy_shown)
+    copy.setObjectName("copy")
+    buttons = button_row(close_button(dialog, enter=True), left=(copy,))
+    add_parts(layout, (tabs, 1), buttons)
+    return dialog
 
 
 def _pane(name: str) -> QPlainTextEdit:
@@ -157,8 +159,8 @@ class Pages(QTextBrowser):
         folder: Where the pages lie.
     """
 
-    def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
         self._folder = folder.resolve()
         self.setOpenLinks(False)
         self.setOpenExternalLinks(False)

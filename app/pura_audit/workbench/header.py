@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QSystemTrayIcon, QWidget
 
@@ -34,8 +34,8 @@ TIGHT = 1180  # below this width the brand and the shortcut give way
 class Header(QWidget):
     """Top of the window: what is chosen, where it is read, and the main button."""
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
         self.setObjectName("header")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(HEIGHT)
@@ -224,8 +224,8 @@ STAY_MS = 8000
 class StatusLine(QWidget):
     """Foot of the window."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.setObjectName("statusline")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(STATUS_HEIGHT)
@@ -251,9 +251,9 @@ class StatusLine(QWidget):
             else translate("Status", "Offline · nothing leaves this computer")
         )
 
-    def say(self, words: str) -> None:
+    def say(self, what: Failure | str) -> None:
         """Show a remark for a while."""
-        self._notice = words
+        self._notice = what.words if isinstance(what, Failure) else what
         self._timer.start()
         self.refresh()
 
@@ -360,49 +360,42 @@ class RunNotice(QObject):
         return QApplication.activeWindow() is not None
 
 
-class RecentMenu(QMenu):
-    """Filled anew each time it opens.
+def recent_menu(
+    settings: SettingsFile, open_path: Callable[[Path], object], parent: QWidget
+) -> QMenu:
+    """Return the menu of recent files; it is filled anew each time it opens."""
+    menu = QMenu(translate("Menu", "Recent files"), parent)
+    menu.setToolTipsVisible(True)
 
-    Signals:
-        opened: The path that was chosen.
-    """
+    def keep(on: bool) -> None:
+        # Switching off forgets at once.
+        settings.update(keep_recent=on, recent=settings.current.recent if on else ())
 
-    opened = Signal(Path)
-
-    def __init__(self, settings: SettingsFile, parent: QWidget | None = None) -> None:
-        super().__init__(translate("Menu", "Recent files"), parent)
-        self._settings = settings
-        self.setToolTipsVisible(True)
-        self.aboutToShow.connect(self.fill)
-        self.fill()
-
-    def fill(self) -> None:
-        """Show what is remembered now."""
-        self.clear()
-        now = self._settings.current
+    def fill() -> None:
+        menu.clear()
+        now = settings.current
         for place, name in enumerate(now.recent, start=1):
             path = Path(name)
             words = path.name.replace("&", "&&")
-            action = self.addAction(f"&{place % 10}  {words}")
+            action = menu.addAction(f"&{place % 10}  {words}")
             action.setToolTip(name)
-            action.triggered.connect(lambda _=False, p=path: self.opened.emit(p))
+            action.triggered.connect(lambda _=False, p=path: open_path(p))
         if not now.recent:
             none = (
                 translate("Menu", "No recent files")
                 if now.keep_recent
                 else translate("Menu", "Recent files are not remembered")
             )
-            self.addAction(none).setEnabled(False)
-        self.addSeparator()
-        self.clearing = self.addAction(translate("Menu", "Clear the list"))
-        self.clearing.setEnabled(bool(now.recent))
-        self.clearing.triggered.connect(lambda: self._settings.update(recent=()))
-        self.keeping = self.addAction(translate("Menu", "Remember recent files"))
-        self.keeping.setCheckable(True)
-        self.keeping.setChecked(now.keep_recent)
-        self.keeping.triggered.connect(self._keep)
+            menu.addAction(none).setEnabled(False)
+        menu.addSeparator()
+        clearing = menu.addAction(translate("Menu", "Clear the list"))
+        clearing.setEnabled(bool(now.recent))
+        clearing.triggered.connect(lambda: settings.update(recent=()))
+        keeping = menu.addAction(translate("Menu", "Remember recent files"))
+        keeping.setCheckable(True)
+        keeping.setChecked(now.keep_recent)
+        keeping.triggered.connect(keep)
 
-    def _keep(self, on: bool) -> None:
-        """Switching off forgets at once."""
-        recent = self._settings.current.recent if on else ()
-        self._settings.update(keep_recent=on, recent=recent)
+    menu.aboutToShow.connect(fill)
+    fill()
+    return menu

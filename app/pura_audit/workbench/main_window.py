@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QSplitter, QStackedWidget, QWidget
 
+from pura_audit.jobs.queue import Failure
 from pura_audit.platform import i18n
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.queue_model import Item, ItemState
@@ -37,12 +38,12 @@ from pura_audit.widgets.form_dialog import ask_file, ask_files, ask_first, press
 from pura_audit.workbench import opening
 from pura_audit.workbench.commands import build_menu, commands
 from pura_audit.workbench.course_card import EvidenceColumn
-from pura_audit.workbench.header import Header, RecentMenu, RunNotice, StatusLine
+from pura_audit.workbench.header import Header, RunNotice, StatusLine, recent_menu
 from pura_audit.workbench.opening import texts_of
 from pura_audit.workbench.placement import Placement, WorkView
 from pura_audit.workbench.questions import begin_audits, closing_question, unlocked
 from pura_audit.workbench.queue_view import QueueView
-from pura_audit.workbench.results_view import PileView
+from pura_audit.workbench.results_view import ResultsView
 from pura_audit.workbench.setup import SetupActs, ask_bundle
 from pura_audit.workbench.state_views import EmptyView
 
@@ -76,7 +77,7 @@ class MainWindow(QMainWindow):
         session, theme = self.session, self.theme
         self.header = Header(session, theme)
         self.queue = QueueView(session, theme)
-        self.pile = PileView(session, theme)
+        self.results = ResultsView(session, theme)
         self.work = WorkView(self.selection, theme)
         self.evidence = EvidenceColumn(self.selection, theme)
         self.empty = EmptyView()
@@ -93,7 +94,7 @@ class MainWindow(QMainWindow):
             inner=self.inner,
         )
         self.actions_by_name, self.menu = build_menu(self, commands(self))
-        self.recent = RecentMenu(session.settings, self.menu)
+        self.recent = recent_menu(session.settings, lambda path: self.add_files([path]), self.menu)
         files = self.menu.actions()[0].menu()
         assert isinstance(files, QMenu)  # the stub calls it an object
         files.insertMenu(self.actions_by_name["sample"], self.recent)
@@ -109,7 +110,7 @@ class MainWindow(QMainWindow):
         self.header.row.addWidget(menu)
         self.columns.setHandleWidth(GAP)
         self.columns.setChildrenCollapsible(False)
-        results = QWidget()
+        right = QWidget()
         self.inner.setHandleWidth(GAP)
         self.inner.setChildrenCollapsible(False)
         self.inner.addWidget(self.work)
@@ -119,14 +120,14 @@ class MainWindow(QMainWindow):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.inner)
-        row_of(self._stack, inside=results).setContentsMargins(0, GAP, GAP, GAP)
+        row_of(self._stack, inside=right).setContentsMargins(0, GAP, GAP, GAP)
         self.columns.addWidget(self.queue)
-        self.columns.addWidget(results)
+        self.columns.addWidget(right)
         self.columns.setStretchFactor(0, 0)
         self.columns.setStretchFactor(1, 1)
         self._places = QStackedWidget()
         self._places.addWidget(self.columns)
-        self._places.addWidget(self.pile)
+        self._places.addWidget(self.results)
         middle = QWidget()
         column_of(self.header, (self._places, 1), self.status, spacing=0, inside=middle)
         self.setCentralWidget(middle)
@@ -157,15 +158,14 @@ class MainWindow(QMainWindow):
         self.header.model.choices.manage_wanted.connect(lambda: opening.show_models(self))
         self.header.profile.choices.manage_wanted.connect(lambda: opening.show_profiles(self))
         self.empty.setup.bundle.clicked.connect(lambda: ask_bundle(self))
-        self.recent.opened.connect(lambda path: self.add_files([path]))
         self.queue.drop.open_wanted.connect(self.open_files)
         self.queue.fold.clicked.connect(self.placement.toggle_queue)
         self.queue.audit_wanted.connect(self.audit_items)
-        self.queue.table.clicked.connect(self.toggle_pile)
-        self.pile.audit_wanted.connect(self.audit_items)
-        self.pile.item_wanted.connect(self.show_document)
-        self.pile.report_wanted.connect(lambda items: opening.report_items(self, items))
-        self.pile.noticed.connect(self.status.say)
+        self.queue.table.clicked.connect(self.toggle_results)
+        self.results.audit_wanted.connect(self.audit_items)
+        self.results.item_wanted.connect(self.show_document)
+        self.results.report_wanted.connect(lambda items: opening.report_items(self, items))
+        self.results.noticed.connect(self.status.say)
         self.empty.open.clicked.connect(self.open_files)
         self.empty.paste.clicked.connect(self.paste)
         self.empty.sample.clicked.connect(session.texts.add_sample)
@@ -216,7 +216,11 @@ class MainWindow(QMainWindow):
         """
         self.session.settings.update(language=name)
         i18n.set_language(name or None)
-        pile, queue, in_table = self.pile, self.queue, self._places.currentWidget() is self.pile
+        results, queue, in_table = (
+            self.results,
+            self.queue,
+            self._places.currentWidget() is self.results,
+        )
         first, _ = self.selection.seen
         self.placement.remember()
         self.menu.deleteLater()
@@ -232,16 +236,16 @@ class MainWindow(QMainWindow):
         if self.selection.token is not None:
             self.selection.shown_from.emit(first)
         self.queue.search.setText(queue.search.text())
-        self.pile.go_on_from(pile)
+        self.results.go_on_from(results)
         (self.empty.open if self.session.texts.current is None else self.queue.list).setFocus()
         if in_table:
-            self.toggle_pile()
+            self.toggle_results()
         self.session.texts.translate_failures()
         self.session.chosen.look_around()
 
-    def say(self, words: str) -> None:
+    def say(self, what: Failure | str) -> None:
         """Say something in the status line."""
-        self.status.say(words)
+        self.status.say(what)
 
     # What is on screen
 
@@ -326,7 +330,7 @@ class MainWindow(QMainWindow):
             lambda _: importlib.import_module("pura_audit.reports.dialog"),
             lambda _: None,
             self,
-            aside=True,
+            urgent=True,
         )
 
     def _busy_changed(self, busy: bool) -> None:
@@ -407,21 +411,21 @@ class MainWindow(QMainWindow):
         if self.session.texts.current is not None:
             self.session.texts.remove([self.session.texts.current])
 
-    def toggle_pile(self) -> None:
+    def toggle_results(self) -> None:
         """Show all texts as a table, or the one on screen again."""
-        if self._places.currentWidget() is self.pile:
+        if self._places.currentWidget() is self.results:
             self._places.setCurrentWidget(self.columns)
             self.queue.list.setFocus()
         else:
-            self._places.setCurrentWidget(self.pile)
-            self.pile.show_item(self.session.texts.current)
-            self.pile.table.setFocus()
+            self._places.setCurrentWidget(self.results)
+            self.results.show_item(self.session.texts.current)
+            self.results.table.setFocus()
 
     def show_document(self, item: Item) -> None:
         """Bring a text on screen."""
         self.session.texts.show(item)
-        if self._places.currentWidget() is self.pile:
-            self.toggle_pile()
+        if self._places.currentWidget() is self.results:
+            self.toggle_results()
 
     def zoom(self, by: int) -> None:
         """Make the text larger or smaller; 0 is the usual size."""

@@ -24,7 +24,7 @@ from pura.usecases.keys import SUFFIX as BUNDLE
 from pura.usecases.profiles import import_register as add_register
 from pura.verdict.policy import SCHEMA as POLICY
 from pura.verdict.power import TABLE_SCHEMA as POWER
-from pura_audit.jobs.queue import or_say
+from pura_audit.jobs.queue import by_outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.widgets.form_dialog import Host, ask_file, ask_folder, opened
 from pura_audit.workbench import setup
@@ -32,7 +32,7 @@ from pura_audit.workbench import setup
 if TYPE_CHECKING:
     from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
-    from pura.report import ReportRequest
+    from pura.report.request import ReportRequest
     from pura.usecases.reports import Built
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.cases.forms import SaveDialog
@@ -146,9 +146,9 @@ def _more_keys() -> list[tuple[str, str]]:
 
 def show_about(host: Host) -> QDialog:
     """Show every version."""
-    from pura_audit.workbench.guide import AboutDialog
+    from pura_audit.workbench.guide import about_dialog
 
-    return opened(AboutDialog(host.session, host.frame))
+    return opened(about_dialog(host.session, host.frame))
 
 
 def show_log(host: Host) -> None:
@@ -160,7 +160,7 @@ def show_log(host: Host) -> None:
 
 def report_current(host: Host) -> None:
     """Make a report of the finding on screen, with what the case log knows of it."""
-    from pura.report import ReportRequest
+    from pura.report.request import ReportRequest
     from pura.usecases.cases import case_of
     from pura.usecases.reports import filled_request
 
@@ -181,7 +181,7 @@ def report_current(host: Host) -> None:
     def begin(found: tuple[Case, ReportRequest]) -> None:
         report_of_case(host, found[0], (audit,), found[1])
 
-    cases.ask(lambda _: asked(), or_say(host.say, begin), host.frame)
+    cases.ask(lambda _: asked(), by_outcome(begin, host.say), host.frame)
 
 
 def report_items(host: Host, items: Sequence[Item]) -> None:
@@ -193,7 +193,7 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
         lambda _: [
             (name, audit or open_saved(cases.environment, key)) for name, audit, key in wanted
         ],
-        or_say(host.say, partial(make_report, host, every=True)),
+        by_outcome(partial(make_report, host, every=True), host.say),
         host.frame,
     )
 
@@ -211,7 +211,7 @@ def report_of_case(host: Host, case: Case, audits: Sequence[Audit], base: Report
         words = translate("Cases", "The case log has noted the report.")
         cases.change(
             lambda _: note_built(cases.environment, case, built, auditor=who),
-            or_say(host.say, lambda _: host.say(words)),
+            by_outcome(lambda _: host.say(words), host.say),
             host.frame,
         )
 
@@ -334,7 +334,7 @@ def review_current(host: Host) -> None:
     def review(saved: tuple[Case, CaseItem]) -> None:
         opened(ReviewDialog(cases, *saved, host.frame))
 
-    cases.ask(lambda _: case_of(cases.environment, audit), or_say(host.say, review), host.frame)
+    cases.ask(lambda _: case_of(cases.environment, audit), by_outcome(review, host.say), host.frame)
 
 
 def show_cases(host: Host, case: str = "") -> CasesDialog:
@@ -419,7 +419,7 @@ def _take_in_register(host: Host, path: Path, profile: Profile) -> None:
         lambda context: add_register(
             session.environment, path=path, profile=profile, checkpoint=context.checkpoint
         ),
-        or_say(host.say, taken),
+        by_outcome(taken, host.say),
         host.frame,
     )
 
@@ -480,12 +480,12 @@ def show_reading(host: Host) -> QDialog | None:
 def show_details(host: Host) -> QDialog | None:
     """Show the finding in full: its first page, and what it rests on behind headings."""
     from pura_audit.workbench.answer import next_words
-    from pura_audit.workbench.details import DetailsDialog
+    from pura_audit.workbench.details import details_dialog
 
     audit, item = host.selection.audit, host.session.texts.current
     if audit is None or item is None:
         return None
-    return opened(DetailsDialog(audit, host.theme, next_words(item), host.frame))
+    return opened(details_dialog(audit, host.theme, next_words(item), host.frame))
 
 
 def show_candidates(host: Host) -> QDialog | None:

@@ -27,8 +27,8 @@ SHARE = 0.56  # of the height that the answer may take
 class WorkView(QWidget):
     """Shows one row of the queue: its answer or what became of it, and its text."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__()
         self.answer = AnswerView(selection, theme)
         self.ready, self.busy, self.error = ReadyView(), BusyView(), ErrorView()
         self.stack = QStackedWidget()
@@ -95,9 +95,9 @@ class WorkView(QWidget):
         if view is self.answer:
             least = self.answer.least_height(self.stack.width())
         # What the text needs at least is left to it; what an answer says below the payload scrolls.
-        room = self.height() - GAP - self.text.minimumSizeHint().height()
+        highest = self.height() - GAP - self.text.minimumSizeHint().height()
         share = max(least, min(wanted, round(self.height() * SHARE)))
-        self.stack.setFixedHeight(max(1, min(share, room)))
+        self.stack.setFixedHeight(max(1, min(share, highest)))
         if (layout := self.layout()) is not None:
             layout.activate()  # at once: the text opens at a place, and needs its height for it
 
@@ -163,15 +163,15 @@ class Placement:
     def _keep_on_screen(self) -> None:
         """Let no part of the window lie outside the screen, its frame included."""
         window = self._window
-        room = (window.screen() or QGuiApplication.primaryScreen()).availableGeometry()
-        room = room.marginsRemoved(FRAME)
-        size = window.size().boundedTo(room.size())
+        screen = (window.screen() or QGuiApplication.primaryScreen()).availableGeometry()
+        screen = screen.marginsRemoved(FRAME)
+        size = window.size().boundedTo(screen.size())
         if size != window.size():
             window.resize(size)
         at = window.geometry()
-        x = max(room.left(), min(at.x(), room.right() - size.width()))
-        y = max(room.top(), min(at.y(), room.bottom() - size.height()))
-        if at.topLeft() != QPoint(x, y) and not room.contains(at):
+        x = max(screen.left(), min(at.x(), screen.right() - size.width()))
+        y = max(screen.top(), min(at.y(), screen.bottom() - size.height()))
+        if at.topLeft() != QPoint(x, y) and not screen.contains(at):
             # A window is moved by the corner of its frame.
             window.move(x - FRAME.left(), y - FRAME.top())
 
@@ -235,5 +235,5 @@ class Placement:
             if self._queue.folded
             else min(MOST, max(LEAST, round(COLUMN_SHARE * window.width())))
         )
-        room = window.width() - self._columns.sizes()[0] - 3 * GAP
-        self._inner.setSizes([max(1, room - right), right])
+        available = window.width() - self._columns.sizes()[0] - 3 * GAP
+        self._inner.setSizes([max(1, available - right), right])

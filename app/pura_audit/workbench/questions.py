@@ -130,8 +130,9 @@ def _ask_for_texts(
         translate("Cases", "Passphrase of the kept texts"),
         translate(
             "Cases",
-            "The settings keep examined texts encrypted. Whoever shall read one later needs this "
-            "passphrase; it is kept nowhere. It is asked for once a session.",
+            "By the settings, examined texts are kept encrypted. Anyone who is to read one "
+            "later needs this passphrase; it is not stored anywhere. It is asked for once a"
+            " session.",
         ),
         translate("Cases", "Go on"),
         parent,
@@ -192,13 +193,13 @@ def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QM
     )
     acts = [(whole, lambda: session.audits.audit(items))]
     if long:
-        said = translate(
+        short = translate(
             "LongRun",
             "An excerpt is how {n:plural(the text begins|each of the {n:count} long texts begins)},"
             " about {k:count} characters. It is a text of its own: what is found holds for it, "
             "and what is not found says nothing of the rest.",
         )
-        words = f"{filled(said, n=long, k=most)}\n\n{words}"
+        words = f"{filled(short, n=long, k=most)}\n\n{words}"
         excerpt = filled(translate("LongRun", "{n:plural(An excerpt|Excerpts)} first"), n=long)
         acts.append((excerpt, lambda: session.audits.audit_excerpts(items)))
     return ask_first(

@@ -230,8 +230,8 @@ class QueueView(QWidget):
 
     audit_wanted = Signal(object)
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
         self._session, self._theme = session, theme
         self.folded = False
         self._heading = label(translate("Queue", "Queue"), "section")

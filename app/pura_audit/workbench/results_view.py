@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.queue import or_say
+from pura_audit.jobs.queue import by_outcome
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.export import export_rows
@@ -68,7 +68,7 @@ Filter = tuple[str, str]
 """One of :data:`~pura_audit.session.results.KINDS` or "", and words."""
 
 
-class PileMenu(QMenu):
+class ResultsMenu(QMenu):
     """A menu of groupings, kept filters and columns; it is made anew each time it opens.
 
     Args:
@@ -117,9 +117,11 @@ class PileMenu(QMenu):
             entry.setChecked(one == now)
             entry.triggered.connect(partial(self._use, one))
         if now in self.filters:
-            self.addAction(translate("Pile", "Forget this filter"), partial(self.keep, now, False))
+            self.addAction(
+                translate("Results", "Forget this filter"), partial(self.keep, now, False)
+            )
         else:
-            keep = self.addAction(translate("Pile", "Keep this filter"), partial(self.keep, now))
+            keep = self.addAction(translate("Results", "Keep this filter"), partial(self.keep, now))
             keep.setEnabled(now != ("", "") and len(self.filters) < MOST_FILTERS)
         self.addSeparator()
         hidden, words = self._settings.current.pile_hidden, headers()
@@ -146,8 +148,8 @@ class PileMenu(QMenu):
 def grouping_words() -> dict[str, str]:
     """Name what the rows may be grouped by."""
     return {
-        BY_OUTCOME: translate("Pile", "Group by outcome"),
-        BY_TEXT: translate("Pile", "Group equal texts"),
+        BY_OUTCOME: translate("Results", "Group by outcome"),
+        BY_TEXT: translate("Results", "Group equal texts"),
     }
 
 
@@ -214,30 +216,30 @@ class _Bars(QStyledItemDelegate):
                 painter.fillRect(QRect(left, track.top(), wide, 7), colour("support"))
 
 
-class PileView(QWidget):
-    """The table, its filters and what is done to the pile.
+class ResultsView(QWidget):
+    """The table, its filters and what is done with its rows.
 
     Signals:
         item_wanted: A text of the list is to be shown.
         audit_wanted: These rows are to be audited.
         report_wanted: A report of these rows is to be made.
-        noticed: Something to say in the status line.
+        noticed: Something to say in the status line: words, or a failure.
     """
 
     item_wanted = Signal(object)
     audit_wanted = Signal(object)
     report_wanted = Signal(object)
-    noticed = Signal(str)
+    noticed = Signal(object)
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self.model = ResultsModel(session.texts.queue, self)
         self.heading = label("", "reading")
-        names = translate("Pile", "Search names, payloads and reasons")
-        self.search = search_field(translate("Pile", "Search"), names)
+        names = translate("Results", "Search names, payloads and reasons")
+        self.search = search_field(translate("Results", "Search"), names)
         self.search.setMinimumWidth(140)
-        self.menu = PileMenu(
+        self.menu = ResultsMenu(
             self.model,
             session.settings,
             current=self._filtered,
@@ -245,12 +247,12 @@ class PileView(QWidget):
             renewed=self._show_columns,
             parent=self,
         )
-        self.look = push_button(translate("Pile", "View"))
+        self.look = push_button(translate("Results", "View"))
         self.look.setMenu(self.menu)
         self.kinds = QListWidget()
-        self.kinds.setAccessibleName(translate("Pile", "Outcome"))
+        self.kinds.setAccessibleName(translate("Results", "Outcome"))
         self.kinds.setFixedWidth(204)
-        self.table = make_table(translate("Pile", "Texts"))
+        self.table = make_table(translate("Results", "Texts"))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.setModel(self.model)
         self.table.setSortingEnabled(True)
@@ -262,14 +264,14 @@ class PileView(QWidget):
         bars = _Bars(theme, self.table)
         for name in ("evidence", "share"):
             self.table.setItemDelegateForColumn(COLUMNS.index(name), bars)
-        self.bar = progress_bar(translate("Pile", "Audited so far"))
+        self.bar = progress_bar(translate("Results", "Audited so far"))
         self.progress = ElidedLabel(role="muted")
         self.rest = push_button("", self.audit_rest, role="main")
         self.retry = plain_button("", self.retry_failed)
         self.pause = plain_button("", self._pause)
-        self.export = plain_button(translate("Pile", "Export …"), self.ask_export)
-        self.open = plain_button(translate("Pile", "Open results …"), self.ask_open)
-        self.report = plain_button(translate("Pile", "Report …"), self._report)
+        self.export = plain_button(translate("Results", "Export …"), self.ask_export)
+        self.open = plain_button(translate("Results", "Open results …"), self.ask_open)
+        self.report = plain_button(translate("Results", "Report …"), self._report)
         self._lay_out()
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._wire()
@@ -285,7 +287,7 @@ class PileView(QWidget):
         foot = row_of((self.progress, 1), self.pause, self.retry, self.rest)
         card, side = Card(inner=PADDING - GRID), Card(inner=GAP)
         add_parts(card.body, head, (self.table, 1), self.bar, foot)
-        outcome = label(translate("Pile", "Outcome"), "section")
+        outcome = label(translate("Results", "Outcome"), "section")
         add_parts(side.body, self.search, outcome, (self.kinds, 1), self.look, self.open)
         whole = row_of(side, (card, 1), spacing=GAP, inside=self)
         whole.setContentsMargins(GAP, GAP, GAP, GAP)
@@ -306,7 +308,7 @@ class PileView(QWidget):
         shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         shortcut.activated.connect(self._open_current)
 
-    def go_on_from(self, before: PileView) -> None:
+    def go_on_from(self, before: ResultsView) -> None:
         """Show what another one showed, and how."""
         self.model.open_rows(before.model.opened)
         self.use_filter(before._filtered())
@@ -389,7 +391,7 @@ class PileView(QWidget):
             self.item_wanted.emit(row.item)
         elif isinstance(row, ResultRow):
             self.noticed.emit(
-                translate("Pile", "This row comes from a result; its text is not in the list.")
+                translate("Results", "This row comes from a result; its text is not in the list.")
             )
 
     # What is done
@@ -416,9 +418,9 @@ class PileView(QWidget):
         """Ask where the table goes."""
         ask_target(
             self,
-            translate("Pile", "Export the table"),
+            translate("Results", "Export the table"),
             self.export_to,
-            translate("Pile", "Excel (*.xlsx)"),
+            translate("Results", "Excel (*.xlsx)"),
             *("CSV (*.csv)", "Parquet (*.parquet)", "JSON lines (*.jsonl)"),
             suffix="xlsx",
         )
@@ -428,28 +430,28 @@ class PileView(QWidget):
         rows, at = self.chosen(), self._session.cases.environment
         self._session.cases.ask(
             lambda context: export_rows(at, rows, path, context),
-            or_say(self.noticed.emit, self._exported),
+            by_outcome(self._exported, self.noticed.emit),
             self,
         )
 
     def _exported(self, count: int) -> None:
-        words = translate("Pile", "{n:plural(One row|{n:count} rows)} exported.")
+        words = translate("Results", "{n:plural(One row|{n:count} rows)} exported.")
         self.noticed.emit(filled(words, n=count))
 
     def ask_open(self) -> None:
         """Ask for results of ``pura batch``."""
         ask_file(
             self,
-            translate("Pile", "Open results of pura batch"),
+            translate("Results", "Open results of pura batch"),
             self.open_result,
-            translate("Pile", "Results (*.jsonl *.parquet)"),
+            translate("Results", "Results (*.jsonl *.parquet)"),
         )
 
     def open_result(self, path: Path) -> None:
         """Show the rows of a result beside those of the list."""
         self._session.jobs.files.do(
             lambda context: opened_result(path, context),
-            or_say(self.noticed.emit, self.model.open_rows),
+            by_outcome(self.model.open_rows, self.noticed.emit),
             self,
         )
 
@@ -478,7 +480,7 @@ class PileView(QWidget):
     def _count(self) -> None:
         counts = self.model.counts()
         total = sum(counts.values())
-        entries = [("", translate("Pile", "All"), total)]
+        entries = [("", translate("Results", "All"), total)]
         entries += [(kind, kind_words(kind), counts[kind]) for kind in KINDS]
         if self.kinds.count() != len(entries):
             self.kinds.blockSignals(True)
@@ -494,17 +496,18 @@ class PileView(QWidget):
             line_.setText(f"{words}   {number(count)}")
         marks = counts["mark"]
         words = translate(
-            "Pile", "{n:count} {n:plural(text|texts)}, {m:plural(one mark|{m:count} with a mark)}"
+            "Results",
+            "{n:count} {n:plural(text|texts)}, {m:plural(one mark|{m:count} with a mark)}",
         )
         self.heading.setText(filled(words, n=total, m=marks))
         waiting, failed = counts["waiting"], counts["failed"]
         done = total - waiting
         self.bar.setRange(0, max(1, total))
         self.bar.setValue(done)
-        said = translate("Pile", "{n:count} of {all:count} done")
-        said = filled(said, n=done, all=total)
+        words = translate("Results", "{n:count} of {all:count} done")
+        words = filled(words, n=done, all=total)
         left = self._session.audits.seconds_left if self._session.jobs.model.busy else None
-        self.progress.setText(f"{said} · {left_words(left)}" if left is not None else said)
+        self.progress.setText(f"{words} · {left_words(left)}" if left is not None else words)
         self._show_columns()
         self._actions(failed)
         self._buttons()
@@ -512,19 +515,21 @@ class PileView(QWidget):
     def _actions(self, failed: int) -> None:
         session = self._session
         fresh = sum(i.runnable and _fresh(i) for i in session.texts.queue.items)
-        self.rest.setText(filled(translate("Pile", "Audit {n:count} remaining"), n=fresh))
+        self.rest.setText(filled(translate("Results", "Audit {n:count} remaining"), n=fresh))
         self.rest.setEnabled(bool(fresh) and session.chosen.ready)
-        self.retry.setText(filled(translate("Pile", "Retry {n:count} failed"), n=failed))
+        self.retry.setText(filled(translate("Results", "Retry {n:count} failed"), n=failed))
         self.retry.setVisible(bool(failed))
         paused = session.jobs.model.paused
-        self.pause.setText(translate("Pile", "Go on") if paused else translate("Pile", "Pause"))
+        self.pause.setText(
+            translate("Results", "Go on") if paused else translate("Results", "Pause")
+        )
         self.pause.setVisible(session.jobs.model.busy)
 
     def _buttons(self) -> None:
         rows = self.chosen()
         self.export.setEnabled(bool(rows))
         ready = sum(r.item is not None and r.item.finding is not None for r in rows)
-        self.report.setText(filled(translate("Pile", "Report of {n:count} …"), n=ready))
+        self.report.setText(filled(translate("Results", "Report of {n:count} …"), n=ready))
         self.report.setEnabled(bool(ready))
 
 

@@ -15,7 +15,7 @@ from pura.usecases.keys import SUFFIX, Bundle, create_bundle, open_bundle, take_
 from pura.usecases.models import add_model, install_model
 from pura.usecases.profiles import create_profile, import_profile
 from pura_audit.cases.forms import AskDialog
-from pura_audit.jobs.queue import Failure, Job, JobContext, Outcome, Progress, Work, or_say
+from pura_audit.jobs.queue import Failure, Job, JobContext, Outcome, Progress, Work, by_outcome
 from pura_audit.platform.i18n import duration, filled, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
@@ -70,8 +70,8 @@ class SetupView(QFrame):
 
     complete = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.key = SetupRow(
             translate("Setup", "Key"),
             translate("Setup", "Create a key …"),
@@ -513,7 +513,7 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
                 replace=True,
             )
             words = translate("Bundle", "The team bundle is saved. Compare the fingerprints later.")
-            ended = or_say(host.say, lambda _: host.say(words))
+            ended = by_outcome(lambda _: host.say(words), host.say)
             session.do(lambda _: work(), ended, host.frame)
 
         asked = ask_target(

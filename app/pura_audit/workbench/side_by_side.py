@@ -92,9 +92,9 @@ class PairedViews(QObject):
             return
         views = self._left, self._right
         starts = self._left.own_starts(), self._right.own_starts()
-        layouts = beside(self._alignment, self._left.text, *starts)
+        layouts = level_lines(self._alignment, self._left.text, *starts)
         for view, layout in zip(views, layouts, strict=True):
-            view.lay_beside(layout.breaks, layout.empty)
+            view.level(layout.breaks, layout.empty)
         if self._begins:
             self._begins = False
             same = (p for p in self._alignment.pairs if p.kind is Kind.SAME)
@@ -131,7 +131,7 @@ class Layout:
     """How the lines of one text are laid out beside the other.
 
     Attributes:
-        breaks: Characters that begin a line besides those that do anyhow.
+        breaks: Characters that begin a line besides those that do in any case.
         empty: For each line that is left empty the character that begins the line after it.
     """
 
@@ -144,7 +144,7 @@ class Layout:
         return len(self.breaks) + len(self.empty)
 
 
-def beside(alignment: Alignment, text: str, left: I64, right: I64) -> tuple[Layout, Layout]:
+def level_lines(alignment: Alignment, text: str, left: I64, right: I64) -> tuple[Layout, Layout]:
     """Lay two texts out so that what is the same is level.
 
     Where they are apart by one line, one is left empty; where it is more, what both have begins
@@ -227,7 +227,7 @@ def _nearest_line(starts: I64, places: I64) -> I64:
     return found
 
 
-_BESIDE: Final = 680  # pixels from which there is room for one beside the other
+_SIDE_BY_SIDE: Final = 680  # pixels from which there is room for one beside the other
 _WITH_FACTS: Final = 420  # pixels of a pane from which its numbers stand beside the name
 _QUOTED: Final = 40  # characters of a difference that are named
 
@@ -281,8 +281,8 @@ class TextChoice:
         else:
             assert self.saved is not None  # a choice is one or the other
             name, created = self.saved.input.name, self.saved.created
-        said = created[:16].replace("T", " ") or translate("SideBySide", "not audited")
-        return f"{name}, {said}"
+        audited = created[:16].replace("T", " ") or translate("SideBySide", "not audited")
+        return f"{name}, {audited}"
 
 
 def text_choices(items: Sequence[Item], audits: Sequence[Audit] = ()) -> list[TextChoice]:
@@ -335,7 +335,7 @@ class _Pane(TextCard):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the room to the name where there is little."""
         super().resizeEvent(event)
-        self.aside.setVisible(self.width() >= _WITH_FACTS)
+        self.side_note.setVisible(self.width() >= _WITH_FACTS)
 
 
 class SideBySideDialog(PlainDialog):
@@ -394,8 +394,8 @@ class SideBySideDialog(PlainDialog):
         self._marks = label(
             translate(
                 "SideBySide",
-                "Underlined: other words. Framed, or with a line beside it: only in this text. "
-                "Wedge and hatching: the other text has more here.",
+                "Underlined: other words. Framed, or with a line next to it: only in this text."
+                " Wedge and hatching: the other text has more here.",
             ),
             "small",
             wrap=True,
@@ -415,9 +415,9 @@ class SideBySideDialog(PlainDialog):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put one below the other where there is no room beside it."""
         super().resizeEvent(event)
-        beside = self.width() >= _BESIDE
+        wide = self.width() >= _SIDE_BY_SIDE
         self._splitter.setOrientation(
-            Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
+            Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
         )
 
     def done(self, result: int) -> None:
@@ -471,7 +471,7 @@ class SideBySideDialog(PlainDialog):
             lambda context: align(left, right, checkpoint=context.checkpoint),
             self._aligned,
             self,
-            aside=True,
+            urgent=True,
         )
 
     def _aligned(self, outcome: Outcome[Alignment]) -> None:
@@ -501,7 +501,7 @@ class SideBySideDialog(PlainDialog):
             parts.append(translate("SideBySide", "No word differs."))
         elif not alignment.shared:
             parts.append(
-                translate("SideBySide", "No passage of several words stands in both texts.")
+                translate("SideBySide", "The texts have no passage of several words in common.")
             )
         else:
             first, second = (
@@ -510,9 +510,9 @@ class SideBySideDialog(PlainDialog):
             )
             words = translate(
                 "SideBySide",
-                "{n:plural(One difference|{n:count} differences)}. Of the first text "
-                "{first:text} of the words stand in the second, of the second {second:text} in "
-                "the first, in the same order.",
+                "{n:plural(One difference|{n:count} differences)}. {first:text} of the first "
+                "text's words are in the second, and {second:text} of the second text's words "
+                "are in the first, in the same order.",
             )
             parts.append(filled(words, n=differ, first=first, second=second))
         if only := sum(marked for _, marked in self._stops):

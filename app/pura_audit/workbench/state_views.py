@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QPlainTextEdit
 
 from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.platform.i18n import duration, filled, translate
@@ -73,8 +73,8 @@ def left_words(seconds: float) -> str:
 class EmptyView(ScrollCard):
     """The invitation: open, paste, try the sample; and what is to be set up first."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         sign = label()
         sign.setPixmap(app_icon().pixmap(56, 56))
         sign.setAccessibleName("PURA Audit")
@@ -145,8 +145,8 @@ class ReadyView(ScrollCard):
     prompts_wanted = Signal(object)
     missing_wanted = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.heading = label("", "answer", wrap=True)
         self.offers = {
             name: plain_button(words, partial(self.missing_wanted.emit, name))
@@ -243,8 +243,8 @@ class ReadyView(ScrollCard):
 class BusyView(ScrollCard):
     """What is being done; it can be stopped, and wait."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.heading = label("", "answer")
         self.words = label("", "muted", wrap=True)
         self.bar = progress_bar(translate("Busy", "Progress of the audit"))
@@ -284,8 +284,8 @@ class BusyView(ScrollCard):
 class ErrorView(ScrollCard):
     """What happened, what it means, what to do; where the result would have stood."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.heading = label(state_words(ItemState.FAILED), "answer")
         self.what = label("", "attention", wrap=True)
         self.meaning = label(

@@ -107,7 +107,7 @@ class TextCanvas(QAbstractScrollArea):
         self._differences = Differences()
         self._shown: Span | None = None  # of the difference that is looked at
         self._shaped: dict[int, _Shaped] = {}  # lines of the last paint
-        self._room = 0.0
+        self._line_width = 0.0
         self._settled = QTimer(self, singleShot=True, interval=REST_MS)
         self._settled.timeout.connect(self._relayout)
         self._breaker: Breaker | None = None
@@ -214,18 +214,18 @@ class TextCanvas(QAbstractScrollArea):
 
     def _measure(self) -> None:
         self._breaker = None
-        self._room = 0.0
+        self._line_width = 0.0
         self._relayout()
 
     def _relayout(self) -> None:
         """Break the lines where they must be broken, a long text in turns with the window."""
         column = MAX_COLUMNS * self._size * 0.52
         room = max(80.0, min(column, self.viewport().width() - MARGIN - 8))
-        if room == self._room:
+        if room == self._line_width:
             if not self.laying:
                 self._laid()
             return
-        self._room = room
+        self._line_width = room
         self._breaking = self._break(room)
         if len(self._text) > LONG:
             self._turn.start()
@@ -265,7 +265,7 @@ class TextCanvas(QAbstractScrollArea):
         """Return :meth:`line_starts` as it is where the text stands alone."""
         return self._own.starts
 
-    def lay_beside(self, breaks: Sequence[int], empty: Sequence[int]) -> None:
+    def level(self, breaks: Sequence[int], empty: Sequence[int]) -> None:
         """Lay the lines out so that what stands in two texts stands at one height.
 
         Args:
@@ -434,7 +434,7 @@ class TextCanvas(QAbstractScrollArea):
         y = self._y(number)
         height = self.line_height
         if self._empty[number]:
-            left, right = MARGIN, min(self.viewport().width(), MARGIN + round(self._room))
+            left, right = MARGIN, min(self.viewport().width(), MARGIN + round(self._line_width))
             tokens = self._theme.tokens
             colour = QColor(mix(tokens.card, tokens.muted, 0.4))
             brush = QBrush(colour, Qt.BrushStyle.BDiagPattern)
@@ -462,7 +462,7 @@ class TextCanvas(QAbstractScrollArea):
         if self._shown is not None:
             start, end = self._shown
             if start < shaped.end and end > shaped.start:
-                self._paint_beside(painter, y, "accent")
+                self._paint_margin(painter, y, "accent")
 
     def _paint_differences(self, painter: QPainter, shaped: _Shaped, box: QRectF) -> None:
         """Underline other words, frame what only this text has, point at where it has less."""
@@ -487,7 +487,7 @@ class TextCanvas(QAbstractScrollArea):
             piece = QRectF(MARGIN + left, box.top(), right - left, box.height())
             long = end - start > FRAMED
             if long:
-                self._paint_beside(painter, round(box.center().y()) - self.line_height // 2, "text")
+                self._paint_margin(painter, round(box.center().y()) - self.line_height // 2, "text")
             if alone[number] and not long:
                 painter.drawRect(piece.adjusted(0, 0, -1, 0))
             elif not long:
@@ -495,7 +495,7 @@ class TextCanvas(QAbstractScrollArea):
                 painter.fillRect(under, painter.pen().color())
             self.drawn += 1
 
-    def _paint_beside(self, painter: QPainter, y: int, colour: str) -> None:
+    def _paint_margin(self, painter: QPainter, y: int, colour: str) -> None:
         painter.fillRect(MARGIN - 5, y, 3, self.line_height, self._theme.colour(colour))
 
     def _paint_wedge(self, painter: QPainter, x: float, foot: float) -> None:

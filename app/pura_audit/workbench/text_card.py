@@ -64,22 +64,22 @@ class Legend(QWidget):
         self._fit()
         self.update()
 
-    def _places(self, room: int) -> list[QPoint]:
+    def _places(self, available: int) -> list[QPoint]:
         """Return where each part begins."""
         metrics = QFontMetrics(fonts.face(fonts.LABEL))
         x = y = 0
         found = []
         for levels, words in self._parts:
             width = 12 * len(levels) + 8 + metrics.horizontalAdvance(words) + 4
-            if x and x + width > room:
+            if x and x + width > available:
                 x, y = 0, y + self.ROW
             found.append(QPoint(x, y))
             x += width + 16
         return found
 
-    def rows(self, room: int) -> int:
+    def rows(self, width: int) -> int:
         """Return how many rows it needs in a width."""
-        return self._places(room)[-1].y() // self.ROW + 1
+        return self._places(width)[-1].y() // self.ROW + 1
 
     def _fit(self) -> None:
         self.setFixedHeight(self.rows(self.width()) * self.ROW)
@@ -106,8 +106,8 @@ class Legend(QWidget):
                     painter.drawLine(x + 1, y + 14, x + 11, y + 14)
                 x += 12
             painter.setPen(self._theme.colour("muted"))
-            room = QRectF(x + 8, y, self.width(), self.ROW)
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, words)
+            line = QRectF(x + 8, y, self.width(), self.ROW)
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, words)
 
 
 class FindBar(QWidget):
@@ -179,8 +179,8 @@ class FindBar(QWidget):
 class TextCard(Card):
     """Where it shows."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(translate("Text", "Text"), parent)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__(translate("Text", "Text"))
         self._shaded = False
         self.view = TextView(selection, theme)
         self.view.setMinimumHeight(LINES)
@@ -208,7 +208,7 @@ class TextCard(Card):
         """
         self.view.show_text(text, audit)
         self._legend.show_for(audit)
-        self.aside.setText(_facts(text, audit))
+        self.side_note.setText(_facts(text, audit))
         words = _unusual(text)
         self.unusual.setText(words)
         self.unusual.setVisible(bool(words))

@@ -37,8 +37,8 @@ from pura_audit.workbench.text_canvas import MARGIN, STEPS, TextCanvas
 class TextView(TextCanvas):
     """Shows a text; its tokens can be selected, searched and walked along."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(selection, theme, parent)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__(selection, theme)
         self._fresh = False
         self._anchor = 0
         self._awaited: int | None = None  # a token that is wanted on screen once there are lines

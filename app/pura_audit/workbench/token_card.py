@@ -45,8 +45,8 @@ class Ring(QWidget):
 
     moved = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._facts: TokenFacts | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -289,10 +289,10 @@ def explain(facts: TokenFacts, threshold: float, *, found: bool) -> str:
         return _explain_foreign(facts.gate)
     match facts.gate:
         case Gate.NO_CONTEXT:
-            return translate("Ring", "Carries no bits: it stands at the very start of the text.")
+            return translate("Ring", "Carries no bits: it is at the very start of the text.")
         case Gate.REPEATED_CONTEXT:
             return translate(
-                "Ring", "Carries no bits: the words before it stood earlier in the text already."
+                "Ring", "Carries no bits: the words before it occurred earlier in the text already."
             )
         case Gate.LOW_ENTROPY:
             return filled(
@@ -311,11 +311,11 @@ def _explain_foreign(gate: Gate) -> str:
     """Say whether a token counts for a mark by others."""
     match gate:
         case Gate.CARRIES:
-            return translate("Ring", "Counts: the tokens before it stand here for the first time.")
+            return translate("Ring", "Counts: the tokens before it occur here for the first time.")
         case Gate.NO_CONTEXT:
-            return translate("Ring", "Does not count: it stands at the very start of the text.")
+            return translate("Ring", "Does not count: it is at the very start of the text.")
     return translate(
-        "Ring", "Does not count: the tokens before it stood earlier in the text already."
+        "Ring", "Does not count: the tokens before it occurred earlier in the text already."
     )
 
 
@@ -358,8 +358,8 @@ def _positions(facts: TokenFacts) -> str:
 class TokenCard(PlotCard):
     """Why: what one token says."""
 
-    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(translate("Ring", "Token"), theme, parent)
+    def __init__(self, selection: Selection, theme: Theme) -> None:
+        super().__init__(translate("Ring", "Token"), theme)
         self._selection = selection
         self._facts: TokenFacts | None = None
         self.ring = Ring(theme)
@@ -442,7 +442,7 @@ class TokenCard(PlotCard):
         if audit is None or token is None:
             self._facts = None
             self.title.setText(translate("Ring", "Token"))
-            self.aside.setText("")
+            self.side_note.setText("")
             waiting = audit is not None and audit.tokens.ids.size > 0
             self._words.setText(
                 translate("Ring", "Appears here for the token that is selected.")
@@ -459,15 +459,15 @@ class TokenCard(PlotCard):
             part.setVisible(not foreign)
         self.set_exportable(not foreign)
         self.ring.show_facts(None if foreign else self._facts)
-        self._keep_room()
+        self._keep_height()
         self.redescribe()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the room of its sentence, however many lines that takes."""
         super().resizeEvent(event)
-        self._keep_room()
+        self._keep_height()
 
-    def _keep_room(self) -> None:
+    def _keep_height(self) -> None:
         self.setMinimumHeight(self.frame_layout.totalMinimumHeightForWidth(self.width()))
 
     def _show(self, facts: TokenFacts, audit: Audit) -> None:
@@ -476,7 +476,7 @@ class TokenCard(PlotCard):
             words = f"{words[:13]}…"
         title = translate("Ring", "Token {n:text}  “{words:text}”")
         self.title.setText(filled(title, n=facts.index + 1, words=words))
-        self.aside.setText(_positions(facts))
+        self.side_note.setText(_positions(facts))
         threshold = audit.profile.entropy_thresholds_bits[0]
         self._words.setText(explain(facts, threshold, found=audit.verdict == "mark"))
         carries = bool(facts.arity)
@@ -527,7 +527,7 @@ class TokenCard(PlotCard):
         """Say what the ring shows."""
         if self._facts is None:
             return self._words.text()
-        parts = [self.title.text(), self.aside.text(), self._words.text()]
+        parts = [self.title.text(), self.side_note.text(), self._words.text()]
         return ". ".join(p.rstrip(".") for p in parts if p) + "."
 
     def file_stem(self) -> str:

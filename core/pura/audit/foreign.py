@@ -111,7 +111,7 @@ def try_mark(
     return ForeignTrial(
         mark=mark,
         variant=variant,
-        token=draws.token,
+        token=draws[0],
         log10_increments=log_increments(settings, draws, probability) / _LN10,
     )
 

@@ -87,7 +87,6 @@ BESIDE_SIGNS, BESIDE_STOPS, BESIDE_LETTERS = 0.08, 0.25, 0.4
 sign, those that end sentences and parts of them or hold them together, letters.
 
 Every sixth English word begins with the same letter, every fifth ends with one."""
-_STOPS: Final = frozenset(",.\"'()")
 JOINED_ENGLISH, JOINED = 6.5, 7.5
 """Characters that stand between two blanks, on average, from which words count as joined: blanks
 were left out, or other signs put there. English prose has 5, German up to 6.2."""

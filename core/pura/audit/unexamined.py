@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from pura.audit import options as record_facts
-from pura.base.errors import InternalError, ModelError, PuraError
+from pura.base.errors import ModelError, PuraError
 from pura.base.files import make_private
 from pura.record.audit import Audit
 from pura.record.evidence import PayloadFacts, StepEvidence, TokenEvidence
@@ -133,7 +133,7 @@ def _noted(fault: Exception, texts: int, folder: Path) -> PuraError:
             file.write(f"{dt.datetime.now(dt.UTC).isoformat(timespec='seconds')} {words}\n")
     if isinstance(fault, MemoryError):
         return ModelError("model.memory", code="model-memory")
-    return InternalError("audit.internal", reference=reference, kind=kind, file=FAULTS)
+    return PuraError("audit.internal", code="internal", reference=reference, kind=kind, file=FAULTS)
 
 
 REASONS: Final = {  # of an error's code
@@ -192,7 +192,6 @@ def unexamined(
     means: Means,
     log: Sequence[StepReport],
     *,
-    steps: Sequence[str],
     text: str | None = None,
     prompt: PromptFacts | None = None,
 ) -> Audit:
@@ -203,7 +202,6 @@ def unexamined(
         error: Why it cannot be.
         means: With what.
         log: The steps that were done; the last may be the one that failed.
-        steps: Names of all steps.
         text: The text, if it could be read.
         prompt: Whether the prompt was known.
 
@@ -213,7 +211,7 @@ def unexamined(
     outcome = not_examinable(reason_of(error) or "", means.policy)
     left = [
         StepReport(number=number, name=name, done=False, note=(sentence("log.unexamined"),))
-        for number, name in enumerate(steps, start=1)
+        for number, name in enumerate(record_facts.STEPS, start=1)
         if number > len(log)
     ]
     floats, integers = np.zeros(0), np.zeros(0, dtype=np.int64)

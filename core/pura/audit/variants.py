@@ -172,7 +172,7 @@ def windows_of(trials: Sequence[KeyReading], weights: Weights, threshold: float)
         return None
     best = max(looked, key=_look)
     assert best.exact.look is not None  # for the type checker
-    token = int(best.seen.schedule.token[best.exact.look.step])
+    token = int(best.seen.schedule.token[best.exact.look[0]])
     begins = windows_near(token, best.ids.size, most_read(weights.forms[0]))
     return Windows(trial=_first(best, trials), begins=begins)
 
@@ -186,7 +186,7 @@ def _first(trial: KeyReading, trials: Sequence[KeyReading]) -> KeyReading:
 
 
 def _look(trial: KeyReading) -> float:
-    return -math.inf if trial.exact.look is None else trial.exact.look.log_e
+    return -math.inf if trial.exact.look is None else trial.exact.look[1]
 
 
 def decisive(trials: Sequence[KeyReading], threshold: float) -> KeyReading | None:

@@ -43,11 +43,12 @@ JSON_NAME: Final = "json"
 _LATER: Final = "later"
 _OMITTED: Final = "omitted"
 _NEEDED: Final = {str: "what.not-text", int: "what.not-whole", bool: "what.not-bool"}
-_NAMES: Final = {
+_NAMES: Final[dict[Any, str]] = {
     str: "string",
     int: "integer",
     float: "number",
     bool: "boolean",
+    None: "null",
     types.NoneType: "null",
 }
 _LENGTHS: Final = ("minItems", "maxItems")
@@ -249,50 +250,66 @@ def check(made: Any) -> None:
         object.__setattr__(made, name, _inside(f".{name}", read, getattr(made, name)))
 
 
-def schema_of(kind: Any, *, sparse: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of a type, made from the declaration that it is decoded by.
+def hold(shape: Any, data: object) -> Any:
+    """Hold plain JSON to a shape, and return it with tuples for lists.
 
-    Typed dictionaries, in which rows are written, have one too; a text in ``Annotated`` is what is
-    said of the value.
+    Args:
+        shape: A type that :func:`decode` reads, or one made of them: a dictionary of shapes by name
+            (a name with ``?`` may be absent), a list of one shape, or a shape and what it means.
+        data: Parsed JSON.
+
+    Raises:
+        DecodeError: The first thing that is not as declared.
+    """
+    return _reader(shape, False)(data)
+
+
+def schema_of(kind: Any, *, sparse: bool = False) -> dict[str, Any]:
+    """Return the JSON Schema of a type or a shape, made from what it is decoded by.
+
+    A text beside a shape, or in ``Annotated``, is what is said of the value; another shape beside
+    it is what it may be instead.
     """
     if (form := _form(kind)) is not None:
         return dict(form.schema)
-    origin, kinds = typing.get_origin(kind), typing.get_args(kind)
+    if isinstance(kind, dict):
+        parts = {n.removesuffix("?"): (one, not n.endswith("?")) for n, one in kind.items()}
+        return _schema_of_object(parts, sparse)
+    beside = isinstance(kind, tuple)
+    origin, kinds = typing.get_origin(kind), kind if beside else typing.get_args(kind)
     inner = [schema_of(one, sparse=sparse) for one in kinds if not isinstance(one, str)]
-    if origin is Annotated:
+    if origin is Annotated or (beside and len(inner) == 1):
         return {**inner[0], "description": kinds[1]}
-    if origin is typing.NotRequired:
-        return inner[0]
     if origin is typing.Literal:
         return {"enum": [*kinds]} if len(kinds) > 1 else {"const": kinds[0]}
-    if _is_union(kind):
+    if _is_union(kind) or beside:
         plain = [one["type"] for one in inner if one.keys() == {"type"}]
         return {"type": plain} if len(plain) == len(inner) else {"anyOf": inner}
+    if isinstance(kind, list):
+        return {"type": "array", "items": schema_of(kind[0], sparse=sparse)}
     if origin in (tuple, list):
         several = {"type": "array", "items": inner[0]}
         fixed = origin is tuple and kinds[-1] is not ...
         return several | (dict.fromkeys(_LENGTHS, len(kinds)) if fixed else {})
     if _is_mapping(kind):
         return {"type": "object"} | ({"additionalProperties": inner[1]} if inner[1] else {})
-    if dataclasses.is_dataclass(kind) or typing.is_typeddict(kind):
-        return _schema_of_object(kind, sparse)
+    if dataclasses.is_dataclass(kind):
+        hints, own = _hints(kind), dataclasses.fields(kind)
+        named = {json_name(f): (hints[f.name], _needed(f, sparse)) for f in own}
+        about = {"description": (kind.__doc__ or "").split("\n", 1)[0]}
+        return _schema_of_object(named, sparse, about)
     if _is_enum(kind):
         return {"enum": [*kind]}
     return {"type": _NAMES[kind]} if kind in _NAMES else {}
 
 
-def _schema_of_object(kind: Any, sparse: bool) -> dict[str, Any]:
-    hints = _hints(kind)
-    if dataclasses.is_dataclass(kind):
-        own = dataclasses.fields(kind)
-        named = {json_name(f): (hints[f.name], _needed(f, sparse)) for f in own}
-    else:  # the type itself does not know what it needs, where annotations are strings
-        lacking = typing.NotRequired
-        named = {n: (hint, typing.get_origin(hint) is not lacking) for n, hint in hints.items()}
+def _schema_of_object(
+    named: Mapping[str, tuple[Any, bool]], sparse: bool, about: Mapping[str, str] = {}
+) -> dict[str, Any]:
     return {
         "type": "object",
-        "description": (kind.__doc__ or "").split("\n", 1)[0],
-        "properties": {name: schema_of(hint, sparse=sparse) for name, (hint, _) in named.items()},
+        **about,
+        "properties": {name: schema_of(kind, sparse=sparse) for name, (kind, _) in named.items()},
         "required": sorted(name for name, (_, needed) in named.items() if needed),
         "additionalProperties": False,
     }
@@ -336,17 +353,31 @@ def _needed(field: dataclasses.Field[Any], sparse: bool) -> bool:
 
 
 def _form(kind: Any) -> Form | None:
-    said = kind.__metadata__[0] if typing.get_origin(kind) is Annotated else None
+    said = kind.__metadata__[0] if typing.get_origin(kind) is Annotated else kind
     return said if isinstance(said, Form) else None
 
 
-@cache
 def _reader(kind: Any, sparse: bool) -> Read:
-    """Return what reads a type."""
+    """Return what reads a type or a shape."""
+    if isinstance(kind, tuple):
+        return _reader(kind[0], sparse)
+    if isinstance(kind, list):
+        return _list(_reader(kind[0], sparse), 0)
+    if isinstance(kind, dict):
+        names = {name: name.removesuffix("?") for name in kind}
+        named = {names[n]: (names[n], _reader(one, sparse)) for n, one in kind.items()}
+        return _object(named, named.keys() & kind.keys(), dict)
+    return _reader_of_type(kind, sparse)
+
+
+@cache
+def _reader_of_type(kind: Any, sparse: bool) -> Read:
     if (form := _form(kind)) is not None:
         return form.read
     if dataclasses.is_dataclass(kind):
-        return _object(kind, sparse)
+        hints, own = _hints(kind), dataclasses.fields(kind)
+        named = {json_name(f): (f.name, _reader(hints[f.name], sparse)) for f in own}
+        return _object(named, {json_name(f) for f in own if _needed(f, sparse)}, kind)
     kinds = typing.get_args(kind)
     if _is_tuple(kind):
         return _list(_reader(kinds[0], sparse), 0 if kinds[-1] is ... else len(kinds))
@@ -371,11 +402,7 @@ def _inside(place: str, read: Read, value: Any) -> Any:
         raise DecodeError(error.what, error.below(place).removeprefix(".")) from None
 
 
-def _object(cls: Any, sparse: bool) -> Read:
-    hints, own = _hints(cls), dataclasses.fields(cls)
-    named = {json_name(f): (f.name, _reader(hints[f.name], sparse)) for f in own}
-    needed = {json_name(f) for f in own if _needed(f, sparse)}
-
+def _object(named: Mapping[str, tuple[str, Read]], needed: set[str], make: Any) -> Read:
     def read(value: Any) -> Any:
         if not isinstance(value, dict):
             raise DecodeError(phrase("what.not-object"))
@@ -387,7 +414,7 @@ def _object(cls: Any, sparse: bool) -> Read:
         for name, part in value.items():
             attribute, read_part = named[name]
             parts[attribute] = _inside(f".{name}", read_part, part)
-        return cls(**parts)
+        return make(**parts)
 
     return read
 

@@ -227,12 +227,6 @@ class ServeError(PuraError):
     code = "serve"
 
 
-class InternalError(PuraError):
-    """The program met a fault of its own in one text; the log holds the place."""
-
-    code = "internal"
-
-
 class Cancelled(BaseException):
     """The user asked to stop.
 

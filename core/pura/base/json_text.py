@@ -100,11 +100,7 @@ MAX_DEPTH: Final = 100
 """Levels of nesting; records of ours have fewer than ten."""
 
 
-class AmbiguousError(ValueError):
-    """JSON that two readers could understand differently, or not at all."""
-
-
-class TwiceError(AmbiguousError):
+class TwiceError(ValueError):
     """A name stands twice in one object; the error's text is that name."""
 
 
@@ -121,7 +117,7 @@ def read_json(data: bytes | str) -> Any:
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
         )
     except RecursionError:
-        raise AmbiguousError("depth") from None
+        raise ValueError("depth") from None
     _check_depth(found)
     return found
 
@@ -135,13 +131,13 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(name: str) -> Any:
-    raise AmbiguousError(name)
+    raise ValueError(name)
 
 
 def _float(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
-        raise AmbiguousError("a number too large")
+        raise ValueError("a number too large")
     return value
 
 
@@ -157,4 +153,4 @@ def _check_depth(found: Any) -> None:
         ]
         if not level:
             return
-    raise AmbiguousError("depth")
+    raise ValueError("depth")

@@ -38,10 +38,6 @@ NOBODY: Final = 65534
 """The user and group that own nothing, by the kernel's own convention (``overflowuid``)."""
 
 
-class NotConfinedError(OSError):
-    """The kernel did not take a power that had to go."""
-
-
 @functools.cache
 def libc() -> ctypes.CDLL:
     """Return the C library that this program is linked with."""
@@ -52,7 +48,7 @@ def prctl(option: int, *arguments: int) -> int:
     """Call ``prctl``.
 
     Raises:
-        NotConfinedError: It failed.
+        OSError: It failed.
     """
     padded = (*arguments, 0, 0, 0, 0)[:4]
     return checked(libc().prctl(option, *(ctypes.c_ulong(a) for a in padded)), f"prctl {option}")
@@ -62,10 +58,10 @@ def checked(result: int, what: str) -> int:
     """Return the result of a call of the C library.
 
     Raises:
-        NotConfinedError: It is -1; the error says which call failed, and how.
+        OSError: It is -1; the error says which call failed, and how.
     """
     if result == -1:
-        raise NotConfinedError(ctypes.get_errno(), what)
+        raise OSError(ctypes.get_errno(), what)
     return result
 
 
@@ -73,7 +69,7 @@ def keep_no_new_privileges() -> None:
     """See to it that no program started from here on gains rights by its file.
 
     Raises:
-        NotConfinedError: The kernel does not know this.
+        OSError: The kernel does not know this.
     """
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
@@ -84,7 +80,7 @@ def hide() -> None:
     Whoever has the powers of an administrator still gets in.
 
     Raises:
-        NotConfinedError: The kernel refused.
+        OSError: The kernel refused.
     """
     prctl(_PR_SET_DUMPABLE, 0)
 
@@ -97,7 +93,7 @@ def die_with_parent() -> None:
     When it has already ended, this process leaves at once.
 
     Raises:
-        NotConfinedError: The kernel refused.
+        OSError: The kernel refused.
     """
     parent = os.environ.get(PARENT)
     if parent and sys.platform == "linux":
@@ -122,7 +118,7 @@ def other_user() -> None:
     """Become nobody where this process is an administrator's, and give all capabilities back.
 
     Raises:
-        NotConfinedError: The kernel refused, and not because it knows no other user here.
+        OSError: The kernel refused, and not because it knows no other user here.
     """
     if os.geteuid() == 0:
         try:
@@ -132,7 +128,7 @@ def other_user() -> None:
         except OSError as error:
             # A container for one user has no other; that "administrator" is none outside.
             if error.errno not in (errno.EINVAL, errno.EPERM):
-                raise NotConfinedError(error.errno, "setresuid") from None
+                raise OSError(error.errno, "setresuid") from None
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     nothing = (ctypes.c_uint32 * 6)()
     checked(libc().capset(header, nothing), "capset")
@@ -179,7 +175,7 @@ def restrict(*, readable: Sequence[Path] = (), writable: Sequence[Path] = ()) ->
         The version of Landlock that holds now; 0 where the kernel has none and nothing was done.
 
     Raises:
-        NotConfinedError: The kernel has Landlock and refused.
+        OSError: The kernel has Landlock and refused.
     """
     known = version()
     if not known:
@@ -401,7 +397,7 @@ def allow_only(calls: Sequence[str], conditions: Mapping[str, Unless]) -> None:
         conditions: Allowed unless their condition speaks against it.
 
     Raises:
-        NotConfinedError: The kernel has no seccomp, or this machine is not known here.
+        OSError: The kernel has no seccomp, or this machine is not known here.
     """
     machine = _machine()
     steps = [*_head(machine), *_table(machine, calls, conditions, _ALLOW)]
@@ -416,7 +412,7 @@ def refuse(calls: Sequence[str], conditions: Mapping[str, Unless]) -> None:
         conditions: Refused where their condition speaks against it.
 
     Raises:
-        NotConfinedError: As in :func:`allow_only`.
+        OSError: As in :func:`allow_only`.
     """
     machine = _machine()
     steps = [*_head(machine), *_table(machine, calls, conditions, _REFUSE)]
@@ -430,7 +426,7 @@ def _machine() -> _Machine:
     try:
         return _MACHINES[os.uname().machine]
     except KeyError:
-        raise NotConfinedError(errno.ENOSYS, "seccomp") from None
+        raise OSError(errno.ENOSYS, "seccomp") from None
 
 
 def _head(machine: _Machine) -> Iterator[_Step]:
@@ -473,7 +469,7 @@ def _enter(machine: _Machine, steps: Sequence[_Step]) -> None:
     result = libc().syscall(machine.seccomp, _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(program))
     # With several threads a positive answer names the one that could not follow.
     if checked(result, "seccomp") > 0:
-        raise NotConfinedError(errno.EBUSY, "seccomp")
+        raise OSError(errno.EBUSY, "seccomp")
 
 
 # Whatever reaches another process, the network, more rights, or what a file is beside its content.

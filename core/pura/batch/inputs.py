@@ -39,7 +39,7 @@ from pura.documents import (
 )
 from pura.documents.folders import Skipped, WalkOptions, walk
 from pura.documents.formats import MAX_CHARACTERS, MAX_FILE_BYTES, over
-from pura.documents.readers.rows import FIELDS, dialect_of
+from pura.documents.readers.rows import FIELDS, delimiter_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,10 +231,10 @@ def csv_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntr
     csv.field_size_limit(4 * MAX_CHARACTERS)
     buffered = io.BufferedReader(file, _SNIFFED)  # type: ignore[type-var]  # it is read only
     encoding = columns.options.encoding or "utf-8-sig"
-    dialect = dialect_of(buffered.peek(_SNIFFED).decode(encoding, errors="replace"))
+    delimiter = delimiter_of(buffered.peek(_SNIFFED).decode(encoding, errors="replace"))
     # Bytes that are no text become surrogates, which a text is refused for; the rest is read.
     with io.TextIOWrapper(buffered, encoding, errors="surrogateescape", newline="") as text:
-        rows = csv.reader(text, dialect=dialect)
+        rows = csv.reader(text, delimiter=delimiter)
         try:
             names = next(rows, None)
             if names is None:

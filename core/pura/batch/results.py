@@ -65,17 +65,13 @@ def columns() -> dict[str, Any]:
     """Return the columns of a row with their types, in their order."""
     named = {name: one.kind for name, one in COLUMNS.items() if one.batch}
     found = {name: named[name] for name in (*_ORDER, *named) if name not in _PLACE}
-    held = {name: _holding(kind) for name, kind in found.items()}
+    # A list is empty where there is no finding, everything else is nothing.
+    held = {name: kind if _many(kind) else kind | None for name, kind in found.items()}
     return {**_kinds(_PLACE), **held, **_kinds(_STATE)}
 
 
 def _kinds(own: Mapping[str, tuple[Any, str]]) -> dict[str, Any]:
     return {name: kind for name, (kind, _) in own.items()}
-
-
-def _holding(kind: Any) -> Any:
-    """Return the type of a column of a finding where there may be none."""
-    return kind if _many(kind) else kind | None
 
 
 def _many(kind: Any) -> bool:

@@ -51,11 +51,6 @@ def commitment(salt: bytes, value: bytes) -> str:
     return hashlib.sha256(salt + value).hexdigest()
 
 
-def new_salt() -> bytes:
-    """Return a fresh salt."""
-    return os.urandom(SALT_BYTES)
-
-
 def pack(value: object) -> bytes:
     """Return a kept value as bytes: canonical JSON."""
     return canonical(value)
@@ -515,7 +510,7 @@ class CaseLog(Handle):
                 code, e.g. an outcome; ``policy``, its version; ``signature``, SHA-256 of one.
         """
         packed = {name: v if isinstance(v, bytes) else pack(v) for name, v in kept.items()}
-        salts = {name: new_salt() for name in packed}
+        salts = {name: os.urandom(SALT_BYTES) for name in packed}
         with self.writing():
             commitments = {name: commitment(salts[name], value) for name, value in packed.items()}
             said = {"action": action, "actor": actor, "facts": dict(facts), "kept": commitments}

@@ -42,7 +42,7 @@ from pura.cli.tree import App
 if TYPE_CHECKING:
     from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
-    from pura.report import ReportRequest
+    from pura.report.request import ReportRequest
     from pura.usecases.reports import Built, WrittenReport
 
 
@@ -138,8 +138,8 @@ def build(
 
 def show_files(built: Built, written: WrittenReport) -> None:
     """Say which files of a report were written."""
-    for file in written.files:
-        out.print(say("file.written", path=str(file.path), count=file.size))
+    for path, size in written.files.items():
+        out.print(say("file.written", path=str(path), count=size))
     if built.report.annex is not None and written.annex is None:
         out.print(say("report.names"))
 
@@ -182,7 +182,7 @@ def read_request(path: Path | None) -> ReportRequest:
         InputError: Not such JSON, or with a field that does not exist.
     """
     from pura.base.decoder import DecodeError, decode
-    from pura.report import ReportRequest
+    from pura.report.request import ReportRequest
 
     if path is None:
         return ReportRequest()
@@ -306,7 +306,7 @@ def annex(
     from pura.usecases.reports import write_annex
 
     at = environment()
-    written = write_annex(
+    size = write_annex(
         at,
         profile=load_profile(at, profile),
         pdf=pdf,
@@ -316,4 +316,4 @@ def annex(
         replace=force,
         detector=detector,
     )
-    out.print(say("file.written", path=str(written.path), count=written.size))
+    out.print(say("file.written", path=str(pdf), count=size))

@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import types
-import typing
 from typing import Any, Final, Literal
 
-Fields = dict[str, Any]
-"""The type of each field; one whose name ends in ``?`` may be left out.
+from pura.base.decoder import schema_of
 
-A dictionary is an object, ``[x]`` a list, ``(x, y)`` one of both.
-"""
+Fields = dict[str, Any]
+"""The type of each field, as :func:`~pura.base.decoder.schema_of` takes it."""
 
 
 def _texts(names: str) -> Fields:
@@ -255,15 +252,6 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
 OPEN: Final = ("power", "log-check")
 """Kinds that hold further fields: those of a table, the values of a text."""
 
-_JSON: Final[dict[Any, str]] = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    None: "null",
-    types.NoneType: "null",
-}
-
 
 def row_of(value: object, fields: Fields, **own: Any) -> dict[str, Any]:
     """Return an object with these fields: attributes of a value, unless they are given."""
@@ -285,41 +273,8 @@ def json_schema() -> dict[str, Any]:
 
 
 def _row(kind: str, about: str, fields: Fields) -> dict[str, Any]:
-    found = _object(fields)
-    found["description"] = about
+    found = schema_of(fields) | {"description": about}
     found["properties"] = {"schema": {"const": f"pura-{kind}/1"}, **found["properties"]}
     found["required"] = sorted({"schema", *found["required"]})
     found["additionalProperties"] = kind in OPEN
     return found
-
-
-def _object(fields: Fields) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {name.rstrip("?"): _schema(kind) for name, kind in fields.items()},
-        "required": sorted(name for name in fields if not name.endswith("?")),
-        "additionalProperties": False,
-    }
-
-
-def _schema(kind: Any) -> dict[str, Any]:
-    """Return the schema of a field's type."""
-    if isinstance(kind, dict):
-        return _object(kind)
-    if isinstance(kind, list):
-        return {"type": "array", "items": _schema(kind[0])}
-    if isinstance(kind, tuple):
-        return {"anyOf": [_schema(one) for one in kind]}
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if origin is Literal:
-        return {"enum": [*inner]} if len(inner) > 1 else {"const": inner[0]}
-    if origin is types.UnionType:
-        return _schema(inner)
-    if origin is list:
-        return _schema([*inner])
-    if origin is tuple:
-        size = {"minItems": len(inner), "maxItems": len(inner)}
-        return {**_schema([inner[0]]), **size}
-    if origin is dict:
-        return {"type": "object", "additionalProperties": _schema(inner[1])}
-    return {"type": _JSON[kind]} if kind in _JSON else {}

@@ -74,7 +74,7 @@ class Terminal:
             end: What comes after them.
 
         Raises:
-            OutputError: The output takes no more.
+            PuraError: The output takes no more.
         """
         if self.quiet:
             return
@@ -96,12 +96,6 @@ class Terminal:
         stream.flush()
 
 
-class OutputError(PuraError):
-    """Standard output takes no more."""
-
-    code = "output"
-
-
 @contextmanager
 def _written() -> Iterator[None]:
     """Turn what the system says of an output that is full into an error of ours."""
@@ -113,7 +107,7 @@ def _written() -> Iterator[None]:
         # What is still in the buffer would fail again when the program ends.
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise OutputError("command.output", why=error.errno or 0) from None
+        raise PuraError("command.output", code="output", why=error.errno or 0) from None
 
 
 out = Terminal()
@@ -171,7 +165,7 @@ class _Rows:
         """Write a row; one that the disk does not take goes to standard output instead.
 
         Raises:
-            OutputError: The disk takes no more; nothing of the row is in the file.
+            PuraError: The disk takes no more; nothing of the row is in the file.
         """
         begun, rest = self._file.tell(), memoryview(line.encode())
         try:
@@ -183,8 +177,8 @@ class _Rows:
             with _written():
                 sys.stdout.write(line)
                 sys.stdout.flush()
-            raise OutputError(
-                "command.row-printed", name=self._path.name, why=error.errno or 0
+            raise PuraError(
+                "command.row-printed", code="output", name=self._path.name, why=error.errno or 0
             ) from None
 
 

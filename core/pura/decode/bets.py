@@ -41,13 +41,14 @@ def log_increments(mark: ForeignMark, draws: Draws, probability: F64 | None = No
         probability: float64 [L], of each token of the text under a model; only the bets on a
             Gumbel-max mark make use of it.
     """
+    token, values = draws
     if isinstance(mark, GumbelMark):
         weights = [1.0] if mark.alpha is None else [1 - mark.alpha, mark.alpha]
-        told = None if probability is None else probability[draws.token]
-        return high_uniforms(draws.values, np.array(weights), told)
+        told = None if probability is None else probability[token]
+        return high_uniforms(values, np.array(weights), told)
     if isinstance(mark, KgwMark):
-        return coins(draws.values[:, 0], kgw_list_size(mark) / mark.list_width)
-    return layered_coins(draws.values)
+        return coins(values[:, 0], kgw_list_size(mark) / mark.list_width)
+    return layered_coins(values)
 
 
 def coins(hits: npt.NDArray[np.bool_], chance: float) -> F64:

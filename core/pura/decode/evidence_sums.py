@@ -29,7 +29,6 @@ from pura.decode.passages import log_anywhere
 from pura.decode.prior import (
     KEPT,
     LISTED,
-    FirstLook,
     Issued,
     IssuedScores,
     PayloadPrior,
@@ -94,7 +93,7 @@ class EvidenceSums:
     listed: Bits
     log_listed: F64
     member: I64
-    look: FirstLook | None
+    look: tuple[int, float] | None
     issued: IssuedScores | None
 
     @property

@@ -34,7 +34,7 @@ from pura.decode.marks import (
     places_of,
 )
 from pura.decode.passages import SCALES, FoundPassage, find_passages
-from pura.decode.prior import FirstLook, Issued
+from pura.decode.prior import Issued
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile, encode
 
@@ -202,8 +202,6 @@ class ExactDecision:
         grid: The grid points.
         log_e_grid: float64 [G], natural log of the mean likelihood ratio at each of them, by what
             payloads weigh without a register.
-        grid_point: The one with the largest evidence.
-        log_sum_grid: float64 [G], log of the sum over payloads.
         potentials: ``φ``, float64 [G, n, 8].
         listed: uint8 [C, L_m], the payloads that were weighed one by one.
         log_listed: float64 [C], log likelihood ratio of each, mean over the chains.
@@ -229,15 +227,13 @@ class ExactDecision:
     log_e_issued: float | None
     grid: tuple[GridPoint, ...]
     log_e_grid: F64
-    grid_point: int
-    log_sum_grid: F64
     potentials: F64
     listed: Bits
     log_listed: F64
     marks: tuple[Mark, ...]
     headline: int
     at_least: bool
-    look: FirstLook | None
+    look: tuple[int, float] | None
     usable: int
     prompt_known: bool
     model_fingerprint: str
@@ -329,8 +325,6 @@ def decide(
         log_e_issued=None if weighed.of_issued is None else mean_of_halves(*weighed.of_issued),
         grid=seen.model.grids[seen.prompt_known],
         log_e_grid=weighed.log_e_grid,
-        grid_point=int(np.argmax(weighed.log_e_grid)),
-        log_sum_grid=weighed.log_sums,
         potentials=weighed.phi,
         listed=weighed.listed,
         log_listed=weighed.log_listed,

@@ -205,10 +205,6 @@ class LikelihoodModel:
         del data["provenance"]
         return sha256(former(data))[:16]
 
-    def table_number(self, name: str) -> int:
-        """Return the place of a table."""
-        return [t.name for t in self.tables].index(name)
-
     def bins(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the position bin of tokens; int64, the shape of ``positions``."""
         return np.searchsorted(self.position_edges, positions, side="right").astype(np.int64)
@@ -565,8 +561,9 @@ def step_likelihoods(
     bins = model.bins(token)
     anchor = (phase[:, None] + np.arange(resolution)[None, :] / resolution) % 1.0
     thresholds = profile.entropy_thresholds_bits
+    named = {table.name: table for table in model.tables}
     names = list(tables) or list(dict.fromkeys(p.table for p in grid))
-    chosen = [(model.tables[model.table_number(name)], bins) for name in names]
+    chosen = [(named[name], bins) for name in names]
     if passages:
         young = np.minimum(bins, model.bins(np.array(model.passages.young_position)))
         chosen += [(table, young) for table, _ in chosen]

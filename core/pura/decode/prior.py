@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -144,18 +144,6 @@ _DECODED_AT_MOST: Final = 48
 _CHUNK: Final = 256  # windows looked at together
 
 
-class FirstLook(NamedTuple):
-    """Which of the shortest windows the first look ranks highest.
-
-    Attributes:
-        step: Its first step.
-        log_e: Natural log of its evidence, the ring closed in the mean.
-    """
-
-    step: int
-    log_e: float
-
-
 def window_payloads(
     log_f: F64,
     index: npt.NDArray[np.int64],
@@ -163,7 +151,7 @@ def window_payloads(
     profile: Profile,
     known: Bits,
     checkpoint: Callable[[], None],
-) -> tuple[Bits, FirstLook | None]:
+) -> tuple[Bits, tuple[int, float] | None]:
     """Return the payloads that windows of a text name, and the most promising short window.
 
     Args:
@@ -175,7 +163,8 @@ def window_payloads(
         checkpoint: Called often; may raise.
 
     Returns:
-        uint8 [C', L_m], those that are not known yet; and the window, None in a text of one.
+        uint8 [C', L_m], those that are not known yet; and the first step of the
+        window with its evidence in nats, the ring closed in the mean, None in a text of one.
     """
     if index.size <= _LEAST_WINDOW:
         return np.zeros((0, prior.trellis.payload_bits), dtype=np.uint8), None
@@ -201,18 +190,18 @@ def window_payloads(
 def _worthwhile(
     log_f: F64, index: npt.NDArray[np.int64], prior: PayloadPrior,
     checkpoint: Callable[[], None],
-) -> tuple[npt.NDArray[np.float32], F64, FirstLook]:  # fmt: skip
+) -> tuple[npt.NDArray[np.float32], F64, tuple[int, float]]:  # fmt: skip
     """Return the windows that may hold a mark: potentials [N, n, 8], evidence in nats [N]."""
     potentials, evidence = [], []
-    look = FirstLook(0, -math.inf)
+    look = (0, -math.inf)
     for scale, windows in enumerate(scaled_windows(log_f, index, prior.trellis.codeword_length)):
         for first in range(0, len(windows), _CHUNK):
             checkpoint()
             some = windows[first : first + _CHUNK]
             values = prior.most(some.astype(np.float64))
             best = int(np.argmax(values))
-            if scale == 0 and values[best] > look.log_e:
-                look = FirstLook((first + best) * _LEAST_WINDOW // 2, float(values[best]))
+            if scale == 0 and values[best] > look[1]:
+                look = ((first + best) * _LEAST_WINDOW // 2, float(values[best]))
             worth = values >= _WORTH_NATS
             potentials.append(some[worth])
             evidence.append(values[worth])

@@ -76,14 +76,12 @@ class RedrawTest:
     Attributes:
         p: The p-value, at least ``1 / (draws + 1)``.
         draws: Redraws that were made.
-        exceeding: Redraws whose statistic reached the observed one.
         seed: Of the redraws.
         stopped: The redraws ended early, after ``stop_after`` had reached the observed statistic.
     """
 
     p: float
     draws: int
-    exceeding: int
     seed: int
     stopped: bool
 
@@ -180,7 +178,7 @@ def redraw_p(
     if draws < 1 or (stop_after is not None and stop_after < 1):
         raise ValueError("at least one draw")
     if not len(seen.schedule):
-        return RedrawTest(p=1.0, draws=0, exceeding=0, seed=seed, stopped=False)
+        return RedrawTest(p=1.0, draws=0, seed=seed, stopped=False)
     grid = walk_grid(seen.model.grids[seen.prompt_known])
     redraws = _Redraws(seen, grid, checkpoint or never_cancelled)
     made, exceeding = _count(redraws, seed, draws, stop_after)
@@ -188,7 +186,6 @@ def redraw_p(
     return RedrawTest(
         p=exceeding / made if stopped else (1 + exceeding) / (draws + 1),
         draws=made,
-        exceeding=exceeding,
         seed=seed,
         stopped=stopped,
     )

@@ -34,7 +34,6 @@ from pura.documents.reading import (
     read_document,
     read_file,
     read_input,
-    read_stdin,
 )
 
 __all__ = [
@@ -64,6 +63,5 @@ __all__ = [
     "read_document",
     "read_file",
     "read_input",
-    "read_stdin",
     "tell",
 ]

@@ -20,7 +20,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -96,43 +95,21 @@ class ForbiddenError(PermissionError):
     """A parser tried to reach outside."""
 
 
-class NotShutError(SystemExit):
-    """The cage could not be shut, so nothing may be read in it; left alone, it ends the child.
-
-    Args:
-        why: What the system said.
-    """
-
-    def __init__(self, why: str) -> None:
-        super().__init__(NOT_SHUT_STATUS)
-        self.why = why
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bars:
-    """What holds a child that shut its cage.
-
-    Attributes:
-        seccomp: The kernel refuses every call but a few.
-        landlock: The version of Landlock that holds; 0 is none.
-        namespaces: It stands in namespaces of its own.
-    """
-
-    seccomp: bool
-    landlock: int
-    namespaces: bool
-
-
-def close() -> Bars:
+def close() -> dict[str, Any]:
     """Shut the cage around this process, for good.
 
+    Returns:
+        What holds: ``seccomp``, whether the kernel refuses every call but a few; ``landlock``, its
+        version that holds, or 0; ``namespaces``, whether the process has its own.
+
     Raises:
-        NotShutError: The system refused something that it should be able to do.
+        SystemExit: The system refused something that it should be able to do: nothing may be read
+            in it. Left alone, it ends the child.
     """
     try:
         bars = _confine() if sys.platform == "linux" else _limit()
     except (OSError, ValueError) as error:
-        raise NotShutError(str(error)) from None
+        raise SystemExit(NOT_SHUT_STATUS) from error
     sys.addaudithook(_hook)
     return bars
 
@@ -147,7 +124,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         raise ForbiddenError(event)
 
 
-def _confine() -> Bars:
+def _confine() -> dict[str, Any]:
     namespaces = linux.own_namespaces()
     linux.keep_no_new_privileges()
     linux.other_user()
@@ -164,11 +141,11 @@ def _confine() -> Bars:
             "tgkill": linux.Unless(argument=0, other_than=os.getpid()),
         },
     )
-    return Bars(seccomp=True, landlock=known, namespaces=namespaces)
+    return {"seccomp": True, "landlock": known, "namespaces": namespaces}
 
 
-def _limit() -> Bars:
-    bars = Bars(seccomp=False, landlock=0, namespaces=False)
+def _limit() -> dict[str, Any]:
+    bars = {"seccomp": False, "landlock": 0, "namespaces": False}
     if sys.platform == "win32":
         return bars  # time and output are limited by the parent, memory is not
     cpu = formats.CHILD_CPU_SECONDS
@@ -195,7 +172,6 @@ def _limit() -> Bars:
 _REFUSED: Final = (errno.EPERM, errno.EACCES)
 _SIGNAL_0: Final = 0
 _ATTACH: Final = 16
-_WRITE: Final = os.O_WRONLY | os.O_CREAT
 _NEW_USER: Final = 0x1000_0000
 _HERE: Final = -100  # AT_FDCWD
 
@@ -212,7 +188,7 @@ def main() -> None:
     bars = close()
     found = {name: _refused(attempt) for name, attempt in attempts.items()}
     ways = [name for name, refused in found.items() if not refused]
-    answer = {"bars": asdict(bars), "tried": len(found), "open": ways}
+    answer = {"bars": bars, "tried": len(found), "open": ways}
     sys.stdout.buffer.write(json.dumps(answer).encode("ascii"))
     sys.stdout.buffer.flush()
     os._exit(0)

@@ -16,9 +16,6 @@ import numpy.typing as npt
 from pura.record.surroundings import Transform
 from pura.words.sentences import sentence
 
-UNICODE: Final = "18.0"
-"""The version that the ranges are of; unassigned ignorable code points are among them."""
-
 INVISIBLE: Final = "invisible-characters"
 DIRECTIONS: Final = "direction-marks"
 SELECTORS: Final = "variation-selectors"
@@ -28,6 +25,7 @@ BLANK_LETTERS: Final = "blank-letters"
 SOFT_HYPHENS: Final = "soft-hyphens"
 KINDS: Final = (INVISIBLE, DIRECTIONS, SELECTORS, TAGS, CONTROLS, BLANK_LETTERS, SOFT_HYPHENS)
 
+# Of Unicode 18.0; unassigned ignorable code points are among them.
 _RANGES: Final[dict[str, str]] = {
     CONTROLS: r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f",
     SOFT_HYPHENS: "\u00ad",
@@ -313,30 +311,20 @@ _WRAPPER: Final = re.compile("\ufeff?[\ufe00-\ufe0f\U000e0100-\U000e01ef]{8,}")
 """Also one that is damaged: no script and no emoji has so many selectors in a row."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class HiddenManifest:
-    """A hidden manifest.
-
-    Attributes:
-        start: Its first selector, a character of the text. What stands before it is not asked
-            for: a U+FEFF at the beginning of a file is lost as its byte order mark.
-        size: Bytes of the manifest, as its header says; 0 when the header is cut.
-        whole: Whether it has the known form and all its bytes are there.
-    """
-
-    start: int
-    size: int
-    whole: bool
-
-
 def encode(data: bytes) -> str:
     """Return bytes as variation selectors."""
     return "".join(chr(0xFE00 + b if b < 16 else 0xE0100 + b - 16) for b in data)
 
 
-def find(text: str) -> tuple[HiddenManifest, ...]:
-    """Return the manifests that are hidden in a text, in the order in which they stand."""
-    found: list[HiddenManifest] = []
+def find(text: str) -> list[tuple[int, int, bool]]:
+    """Return the manifests that are hidden in a text, in the order in which they stand.
+
+    Returns:
+        Of each its first selector, a character of the text: what stands before it is not asked for,
+        as a U+FEFF at the beginning of a file is lost as its byte order mark; its bytes, as its
+        header says, 0 when that is cut; and whether it has the known form and all bytes are there.
+    """
+    found: list[tuple[int, int, bool]] = []
     magic = encode(_MAGIC)
     start = text.find(magic)
     while start >= 0:
@@ -345,9 +333,9 @@ def find(text: str) -> tuple[HiddenManifest, ...]:
         data = _decode(run[0])
         size = int.from_bytes(data[len(_MAGIC) + 1 : _HEADER], "big") if len(data) >= _HEADER else 0
         whole = 0 < size <= len(data) - _HEADER and data[len(_MAGIC)] == VERSION
-        found.append(HiddenManifest(start=start, size=size, whole=whole))
+        found.append((start, size, whole))
         start = text.find(magic, start + (_HEADER + size if whole else len(_MAGIC)))
-    return tuple(found)
+    return found
 
 
 def cut(text: str) -> Restored:
@@ -361,13 +349,13 @@ def facts(text: str) -> tuple[Transform, ...]:
     manifests = find(text)
     rows = []
     for name, mine in (
-        (WHOLE, [m for m in manifests if m.whole]),
-        (INCOMPLETE, [m for m in manifests if not m.whole]),
+        (WHOLE, [m for m in manifests if m[2]]),
+        (INCOMPLETE, [m for m in manifests if not m[2]]),
     ):
         if mine:
             places = tuple(
-                sentence("changed.c2pa", bytes=one.size, start=one.start)
-                for one in mine[:MAX_PLACES]
+                sentence("changed.c2pa", bytes=size, start=start)
+                for start, size, _ in mine[:MAX_PLACES]
             )
             rows.append(Transform(name=name, count=len(mine), note=places))
     return tuple(rows)

@@ -355,18 +355,13 @@ def read_file(path: Path) -> Document:
     return read_document(path).chosen[0]
 
 
-def read_stdin() -> Document:
-    """Read standard input and return its first main text."""
-    return read_input().chosen[0]
-
-
-def preview_encodings(path: Path, *, characters: int = 400) -> tuple[Preview, ...]:
+def preview_encodings(path: Path) -> tuple[Preview, ...]:
     """Return the beginning of a textual file in every encoding that fits it.
 
     Raises:
         InputError: It cannot be read.
     """
-    return previews(read_bytes_of(path), characters=characters)
+    return previews(read_bytes_of(path))
 
 
 def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]:

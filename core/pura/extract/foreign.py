@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,18 +35,10 @@ _OF_TOKENS: Final = 0x574D544B
 _SELF_HASH_TABLE: Final = 1_000_003
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Draws:
-    """What a key draws for the tokens that count.
-
-    Attributes:
-        token: int64 [N], their places, ascending.
-        values: [N, M]; uniform numbers of M keys (float64), coins of M layers (int8, or
-            :data:`REPEATED`), or whether the token is green (bool, M = 1).
-    """
-
-    token: I64
-    values: npt.NDArray[Any]
+Draws: TypeAlias = tuple[I64, npt.NDArray[Any]]
+"""What a key draws for the tokens that count: int64 [N], their places, ascending; and [N, M],
+uniform numbers of M keys (float64), coins of M layers (int8, or :data:`REPEATED`), or whether the
+token is green (bool, M = 1)."""
 
 
 def draws_of(mark: ForeignMark, secret: Sequence[int], ids: I64) -> Draws:
@@ -96,7 +87,7 @@ def gumbel_draws(mark: GumbelMark, key: int, ids: I64) -> Draws:
     columns = [philox(one, contexts, ids[token]) for one in keys]
     # The top 24 bits, as vLLM takes them; the middle of their interval.
     numbers = ((np.stack(columns, axis=1) >> np.uint64(8)).astype(np.float64) + 0.5) * 2.0**-24
-    return Draws(token=token, values=numbers)
+    return token, numbers
 
 
 def _derived(key: int, which: bytes) -> int:
@@ -156,7 +147,7 @@ def synthid_draws(mark: SynthIdMark, keys: Sequence[int], ids: I64) -> Draws:
     again = np.ones(entries.size, dtype=bool)
     again[first] = False
     coins[again.reshape(entries.shape)] = REPEATED
-    return Draws(token=token, values=coins.T)
+    return token, coins.T
 
 
 def synthid_entries(keys: Sequence[int], table_size: int, ids: I64, contexts: I64) -> I64:
@@ -198,7 +189,7 @@ def kgw_draws(mark: KgwMark, key: int, ids: I64) -> Draws:
     green = [
         in_shuffled_front(int(seeds[i]), mark.list_width, count, int(ids[token[i]])) for i in first
     ]
-    return Draws(token=token[first], values=np.array(green, dtype=bool)[:, None])
+    return token[first], np.array(green, dtype=bool)[:, None]
 
 
 def kgw_list_size(mark: KgwMark) -> int:

@@ -41,15 +41,11 @@ patience: float = 10.0
 """Seconds in which a service that lives says so."""
 
 
-class ServiceGoneError(Exception):
-    """The service ended, or hangs, before it answered."""
-
-
 def watched(call: Callable[[], Result]) -> Result:
     """Return what a request to the Secret Service gives.
 
     Raises:
-        ServiceGoneError: The service does not answer any more.
+        ConnectionError: The service does not answer any more.
         Exception: As the request raises it.
     """
     from jeepney.io.blocking import open_dbus_connection
@@ -66,7 +62,7 @@ def watched(call: Callable[[], Result]) -> Result:
     try:
         connection = open_dbus_connection("SESSION")
     except OSError:
-        raise ServiceGoneError from None  # the bus itself
+        raise ConnectionError from None  # the bus itself
     with closing(connection) as bus:
         # Found before the request: later the name may be another's, started in its place.
         owner = _owner(bus)
@@ -76,7 +72,7 @@ def watched(call: Callable[[], Result]) -> Result:
         thread.join(_GLANCE)
         while thread.is_alive():
             if not _lives(bus, owner):
-                raise ServiceGoneError
+                raise ConnectionError
             thread.join(_GLANCE)
     if errors:
         raise errors[0]
@@ -212,7 +208,7 @@ def classify(error: BaseException) -> State:
         step = step.__cause__
     kinds = [type(link).__name__.lower() for link in chain]
     if any(
-        isinstance(link, ConnectionError | ServiceGoneError) or "notavailable" in kind
+        isinstance(link, ConnectionError) or "notavailable" in kind
         for link, kind in zip(chain, kinds, strict=True)
     ):
         return State.GONE

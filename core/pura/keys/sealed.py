@@ -168,11 +168,6 @@ def unseal(text: bytes, passphrase: bytearray) -> bytearray:
     return content
 
 
-def is_sealed(text: bytes) -> bool:
-    """Whether a file says that it is one of ours."""
-    return text.lstrip().startswith(_BEGIN)
-
-
 def _zero(keys: bytearray) -> None:
     """Overwrite the derived keys in place."""
     # Not emptied: the cipher may still look into the buffer, and Python forbids to resize it then.
@@ -345,7 +340,7 @@ def parse_key(data: bytes, ask: Callable[[], bytearray] | None = None) -> KeyFil
     Raises:
         KeyFormatError: It is none of these, damaged, or the passphrase is wrong or missing.
     """
-    if is_sealed(data):
+    if data.lstrip().startswith(_BEGIN):
         if ask is None:
             raise KeyFormatError("key.file-passphrase", code="key-file-passphrase")
         passphrase = ask()

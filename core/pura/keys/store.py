@@ -70,11 +70,6 @@ class KeyStore:
         return self.files.title if self.files.exists else NO_STORE
 
     @property
-    def available(self) -> bool:
-        """Whether there is a keyring, or a folder of files in its stead."""
-        return self._keyring is not None or self.files.exists
-
-    @property
     def has_keyring(self) -> bool:
         """Whether this computer offers a keyring."""
         return self._keyring is not None

@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.likelihood import (
-    LikelihoodModel,
     default_model,
     log_likelihoods,
     step_likelihoods,
@@ -152,7 +151,6 @@ def exact_llrs(
     profile: Profile,
     *,
     prompt_known: bool,
-    model: LikelihoodModel | None = None,
 ) -> tuple[F64, float]:
     """Return the exact log ratio of each bit a step may read, and the largest in the text.
 
@@ -164,7 +162,7 @@ def exact_llrs(
     Returns:
         float64 [S, 3] and the bound.
     """
-    model = default_model() if model is None else model
+    model = default_model()
     points = [p for p in model.grids[prompt_known] if p.family == "constant"]
     point = min(points, key=lambda p: abs(p.share - _SHARE))
     parts = step_likelihoods(

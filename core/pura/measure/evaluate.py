@@ -125,12 +125,11 @@ def evaluate(
     profile: Profile,
     *,
     prompt_known: bool,
-    model: LikelihoodModel | None = None,
 ) -> MeasuredText:
     """Decode a text twice and compare with the payload that was put in."""
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     published = paper.decode(steps, local_evidence(steps, reading.lo, reading.hi, profile), profile)
-    decision = decide(reading, steps, profile, prompt_known=prompt_known, model=model)
+    decision = decide(reading, steps, profile, prompt_known=prompt_known)
     truth = payload.bits
     return MeasuredText(
         usable=len(steps),

@@ -187,8 +187,6 @@ def learn_table(
     steps: KnownSteps,
     model: LikelihoodModel,
     thresholds: tuple[float, float, float],
-    *,
-    prior: float = 20.0,
 ) -> MismatchTable:
     """Learn one mismatch table.
 
@@ -200,7 +198,6 @@ def learn_table(
         steps: Of the learning texts, read by the verifier that the table is for.
         model: Widths and position bins.
         thresholds: The gate's.
-        prior: Of :func:`mixture_weights`.
     """
     bins = model.bins(steps.position)
     weights, gaps = [], []
@@ -211,7 +208,7 @@ def learn_table(
         some = _where(steps, bins == number)
         carried = _where(some, some.arity > 0)
         weights.append(
-            mixture_weights(component_densities(carried, model.blur_widths), guess, prior=prior)
+            mixture_weights(component_densities(carried, model.blur_widths), guess, prior=20.0)
         )
         gaps.append(entropy_gap(some, thresholds))
     table = np.array(weights)

@@ -416,7 +416,11 @@ def verify(
     there = {path.name for path in model_files(model.path)}
     missing = sorted(model.files.keys() - there)
     # Documentation may come and go; whatever a loader could read may not.
-    new = sorted(name for name in there - model.files.keys() if _is_loaded(name))
+    new = sorted(
+        name
+        for name in there - model.files.keys()
+        if name.endswith(".safetensors") or _is_settings(name)
+    )
     changed = []
     known = sorted(there & model.files.keys())
     for number, name in enumerate(known):
@@ -460,10 +464,6 @@ def refuse_changed(model: InstalledModel) -> None:
 def model_files(folder: Path) -> list[Path]:
     """Return the files of a model in order of their names, without its record."""
     return sorted(path for path in folder.iterdir() if path.is_file() and path.name != RECORD)
-
-
-def _is_loaded(name: str) -> bool:
-    return name.endswith(".safetensors") or _is_settings(name)
 
 
 def _is_settings(name: str) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from types import UnionType
-from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
+from typing import Any, Final, Literal, NamedTuple
 
 from pura.base.catalogue import catalogue
 from pura.base.json_text import canonical, sha256
@@ -19,13 +18,6 @@ from pura.words.sentences import fill, findings
 
 MARKED: Final = "marked"
 NO_STATEMENT: Final = "no-statement"
-_JSON_TYPES: Final = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    dict: "object",
-}
 
 
 class Role(StrEnum):
@@ -124,61 +116,11 @@ def _shown_strength(word: str, answer: dict[str, Any], language: str) -> str:
     return catalogue("report-check").fill(f"statement.for-{side}", language, {"word": word})
 
 
-def fits(value: object, shape: Any) -> bool:
-    """Whether plain JSON has a shape: nothing is missing, nothing is there beside it.
-
-    Args:
-        value: The JSON.
-        shape: A type; ``Literal`` of words; a list of one shape; a dictionary of shapes by name (a
-            name with ``?`` may be absent), or by ``str`` for any names; or such a thing with what
-            it means.
-    """
-    if isinstance(shape, tuple):
-        shape = shape[0]
-    if isinstance(shape, list):
-        return isinstance(value, list) and all(fits(one, shape[0]) for one in value)
-    if isinstance(shape, dict):
-        if not isinstance(value, dict):
-            return False
-        if str in shape:
-            return all(fits(one, shape[str]) for one in value.values())
-        of = {name.removesuffix("?"): one for name, one in shape.items()}
-        there = {name for name in shape if not name.endswith("?")}
-        return there <= value.keys() <= of.keys() and all(fits(v, of[n]) for n, v in value.items())
-    if get_origin(shape) is Literal:
-        return isinstance(value, str) and value in get_args(shape)
-    return type(value) is shape
-
-
-def schema(shape: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a shape (see :func:`fits`); a string names one of the interface."""
-    if isinstance(shape, tuple):
-        return {**schema(shape[0]), "description": shape[1]}
-    if isinstance(shape, str):
-        return {"$ref": f"#/components/schemas/{shape}"}
-    if isinstance(shape, list):
-        return {"type": "array", "items": schema(shape[0])}
-    if isinstance(shape, dict) and str in shape:
-        return {"type": "object", "additionalProperties": schema(shape[str])}
-    if isinstance(shape, dict):
-        return {
-            "type": "object",
-            "properties": {name.removesuffix("?"): schema(one) for name, one in shape.items()},
-            "required": [name for name in shape if not name.endswith("?")],
-            "additionalProperties": False,
-        }
-    if get_origin(shape) is Literal:
-        return {"enum": list(get_args(shape)), "type": "string"}
-    if isinstance(shape, UnionType):  # the other one is None
-        return {"anyOf": [schema(get_args(shape)[0]), {"type": "null"}]}
-    return {"type": _JSON_TYPES[shape]}
-
-
 class Told(NamedTuple):
     """A value of an answer, and what each role is told for it.
 
     Attributes:
-        shape: What it is, see :func:`fits`; with what it means.
+        shape: What it is, see :func:`~pura.base.decoder.hold`; with what it means.
         trusted: What trusted askers are told.
         internal: What internal ones are; None: the same.
         public: What the public is; None: nothing.
@@ -198,7 +140,7 @@ _MARK: Final = {
         [{"start": (int, "First character."), "end": (int, "Character after the last.")}],
         "Where it stands.",
     ),
-    "fields": ({str: str}, "Fields of its payload that are identified and released."),
+    "fields": (dict[str, str], "Fields of its payload that are identified and released."),
 }
 VALUES: Final[dict[str, Told]] = {
     "verdict": Told(

@@ -504,21 +504,21 @@ def in_question_words(payload: NamedPayload, language: str) -> str:
     return _fill("payload.open", language, more=int(payload.more), n=payload.in_question)
 
 
-def field_words(field: NamedField, language: str, written: str | None = None) -> str:
+def field_words(field: NamedField, language: str) -> str:
     """Return what a field says; as a fact only where it is identified.
 
     Args:
         field: The field.
         language: ``en`` or ``de``.
-        written: Its value as it is to be printed; as the layout writes it when absent.
     """
-    value = field.text if written is None else written
+    post: dict[str, float] = {}
     if field.identified:
         key = "field.outside" if field.outside else "field.identified"
-        return _fill(key, language, name=field.name, value=value)
-    if field.posterior is None:
-        return _fill("field.unweighed", language, name=field.name, value=value)
-    return _fill("field.in-question", language, name=field.name, value=value, post=field.posterior)
+    elif field.posterior is None:
+        key = "field.unweighed"
+    else:
+        key, post["post"] = "field.in-question", field.posterior
+    return _fill(key, language, name=field.name, value=field.text, **post)
 
 
 def value_words(profile: Profile, field: NamedField, language: str) -> str:

@@ -485,13 +485,12 @@ def import_csv(
         raise RegisterError("register.no-table") from None
 
 
-def export_csv(register: Register, path: Path, payload_bits: int | None = None) -> int:
+def export_csv(register: Register, path: Path) -> int:
     """Write the register as a table, readable by its owner only.
 
     Args:
         register: An open register.
         path: Where to; an old file is replaced in one step.
-        payload_bits: Only payloads of this length, or all.
 
     Returns:
         How many rows were written.
@@ -504,7 +503,7 @@ def export_csv(register: Register, path: Path, payload_bits: int | None = None) 
         try:
             # With the mark, so that spreadsheets read it as UTF-8.
             with os.fdopen(handle, "w", encoding="utf-8-sig", newline="") as file:
-                written = _write(file, register, payload_bits)
+                written = _write(file, register)
             Path(name).replace(path)
         except BaseException:
             with suppress(OSError):
@@ -515,17 +514,16 @@ def export_csv(register: Register, path: Path, payload_bits: int | None = None) 
     return written
 
 
-def _write(file: TextIO, register: Register, payload_bits: int | None) -> int:
+def _write(file: TextIO, register: Register) -> int:
     writer = csv.writer(file)
     writer.writerow(("payload", *_ABOUT))
     written = 0
     for entry in register.entries():
         issue = entry.issue
-        if payload_bits in (None, len(issue.payload)):
-            # Hexadecimal: a spreadsheet would turn 000101 into the number 101.
-            cells = (issue.payload.hex, issue.who, issue.when, issue.model)
-            writer.writerow([_disarm(cell) for cell in cells])
-            written += 1
+        # Hexadecimal: a spreadsheet would turn 000101 into the number 101.
+        cells = (issue.payload.hex, issue.who, issue.when, issue.model)
+        writer.writerow([_disarm(cell) for cell in cells])
+        written += 1
     return written
 
 

@@ -407,7 +407,8 @@ def remake(record: bytes, told: bytes) -> bytes:
         ValueError: The particulars are damaged.
         PuraError: The record is damaged, or no report can be made of it.
     """
-    request, annex = (found := request_file.read(told)).request, found.annex
+    found = request_file.read(told)
+    request, annex = found["request"], found["annex"]
     check_request(request)
     audits = [json_io.from_dict(part) for part in audits_in(read_json(record))]
     seals = Seals(
@@ -472,7 +473,7 @@ def _lint(request: ReportRequest) -> None:
     ):
         found = forbidden(text, request.language)
         if found:
-            listed = quoted([one.phrase for one in found[:5]])
+            listed = quoted([phrase for *_, phrase in found[:5]])
             raise InputError(
                 "report.field-words",
                 name=name,

@@ -593,7 +593,7 @@ def same_pages(
         return point(OPEN, "pages.no-particulars")
     record, particular = (one.data.encode("latin-1") for one in (records(facts)[0], told[0]))
     try:
-        known = request_file.read(particular).made_with == request_file.here()
+        known = request_file.read(particular)["made_with"] == request_file.here()
     except ValueError:
         return point(BAD, "pages.damaged")
     made = made_again(record, particular, beat=beat)

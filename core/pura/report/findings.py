@@ -103,15 +103,14 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
         ("l", number(found.log10_e, 1, labels)),
         ("l.capped", ratio(audit, labels)),
         # No smaller than the cap allows: beyond it chance is not what matters.
-        ("bound", numerals.chance(min(1.0, max(found.p_bound, 1 / _cap(audit))), language)),
+        (
+            "bound",
+            numerals.chance(min(1.0, max(found.p_bound, 1 / max(1.0, audit.lr_cap))), language),
+        ),
         ("p", redrawn),
         ("power", power or labels("power.unknown")),
         ("usable", numerals.count(found.usable, language)),
     )
-
-
-def _cap(audit: Audit) -> float:
-    return max(1.0, float(str(audit.policy.get("lr_cap", 1e6))))
 
 
 def _figures(audit: Audit, labels: Labels) -> list[Block]:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pura.base.decoder import Form, decode, later
+from pura.base.decoder import Form, hold, later, one_of
 from pura.base.errors import InputError
 from pura.base.json_text import read_json
 from pura.base.numerals import LANGUAGES
@@ -183,23 +183,13 @@ def check_request(request: ReportRequest) -> None:
 
 SCHEMA: Final = "pura-particulars/1"
 NAME: Final = "particulars.json"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Particulars:
-    """The file inside a report that says what its pages are made of besides its record.
-
-    Attributes:
-        request: What it was told.
-        annex: SHA-256 of the sealed annex; empty when there is none.
-        made_with: Names and versions of the programs that made it.
-        schema: :data:`SCHEMA`.
-    """
-
-    request: ReportRequest
-    annex: str
-    made_with: dict[str, str]
-    schema: str = SCHEMA
+_FILE: Final = {
+    "request": ReportRequest,
+    "annex": str,
+    "made_with": dict[str, str],
+    "schema": one_of(SCHEMA),
+}
+"""The file inside a report that says what its pages are made of besides its record."""
 
 
 def here() -> dict[str, str]:
@@ -209,25 +199,27 @@ def here() -> dict[str, str]:
 
 def write(request: ReportRequest, annex: str) -> bytes:
     """Return the file."""
-    whole = asdict(Particulars(request=request, annex=annex, made_with=here()))
+    asked = asdict(request)
     if request.logo is not None:
-        whole["request"]["logo"] = base64.b64encode(request.logo).decode()
+        asked["logo"] = base64.b64encode(request.logo).decode()
+    whole = {"request": asked, "annex": annex, "made_with": here(), "schema": SCHEMA}
     return json.dumps(whole, ensure_ascii=False, sort_keys=True).encode()
 
 
-def read(data: bytes) -> Particulars:
+def read(data: bytes) -> dict[str, Any]:
     """Read the file.
+
+    Returns:
+        The ``request``, SHA-256 of the sealed ``annex`` or "", and ``made_with``, names and
+        versions of the programs that made the report.
 
     Raises:
         ValueError: It is none, or a field is missing, unknown or of another type.
     """
     try:
-        found = decode(Particulars, read_json(data))
+        return hold(_FILE, read_json(data))  # type: ignore[no-any-return]
     except TypeError:
         raise ValueError("logo") from None
-    if found.schema != SCHEMA:
-        raise ValueError("schema")
-    return found
 
 
 ALWAYS: Final = "always"

@@ -39,9 +39,7 @@ class Certificate:
 
     Attributes:
         subject: Whom it names.
-        organization: The organisation in it; empty when it names none.
         issuer: Who vouches for it.
-        serial: Serial number, hexadecimal.
         not_before: Valid from, UTC.
         not_after: Valid until, UTC.
         sha256: Fingerprint of the whole certificate, 64 hex digits.
@@ -50,9 +48,7 @@ class Certificate:
     """
 
     subject: str
-    organization: str
     issuer: str
-    serial: str
     not_before: datetime
     not_after: datetime
     sha256: str
@@ -122,14 +118,10 @@ def load_identity(data: bytes, passphrase: bytes | bytearray | None, *, now: dat
 def describe(cert: x509.Certificate) -> Certificate:
     """Say what a certificate says."""
     from cryptography.hazmat.primitives import hashes
-    from cryptography.x509.oid import NameOID
 
-    organizations = cert.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
     return Certificate(
         subject=_name(cert.subject),
-        organization=str(organizations[0].value) if organizations else "",
         issuer=_name(cert.issuer),
-        serial=f"{cert.serial_number:x}",
         not_before=cert.not_valid_before_utc,
         not_after=cert.not_valid_after_utc,
         sha256=cert.fingerprint(hashes.SHA256()).hex(),

@@ -21,14 +21,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pura.base.catalogue import catalogue
+from pura.base.decoder import hold, one_of
 from pura.base.errors import RecordError, ReportFileError, ServeError
 from pura.base.files import read_bounded, write_atomic
 from pura.base.json_text import TwiceError, canonical, read_json
 from pura.base.numerals import LANGUAGES
-from pura.record.answers import VALUES, Role, digested, fits
+from pura.record.answers import VALUES, Role, digested
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, point
 from pura.report.signing import USAGES, Identity, describe, drive
 from pura.words.sentences import Sentence, fill
@@ -47,21 +48,21 @@ _MAX_KEY_BYTES: Final = 1 << 14
 
 
 _SIGNED: Final = {
-    "schema": str,
-    "detector": str,
-    "version": str,
-    "role": str,
-    "language": str,
+    "schema": one_of(SCHEMA),
+    **dict.fromkeys(("detector", "version", "role", "language"), str),
     "check": {
         "id": str,
         "status": Literal["done"],
-        "answer": dict,
+        "answer": {
+            **{name: row.shape for name, row in VALUES.items()},
+            "record?": {"sha256": str},
+        },
     },
 }
 _FORMER: Final = {
     **dict.fromkeys(("schema", "detector", "version", "role", "created", "sha256"), str),
     **dict.fromkeys(("verdict", "strength", "supports", "policy", "policy_name"), str),
-    "headline": {"key": str, "values": dict},
+    "headline": {"key": str, "values": dict[str, Any]},
 }
 
 
@@ -101,12 +102,8 @@ class Statement:
             raise ValueError("content")
         if content.get("schema") == FORMER:
             content = _upgraded(content)
-        elif content.get("schema") != SCHEMA or not fits(content, _SIGNED):
-            raise ValueError("schema")
         else:
-            shape = {name: row.shape for name, row in VALUES.items()}
-            if not fits(content["check"]["answer"], {**shape, "record?": {"sha256": str}}):
-                raise ValueError("answer")
+            hold(_SIGNED, content)
         check = content["check"]
         answer = {name: value for name, value in check["answer"].items() if name != "record"}
         record = check["answer"].get("record", {"sha256": ""})["sha256"]
@@ -159,8 +156,7 @@ def _upgraded(former: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: It is none.
     """
-    if not fits(former, _FORMER):
-        raise ValueError("former")
+    hold(_FORMER, former)
     try:
         headline = fill(Sentence(**former["headline"]), "en")
     except RecordError:  # of a version with other words
@@ -358,23 +354,12 @@ class StatementCheck:
         return catalogue("report-check").fill(f"statement.{self.standing}", language, {})
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundStatement:
-    """A statement, and what stands beside it in its file.
-
-    Attributes:
-        statement: The signed statement.
-        copy: The check of which it is part, without it, as the file has it; None where the file
-            holds the statement alone.
-        whole: The copy is the whole check, not its answer alone.
-    """
-
-    statement: str
-    copy: dict[str, Any] | None = None
-    whole: bool = False
+Found: TypeAlias = tuple[str, dict[str, Any] | None, bool]
+"""A signed statement; the check of which it is part, without it, as its file has it, or None where
+the file holds the statement alone; and whether that is the whole check, not its answer alone."""
 
 
-def find_statement(data: bytes) -> FoundStatement:
+def find_statement(data: bytes) -> Found:
     """Return the statement in a file: by itself, or in an answer of the service.
 
     Raises:
@@ -382,7 +367,7 @@ def find_statement(data: bytes) -> FoundStatement:
     """
     try:
         if data.lstrip()[:1] != b"{":
-            return _known(FoundStatement(statement=data.decode("ascii").strip()))
+            return _known((data.decode("ascii").strip(), None, False))
         found = read_json(data)
     except TwiceError as error:
         twice = _name(str(error))
@@ -395,17 +380,17 @@ def find_statement(data: bytes) -> FoundStatement:
         raise ReportFileError("statement.none", code="statement-file")
     beside = {name: value for name, value in answer.items() if name != "statement"}
     copy = {**found, "answer": beside} if whole else {"answer": beside}
-    return _known(FoundStatement(statement=answer["statement"], copy=copy, whole=whole))
+    return _known((answer["statement"], copy, whole))
 
 
-def _known(found: FoundStatement) -> FoundStatement:
-    if found.statement.count(".") != _PARTS - 1 or len(found.statement) > MAX_BYTES:
+def _known(found: Found) -> Found:
+    if found[0].count(".") != _PARTS - 1 or len(found[0]) > MAX_BYTES:
         raise ReportFileError("statement.none", code="statement-file")
     return found
 
 
 def check_statement(
-    found: FoundStatement, *, moment: datetime, trust: Trust | None = None, sha256: str = ""
+    found: Found, *, moment: datetime, trust: Trust | None = None, sha256: str = ""
 ) -> StatementCheck:
     """Check a statement; nothing is asked of anybody.
 
@@ -417,8 +402,8 @@ def check_statement(
     """
     trust = trust or Trust()
     try:
-        header, public, certificates = _signer(found.statement)
-        content, said = _said(found.statement, str(header["alg"]), public)
+        header, public, certificates = _signer(found[0])
+        content, said = _said(found[0], str(header["alg"]), public)
     except Exception:  # libraries have many ways of not understanding what a stranger sends
         broken = point(BAD, "statement.broken", named="integrity")
         return StatementCheck(checks=(broken,))
@@ -450,16 +435,17 @@ def check_statement(
     return StatementCheck(checks=tuple(checks), statement=said, fingerprint=fingerprint)
 
 
-def _compared(found: FoundStatement, content: dict[str, Any]) -> list[CheckedPoint]:
+def _compared(found: Found, content: dict[str, Any]) -> list[CheckedPoint]:
     """Hold what stands beside a statement against what was signed."""
     former = content["schema"] == FORMER
-    if found.copy is None:
+    _, copy, whole = found
+    if copy is None:
         key = "statement.former"
         return [point(NOTICE, key, named="copy")] if former else []
     if former:
         return [point(BAD, "statement.copy-former", named="copy")]
-    signed = content["check"] if found.whole else {"answer": content["check"]["answer"]}
-    places = [*_different(signed, _with_digest(found.copy), "")]
+    signed = content["check"] if whole else {"answer": content["check"]["answer"]}
+    places = [*_different(signed, _with_digest(copy), "")]
     if not places:
         return [point(GOOD, "statement.copy-same", named="copy")]
     key = "statement.copy-more" if len(places) > _MOST_NAMED else "statement.copy-differs"

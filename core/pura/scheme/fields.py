@@ -193,14 +193,11 @@ def _parse_field(entry: object, number: int) -> Field:
     try:
         field = decode(Field, entry, sparse=True)
     except DecodeError as error:
-        raise _refuse(name, _wrong_type(error.where.partition("[")[0])) from None
+        key = error.where.partition("[")[0]
+        raise _refuse(name, _LISTED.get(key) or phrase("layout.type", key=key)) from None
     _check(field)
     _ = field.ranges  # refuses what is no limit
     return field
-
-
-def _wrong_type(key: str) -> Phrase:
-    return _LISTED.get(key) or phrase("layout.type", key=key)
 
 
 def _check(field: Field) -> None:

@@ -32,8 +32,8 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from pura.base.decoder import schema_of
 from pura.base.errors import PuraError, ServeError
-from pura.record import answers
 from pura.record.answers import Role
 from pura.report.statement import SCHEMA, StatementKey
 from pura.serve import routes, settings, shapes, softbinding
@@ -391,7 +391,7 @@ def _openapi(app: FastAPI) -> dict[str, object]:
         schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
         components = schema["components"]["schemas"]
         components["Question"] = shapes.question_schema()
-        components |= {name: answers.schema(shape) for name, shape in shapes.SHAPES.items()}
+        components |= {name: schema_of(shape) for name, shape in shapes.SHAPES.items()}
         schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         schema["security"] = [{"token": []}, {}]
         app.openapi_schema = schema

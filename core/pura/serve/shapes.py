@@ -14,7 +14,7 @@ from pura.base.catalogue import phrase
 from pura.base.decoder import IS_TEXT, UNBROKEN, described, form_of, text
 from pura.base.errors import PuraError
 from pura.base.numerals import LANGUAGES
-from pura.record.answers import POLICY, VALUES, schema
+from pura.record.answers import MARKED, NO_STATEMENT, POLICY, VALUES
 
 MEDIA: Final = "application/problem+json"
 _STATUS: Final = {
@@ -142,11 +142,15 @@ class SoftBinding(BaseModel):
     value: str = Field(max_length=2000, description="Its value, base64.")
 
 
+def _named(shape: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{shape}"}
+
+
 def answered(
     name: str, what: str = "The answer.", media: str = "application/json"
 ) -> dict[str, Any]:
     """Return what OpenAPI says of an answer whose shape is one of :data:`SHAPES`."""
-    return {"description": what, "content": {media: {"schema": schema(name)}}}
+    return {"description": what, "content": {media: {"schema": _named(name)}}}
 
 
 _MEANING: Final = {"headline": str, "meaning": str}
@@ -159,7 +163,7 @@ SHAPES: Final[dict[str, Any]] = {
                 str,
                 "Signed statement (JWS) of the whole check; of the record, its SHA-256 (RFC 8785).",
             ),
-            "record?": (dict, "Internal askers: the whole record (pura-audit/1)."),
+            "record?": (dict[str, Any], "Internal askers: the whole record (pura-audit/1)."),
         },
         "An answer. The public gets verdict, headline and meaning, and nothing else.",
     ),
@@ -177,8 +181,8 @@ SHAPES: Final[dict[str, Any]] = {
         {
             "id": (str, "Whoever asked fetches the answer under it."),
             "status": Literal["waiting", "done", "failed"],
-            "answer?": "Answer",
-            "problem?": "Problem",
+            "answer?": form_of(_named("Answer")),
+            "problem?": form_of(_named("Problem")),
         },
         "A check.",
     ),
@@ -191,7 +195,10 @@ SHAPES: Final[dict[str, Any]] = {
             "least_tokens": int,
             "languages": ([str], "Validated for; empty: nothing was said."),
             "formats": ([str], "Endings of files that are read."),
-            "answers": ({str: _MEANING}, "What an answer of the public means."),
+            "answers": (
+                dict.fromkeys((MARKED, NO_STATEMENT), _MEANING),
+                "What an answer of the public means.",
+            ),
             "anyone": (bool, "Whoever has no token may ask."),
             "most_bytes": int,
             "most_characters": int,
@@ -243,4 +250,4 @@ SHAPES: Final[dict[str, Any]] = {
         "Which soft bindings are looked up.",
     ),
 }
-"""What is answered, see :func:`~pura.record.answers.fits`."""
+"""What is answered, see :func:`~pura.base.decoder.schema_of`."""

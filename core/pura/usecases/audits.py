@@ -366,7 +366,6 @@ class Prepared:
         self, text: AuditText, found: Audit | PuraError, notices: tuple[Notice, ...]
     ) -> Audited | PuraError:
         from pura.audit import options as record_facts
-        from pura.audit.options import STEPS
         from pura.audit.unexamined import reason_of, unexamined
         from pura.audit.variants import prompt_facts
 
@@ -379,7 +378,6 @@ class Prepared:
             found,
             self._means(),
             text.log,
-            steps=STEPS,
             text=text.document.text,
             prompt=prompt_facts(text.prompts),
         )
@@ -553,7 +551,7 @@ def _not_examined(item: UnreadFile, means: Means) -> Audited:
         format="",
         part=item.part,
     )
-    return Audited(audit=unexamined(found, item.error, means, log, steps=STEPS), error=item.error)
+    return Audited(audit=unexamined(found, item.error, means, log), error=item.error)
 
 
 def audit_again(

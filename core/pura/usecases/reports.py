@@ -19,14 +19,15 @@ from pura.caselog.cases import read_case
 from pura.caselog.reports import confirmations, note_report, note_signed, request_of_case
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report import Report, ReportRequest, html_page, page_count, table_files, typesetter
-from pura.report import build_report as make_report
-from pura.report.blocks import typeset
-from pura.report.build import RECORD
+from pura.report import typesetter
+from pura.report.annexes import table_files
+from pura.report.blocks import html_page, page_count, typeset
+from pura.report.build import RECORD, Report
+from pura.report.build import build_report as make_report
 from pura.report.check import MAX_TRUST_BYTES, ReportCheck
 from pura.report.check import check_report as examine
 from pura.report.regulators import AnnexFacts, regulators_annex
-from pura.report.request import MAX_LOGO, PAPERS, Confirmation, check_choices
+from pura.report.request import MAX_LOGO, PAPERS, Confirmation, ReportRequest, check_choices
 from pura.report.signing import Certificate, SignOptions
 from pura.report.signing import sign_report as put_signature
 from pura.report.statement import (
@@ -121,23 +122,15 @@ class Built:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WrittenFile:
-    """A file that was written, and its size in bytes."""
-
-    path: Path
-    size: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class WrittenReport:
     """A report that is written.
 
     Attributes:
-        files: All files, the PDF first.
+        files: All files with their sizes in bytes, the PDF first.
         annex: Which of them is the sealed annex; None when it was not written.
     """
 
-    files: tuple[WrittenFile, ...]
+    files: dict[Path, int]
     annex: Path | None = None
 
 
@@ -259,7 +252,7 @@ def write_report(
         ]
     refuse_replacing([path for path, _, _ in files], replace=replace, made=tables)
     checkpoint()  # from here on all of them are written: half a set of files helps nobody
-    written: list[WrittenFile] = []
+    written: dict[Path, int] = {}
     for path, data, private in files:
         progress(Stage(name="files", done=len(written), total=len(files)))
         try:
@@ -267,12 +260,12 @@ def write_report(
         except InputError as error:
             if not written:
                 raise
-            there = quoted([file.path.name for file in written])
+            there = quoted([one.name for one in written])
             raise InputError(
                 "file.write-after", code=error.code, there=there, **error.values
             ) from None
-        written.append(WrittenFile(path=path, size=len(data)))
-    return WrittenReport(files=tuple(written), annex=annex)
+        written[path] = len(data)
+    return WrittenReport(files=written, annex=annex)
 
 
 def refuse_replacing(
@@ -478,8 +471,8 @@ def write_annex(
     paper: str = "a4",
     detector: str = "",
     replace: bool = False,
-) -> WrittenFile:
-    """Fill the annex for a deployment and write it.
+) -> int:
+    """Fill the annex for a deployment and write it; returns its size in bytes.
 
     Args:
         environment: Whose policy and tables.
@@ -512,4 +505,4 @@ def write_annex(
         )
     )
     write_or_refuse(pdf, written)
-    return WrittenFile(path=pdf, size=len(written))
+    return len(written)

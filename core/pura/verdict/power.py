@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.decoder import Form, decode, later, one_of, refused_as
+from pura.base.decoder import Form, decode, hold, later, one_of, refused_as
 from pura.base.errors import PolicyError, naming, unusable
 from pura.base.files import read_bounded, read_start, write_or_refuse
 from pura.base.json_text import canonical, read_json, sha256
@@ -44,16 +44,9 @@ PROSE: Final = "English"
 """Of what the texts were where a table does not say it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Sampling:
-    temperature: float
-    top_k: int
-    top_p: float
-
-
 def _sampling(value: object) -> tuple[float, int, float]:
-    found = decode(_Sampling, value)
-    return found.temperature, found.top_k, found.top_p
+    found = hold({"temperature": float, "top_k": int, "top_p": float}, value)
+    return found["temperature"], found["top_k"], found["top_p"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,15 +330,13 @@ def lower_limit(found: int, texts: int, level: float = 0.95) -> float:
 
 TABLE_SCHEMA: Final = "pura-power/1"
 MAX_BYTES: Final = 1 << 22
-
-
-@dataclass(frozen=True, kw_only=True)
-class _PowerJson:
-    schema: str
-    level: float
-    conditions: dict[str, Any]
-    entries: tuple[Any, ...]
-    likelihood: Any = later(None)
+_TABLE: Final = {
+    "schema": str,
+    "level": float,
+    "conditions": dict[str, Any],
+    "entries": [Any],
+    "likelihood?": Any,
+}
 
 
 def load_power(path: Path) -> PowerTable:
@@ -376,32 +367,33 @@ def parse_power(data: object) -> PowerTable:
     if not isinstance(data, dict) or data.get("schema") != TABLE_SCHEMA:
         raise _refuse(phrase("what.schema", schema=TABLE_SCHEMA))
     with refused_as(PolicyError, "power"):
-        whole, fingerprint = decode(_PowerJson, data), sha256(canonical(data))
-    if not 0.5 <= whole.level < 1:
+        whole, fingerprint = hold(_TABLE, data), sha256(canonical(data))
+    level, conditions = whole["level"], whole["conditions"]
+    if not 0.5 <= level < 1:
         raise _refuse(_UNFIT, "level")
     likelihood = None
-    if whole.likelihood is not None:
+    if (learnt := whole.get("likelihood")) is not None:
         from pura.decode.likelihood import (  # late: few tables hold one
             LikelihoodError,
             LikelihoodModel,
         )
 
         try:
-            likelihood = LikelihoodModel.from_dict(whole.likelihood)
+            likelihood = LikelihoodModel.from_dict(learnt)
         except LikelihoodError:
             raise _refuse(_UNFIT, "likelihood") from None
-        if likelihood.fingerprint != whole.conditions.get("likelihood"):
+        if likelihood.fingerprint != conditions.get("likelihood"):
             raise _refuse(_UNFIT, "likelihood")
-    models = whole.conditions.get("models", [])
+    models = conditions.get("models", [])
     if not isinstance(models, list) or not all(isinstance(m, str) for m in models):
         raise _refuse(_UNFIT, "models")
     return PowerTable(
         entries=tuple(
-            _parse_entry(entry, f"entries[{at}]", whole.level)
-            for at, entry in enumerate(whole.entries)
+            _parse_entry(entry, f"entries[{at}]", level)
+            for at, entry in enumerate(whole["entries"])
         ),
         models=tuple(models),
-        conditions=whole.conditions,
+        conditions=conditions,
         fingerprint=fingerprint,
         likelihood=likelihood,
     )
@@ -429,14 +421,12 @@ SHORT: Final = 16
 """Digits of a fingerprint that people are shown, and that name a file of the folder."""
 MAX_NAME: Final = 80
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _FileJson:
-    schema: Annotated[str, one_of(SCHEMA)]
-    table: dict[str, Any]
-    sha256: str
-    signature: str | None = later(None)
+_FILE: Final = {
+    "schema": one_of(SCHEMA),
+    "table": dict[str, Any],
+    "sha256": str,
+    "signature?": str | None,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -493,13 +483,14 @@ def parse_power_file(data: bytes) -> PowerFile:
     with refused_as(PolicyError, "power"):
         whole = read_json(data)
     try:
-        found = decode(_FileJson, whole)
-        signed = found.signature and base64.b64decode(found.signature, validate=True)
+        found = hold(_FILE, whole)
+        signature = found.get("signature")
+        signed = signature and base64.b64decode(signature, validate=True)
     except (LookupError, TypeError, ValueError):
         raise _refuse(phrase("what.schema", schema=SCHEMA)) from None
-    sealed = seal(found.table, signed or None)
+    sealed = seal(found["table"], signed or None)
     _check_conditions(sealed.table.conditions)
-    if sealed.fingerprint != found.sha256:
+    if sealed.fingerprint != found["sha256"]:
         raise PolicyError("power.altered", code="power-altered")
     return sealed
 

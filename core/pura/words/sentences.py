@@ -212,66 +212,34 @@ def _check_text(key: str, name: str, value: object) -> None:
 SCHEMA: Final = "pura-forbidden/2"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Offence:
-    """One phrase that must not stand there.
-
-    Attributes:
-        name: Which rule.
-        phrase: What was found.
-        start: Where in the text.
-    """
-
-    name: str
-    phrase: str
-    start: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForbiddenPhrase:
-    """One forbidden phrase.
-
-    Attributes:
-        name: What the rule is called.
-        pattern: Finds it; upper and lower case alike.
-        examples: Texts that it must catch.
-    """
-
-    name: str
-    pattern: re.Pattern[str]
-    examples: tuple[str, ...]
-
-
 @cache
-def phrases(language: str) -> tuple[ForbiddenPhrase, ...]:
-    """Return the forbidden phrases of a language."""
+def phrases(language: str) -> tuple[tuple[str, re.Pattern[str], tuple[str, ...]], ...]:
+    """Return the forbidden phrases of a language: name, pattern, texts that it must catch."""
     check_language(language)
     path = resource("languages", language, "forbidden-phrases.json")
     data = json.loads(path.read_text(encoding="utf-8"))
     return tuple(
-        ForbiddenPhrase(
-            name=entry["name"],
-            pattern=re.compile(entry["pattern"], re.IGNORECASE),
-            examples=tuple(entry["examples"]),
-        )
+        (entry["name"], re.compile(entry["pattern"], re.IGNORECASE), tuple(entry["examples"]))
         for entry in data["phrases"]
     )
 
 
-def forbidden(text: str, language: str) -> list[Offence]:
+def forbidden(text: str, language: str) -> list[tuple[int, str, str]]:
     """Return every forbidden phrase of a text, in the order in which they stand.
 
     Args:
         text: Plain text; runs of white space count as one blank.
         language: ``en`` or ``de``.
+
+    Returns:
+        Of each where it begins, the name of its rule, and what was found.
     """
     flat = " ".join(text.split())
-    found = [
-        Offence(name=phrase.name, phrase=hit[0], start=hit.start())
-        for phrase in phrases(language)
-        for hit in phrase.pattern.finditer(flat)
-    ]
-    return sorted(found, key=lambda finding: (finding.start, finding.name))
+    return sorted(
+        (hit.start(), name, hit[0])
+        for name, pattern, _ in phrases(language)
+        for hit in pattern.finditer(flat)
+    )
 
 
 def out_of_order(sentences: Sequence[Sentence]) -> list[str]:

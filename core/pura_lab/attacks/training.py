@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -36,38 +36,13 @@ GONE: Final = 2.0
 """log10 e below which a mark counts as gone."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Surrogate:
-    """A text that was marked with a key of the attacker's own.
-
-    Attributes:
-        text: The text.
-        key: That key. It guards nothing.
-    """
-
-    text: str
-    key: SecretKey
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preference:
-    """Two rewritings of a text.
-
-    Attributes:
-        text: The text.
-        chosen: The mark is gone, the sense is kept.
-        rejected: The mark is there, or the sense is lost.
-    """
-
-    text: str
-    chosen: str
-    rejected: str
-
-
 def surrogates(
     model: LanguageModel, prompts: Sequence[str], profile: Profile, *, tokens: int, seed: int
-) -> list[Surrogate]:
-    """Write a text after each prompt, with a key and a payload of its own."""
+) -> list[tuple[str, SecretKey]]:
+    """Write a text after each prompt, with a key and a payload of its own.
+
+    The keys are the attacker's and guard nothing.
+    """
     from pura.embed.generate import generate_batch
 
     rng = np.random.default_rng(seed)
@@ -83,7 +58,7 @@ def surrogates(
         seed=seed,
         ignore_eos=True,
     )
-    return [Surrogate(text=m.text, key=key) for m, key in zip(made, keys, strict=True)]
+    return [(m.text, key) for m, key in zip(made, keys, strict=True)]
 
 
 def strength(model: LanguageModel, profile: Profile, key: SecretKey, text: str) -> float:
@@ -100,20 +75,20 @@ def strength(model: LanguageModel, profile: Profile, key: SecretKey, text: str) 
 
 
 def preferences(
-    texts: Sequence[Surrogate],
-    left: Callable[[Surrogate, str], float],
+    texts: Sequence[tuple[str, SecretKey]],
+    left: Callable[[SecretKey, str], float],
     *,
     tools: Tools,
     writer: TextWriter,
     tries: int,
     seed: int,
     least: float = 0.6,
-) -> list[Preference]:
+) -> list[tuple[str, str, str]]:
     """Rewrite marked texts and keep, of each, a rewriting to prefer and one to avoid.
 
     Args:
-        texts: Texts under surrogate keys.
-        left: What is left of a text's mark in a rewriting, log10 e (:func:`strength`).
+        texts: Texts, each with the surrogate key that it is marked with.
+        left: What is left of a key's mark in a rewriting, log10 e (:func:`strength`).
         tools: For the likeness.
         writer: Rewrites.
         tries: Rewritings of each text.
@@ -121,32 +96,33 @@ def preferences(
         least: Likeness below which the sense counts as lost.
 
     Returns:
-        A pair for each text that has both kinds; others teach nothing.
+        For each text that has both kinds: the text, a rewriting that keeps its sense without the
+        mark, and one with the mark or without the sense. Others teach nothing.
     """
     assert tools.tokenise is not None
     rng, found = np.random.default_rng(seed), []
-    for marked in texts:
-        role, asked = request(marked.text)
-        room = 40 + 2 * len(marked.text.split())
+    for marked, key in texts:
+        role, asked = request(marked)
+        room = 40 + 2 * len(marked.split())
         good: list[tuple[float, str]] = []
         bad: list[tuple[float, str]] = []
         for _ in range(tries):
             new = writer(role, asked, seed=int(rng.integers(1 << 31)), tokens=room)
             if not new.strip():
                 continue
-            pair = [(text, tools.tokenise(text)) for text in (marked.text, new)]
+            pair = [(text, tools.tokenise(text)) for text in (marked, new)]
             like = damage(pair[0], pair[1], replace(tools, propose=None)).similarity
-            evidence = left(marked, new)
+            evidence = left(key, new)
             kept = like >= least and evidence < GONE
             (good if kept else bad).append((evidence - 10 * like, new))
         if good and bad:
-            found.append(Preference(text=marked.text, chosen=min(good)[1], rejected=max(bad)[1]))
+            found.append((marked, min(good)[1], max(bad)[1]))
     return found
 
 
 def learn_preferences(
     model: LanguageModel,
-    pairs: Sequence[Preference],
+    pairs: Sequence[tuple[str, str, str]],
     *,
     steps: int,
     rate: float = 5e-6,
@@ -174,10 +150,10 @@ def learn_preferences(
     ask, rng, losses = ModelWriter(model), np.random.default_rng(seed), []
     for _ in range(steps):
         checkpoint()
-        pair = pairs[int(rng.integers(len(pairs)))]
-        start = ask.request(*request(pair.text))
+        text, chosen, rejected = pairs[int(rng.integers(len(pairs)))]
+        start = ask.request(*request(text))
         margin = torch.zeros(())
-        for answer, sign in ((pair.chosen, 1.0), (pair.rejected, -1.0)):
+        for answer, sign in ((chosen, 1.0), (rejected, -1.0)):
             ids = tokenise(model.tokenizer, answer).ids.tolist()
             with torch.no_grad():
                 before = _log_p(model.network, start, ids).sum()

@@ -199,9 +199,8 @@ def experiments() -> None:
     """List the experiments, their counterparts in the paper, and how many cells they have."""
     from pura_lab.usecases.experiments import list_experiments
 
-    for line in list_experiments():
-        small, full = line.cells
-        out.print(f"{line.name:12}{line.paper:11}{small:4}{full:5}  {line.title}")
+    for name, (title, paper, small, full) in list_experiments().items():
+        out.print(f"{name:12}{paper:11}{small:4}{full:5}  {title}")
 
 
 @app.command("run")
@@ -242,7 +241,7 @@ def run(
     from pura.cli.progress import bars
     from pura_lab.usecases.experiments import list_experiments, run_experiments
 
-    wanted = [line.name for line in list_experiments()] if names == ["all"] else names
+    wanted = list(list_experiments()) if names == ["all"] else names
     with bars({"experiment": "bar.experiment"}) as tell:
         for table, path in run_experiments(
             environment(device, dtype),

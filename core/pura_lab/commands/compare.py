@@ -5,8 +5,9 @@ Schemes on one bench, and texts against references.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +16,7 @@ from pura.cli.progress import Resting
 from pura.cli.terminal import RowsInto, err, out, say, write_row
 
 if TYPE_CHECKING:
-    from pura_lab.usecases.experiments import Compared
+    from pura_lab.compare.work import TableCell
 
 
 def score(
@@ -107,7 +108,7 @@ def compare(
     from pura_lab.usecases.experiments import compare as run
 
     with Resting("compare") as shown:
-        done = run(
+        cells, unmarked, name = run(
             environment(device, dtype),
             folder=folder,
             texts=texts,
@@ -122,18 +123,17 @@ def compare(
             progress=shown,
         )
     if as_json:
-        cells = [vars(cell) for cell in done.cells]
-        plain = [vars(line) for line in done.calibration]
-        write_row({"model": done.model, "cells": cells, "unmarked": plain}, "comparison")
+        row = {"model": name, "cells": [vars(cell) for cell in cells], "unmarked": unmarked}
+        write_row(row, "comparison")
         return
-    _print(done)
+    _print(cells, unmarked)
     err.print(say("compare.kept", name=str(folder / "lines.parquet")))
 
 
-def _print(done: Compared) -> None:
-    if done.cells:
+def _print(cells: Sequence[TableCell], unmarked: Sequence[dict[str, Any]]) -> None:
+    if cells:
         _print_head("compare.head")
-    for c in done.cells:
+    for c in cells:
         paper = "–" if c.published is None else f"{c.published:.1f}"
         out.print(
             f"| {c.condition} | {c.bits} | {c.method} | {c.match}/{c.texts}"
@@ -141,13 +141,13 @@ def _print(done: Compared) -> None:
             f" | {100 * c.erased:.1f} | {100 * c.edited:.1f} | {c.read_seconds:.3f}"
             f" | {c.write_seconds:.2f} | {c.perplexity:.1f} | {paper} |"
         )
-    if done.calibration:
+    if unmarked:
         _print_head("compare.plain-head")
-    for line in done.calibration:
-        evidence = "–" if line.evidence is None else f"{100 * line.evidence:.1f} %"
+    for line in unmarked:
+        evidence = "–" if line["evidence"] is None else f"{100 * line['evidence']:.1f} %"
         out.print(
-            f"| {line.text} | {line.method} | {line.keys} | {100 * line.printed:.1f} %"
-            f" | {100 * line.redrawn:.1f} % | {evidence} |"
+            f"| {line['text']} | {line['method']} | {line['keys']} | {100 * line['printed']:.1f} %"
+            f" | {100 * line['redrawn']:.1f} % | {evidence} |"
         )
 
 

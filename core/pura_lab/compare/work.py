@@ -444,28 +444,6 @@ _BITS = 24
 _FEWER_BITS = 8  # where every message is tried
 _REDRAWS = 199
 _REDRAWN = ("exp", "its")  # what they print is the share of redraws
-_TABLES_VERSION = 1  # of what is kept
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calibration:
-    """One scheme on one text without a mark.
-
-    Attributes:
-        method: The scheme.
-        text: Name of the text.
-        keys: How many keys were tried.
-        printed: Share of keys whose printed p-value is at most 5 %.
-        redrawn: The same of the exact redraws.
-        evidence: Share of keys whose e-value is 20 or more; None where the scheme has none.
-    """
-
-    method: str
-    text: str
-    keys: int
-    printed: float
-    redrawn: float
-    evidence: float | None
 
 
 def calibrate(
@@ -476,7 +454,7 @@ def calibrate(
     *,
     cache: Cache | None = None,
     checkpoint: Checkpoint = never_cancelled,
-) -> Iterator[Calibration]:
+) -> Iterator[dict[str, Any]]:
     """Try many keys on texts that none of them wrote.
 
     Args:
@@ -486,6 +464,11 @@ def calibrate(
         seed: Of keys and redraws.
         cache: Keeps what was counted; what is there is not counted again.
         checkpoint: Called before each scheme and text.
+
+    Yields:
+        ``method``, ``text`` (its name), ``keys`` (how many were tried); ``printed``, the share of
+        keys whose printed p-value is at most 5 %, ``redrawn``, the same of the exact redraws, and
+        ``evidence``, that of keys whose e-value is 20 or more; None where the scheme has none.
     """
     for name, ids in texts.items():
         for method, scheme in _schemes(bench):
@@ -501,14 +484,14 @@ def calibrate(
             else:
                 (shares,) = cache.get(kept)["shares"]
             printed, redrawn, evidence = shares.tolist()
-            yield Calibration(
-                method=method,
-                text=name,
-                keys=keys,
-                printed=printed,
-                redrawn=redrawn,
-                evidence=None if np.isnan(evidence) else evidence,
-            )
+            yield {
+                "method": method,
+                "text": name,
+                "keys": keys,
+                "printed": printed,
+                "redrawn": redrawn,
+                "evidence": None if np.isnan(evidence) else evidence,
+            }
 
 
 def _shares(scheme: Maker, ids: I64, keys: int, seed: int, *, by_redraws: bool) -> F64:
@@ -553,7 +536,7 @@ def _with_bits(
     return make(bench, key, bits)
 
 
-def unmarked_texts(tokenise: Tokenise, tokens: int = 200) -> dict[str, I64]:
+def unmarked_texts(tokenise: Tokenise) -> dict[str, I64]:
     """Return texts that no key wrote: prose, a loop, a template with slots, code."""
     from pura.measure.corpora import corpus
 
@@ -567,4 +550,4 @@ def unmarked_texts(tokenise: Tokenise, tokens: int = 200) -> dict[str, I64]:
         "template": template * 4,
         "code": "\n".join(corpus("code")[:6]),
     }
-    return {name: tokenise(text)[:tokens] for name, text in texts.items()}
+    return {name: tokenise(text)[:200] for name, text in texts.items()}

@@ -343,7 +343,8 @@ def two_sample_p(marked: Sequence[I64], plain: Sequence[I64], rng: np.random.Gen
     return float((found >= found[0] - 1e-9).mean())
 
 
-def _spectrum(ids: I64, size: int = 1 << 13) -> F64:
+def _spectrum(ids: I64) -> F64:
+    size = 1 << 13
     out = np.zeros(3 * size)
     odd = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
     for run in (1, 2, 3):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pura.base.errors import InputError
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
@@ -15,28 +14,13 @@ if TYPE_CHECKING:
     from pura.measure.cache import Cache
     from pura.model.load import LanguageModel
     from pura_lab.compare.methods import LawSource, Method
-    from pura_lab.compare.work import Calibration, TableCell
+    from pura_lab.compare.work import TableCell
     from pura_lab.scores import Score
 
 
 _STEP = "compare"
 _STREAMS = 8
 _KEPT = 4096
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """What came out.
-
-    Attributes:
-        cells: By condition and payload length, best match first.
-        calibration: What is printed as p-values on texts without a mark.
-        model: Name of the model.
-    """
-
-    cells: Sequence[TableCell] = ()
-    calibration: Sequence[Calibration] = field(default=())
-    model: str
 
 
 def compare(
@@ -54,7 +38,7 @@ def compare(
     seed: int = 1,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
-) -> Compared:
+) -> tuple[tuple[TableCell, ...], list[dict[str, Any]], str]:
     """Write, attack and read texts of every scheme, and write the lines as Parquet.
 
     Args:
@@ -138,11 +122,8 @@ def compare(
     assert tools.tokenise is not None
     plain = unmarked_texts(tools.tokenise) if keys else {}
     whole = bench_of(loaded, ModelSource(loaded)) if keys else bench
-    return Compared(
-        cells=summarise(lines),
-        calibration=tuple(calibrate(whole, plain, keys, seed, cache=cache, checkpoint=checkpoint)),
-        model=loaded.name,
-    )
+    unmarked = list(calibrate(whole, plain, keys, seed, cache=cache, checkpoint=checkpoint))
+    return summarise(lines), unmarked, loaded.name
 
 
 def _methods(methods: Sequence[str], conditions: Sequence[str], *, recorded: bool) -> list[Method]:
@@ -200,41 +181,22 @@ def score_texts(
     return score(read_texts(file, reference, systems), bert=bert, layer=layer, seed=seed)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExperimentLine:
-    """One line of the list of experiments.
-
-    Attributes:
-        name: As it is asked for.
-        title: For people.
-        paper: Its counterpart in the paper.
-        cells: Cells at the small scale, and of all.
-    """
-
-    name: str
-    title: str
-    paper: str
-    cells: tuple[int, int]
-
-
 SMALL, LARGE = 16, 128
 """Texts a cell."""
 
 
-def list_experiments() -> tuple[ExperimentLine, ...]:
-    """Return the experiments in the order of the paper."""
+def list_experiments() -> dict[str, tuple[str, str, int, int]]:
+    """Return the experiments in the order of the paper, by name.
+
+    Each has a title, its counterpart in the paper, and its cells at the small scale and of all.
+    """
     from pura_lab.experiments.bench import Scale
     from pura_lab.experiments.table import EXPERIMENTS
 
-    return tuple(
-        ExperimentLine(
-            name=e.name,
-            title=e.title,
-            paper=e.paper,
-            cells=(len(e.cells(Scale())), len(e.cells(Scale(full=True)))),
-        )
-        for e in EXPERIMENTS.values()
-    )
+    return {
+        name: (e.title, e.paper, len(e.cells(Scale())), len(e.cells(Scale(full=True))))
+        for name, e in EXPERIMENTS.items()
+    }
 
 
 def run_experiments(

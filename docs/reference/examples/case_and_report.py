@@ -8,7 +8,8 @@ from pathlib import Path
 import pura
 from pura.base.paths import user_paths
 from pura.caselog import CaseLog, find_case, open_case, save_audit
-from pura.report import Parties, ReportRequest, build_report
+from pura.report.build import build_report
+from pura.report.request import Parties, ReportRequest
 
 key = pura.SecretKey.from_hex(Path("desk.key").read_text())
 audit = pura.verify(Path("letter.txt"), key=key, profile=Path("house.json"))

@@ -480,11 +480,11 @@
         <translation>Nachprüfung läuft …</translation>
     </message>
     <message>
-        <source>Of {checks:count} checks, {faults:count} found something amiss.</source>
-        <translation>Von {checks:count} Prüfschritten {faults:plural(fand einer|fanden {faults:count})} etwas, was nicht stimmt.</translation>
+        <source>Of {checks:count} checks, {faults:count} found something wrong.</source>
+        <translation>Von {checks:count} Prüfungen {faults:plural(fand eine|fanden {faults:count})} etwas, was nicht stimmt.</translation>
     </message>
     <message>
-        <source>{checks:count} checks; none found anything amiss.</source>
+        <source>{checks:count} checks; none found anything wrong.</source>
         <translation>{checks:count} Prüfungen; keine fand etwas Auffälliges.</translation>
     </message>
     <message>
@@ -596,8 +596,8 @@
         <translation>Widersprechen</translation>
     </message>
     <message>
-        <source>A finding needs a second pair of eyes: not those of whoever examined or filed the text. The names stand in the log and in reports.</source>
-        <translation>Ein Befund braucht ein zweites Paar Augen: nicht die der Person, die den Text untersucht oder abgelegt hat. Die Namen stehen im Protokoll und in Berichten.</translation>
+        <source>A second person has to look at a finding, not the one who examined or filed the text. The names appear in the log and in reports.</source>
+        <translation>Einen Befund muss eine zweite Person ansehen, nicht die, die den Text untersucht oder abgelegt hat. Die Namen erscheinen im Protokoll und in Berichten.</translation>
     </message>
     <message>
         <source>Examined by {who:text}, {when:text}</source>
@@ -656,7 +656,7 @@
         <translation>Weglassen; Befunde und Prüfsumme werden aufbewahrt</translation>
     </message>
     <message>
-        <source>Whoever shall read the text later needs it. It is kept nowhere.</source>
+        <source>Anyone who is to read the text later needs it. It is not stored anywhere.</source>
         <translation>Wer den Text später lesen soll, braucht sie. Sie wird nirgends aufbewahrt.</translation>
     </message>
     <message>
@@ -880,7 +880,7 @@
         <translation>Passphrase der aufbewahrten Texte</translation>
     </message>
     <message>
-        <source>The settings keep examined texts encrypted. Whoever shall read one later needs this passphrase; it is kept nowhere. It is asked for once a session.</source>
+        <source>By the settings, examined texts are kept encrypted. Anyone who is to read one later needs this passphrase; it is not stored anywhere. It is asked for once a session.</source>
         <translation>Untersuchte Texte werden laut Einstellungen verschlüsselt aufbewahrt. Wer später einen lesen soll, braucht diese Passphrase; sie wird nirgends aufbewahrt. Gefragt wird einmal je Sitzung.</translation>
     </message>
     <message>
@@ -1229,8 +1229,8 @@
         <translation>Für wen, wann</translation>
     </message>
     <message>
-        <source>Beside it</source>
-        <translation>Dazu gehört</translation>
+        <source>In addition</source>
+        <translation>Außerdem</translation>
     </message>
     <message>
         <source>What it rests on</source>
@@ -2601,8 +2601,8 @@
         <translation>etwa Apache-2.0; darf leer bleiben</translation>
     </message>
     <message>
-        <source>Stands in the list of models. The program does not find it out by itself and does not check it.</source>
-        <translation>Steht in der Liste der Modelle. Das Programm ermittelt sie nicht selbst und prüft sie nicht.</translation>
+        <source>It is shown in the list of models. The program neither finds it out by itself nor checks it.</source>
+        <translation>Sie wird in der Liste der Modelle gezeigt. Das Programm ermittelt sie nicht selbst und prüft sie nicht.</translation>
     </message>
     <message>
         <source>Licence of a model to add</source>
@@ -2792,261 +2792,6 @@
     </message>
 </context>
 <context>
-    <name>Pile</name>
-    <message>
-        <source>Text</source>
-        <translation>Text</translation>
-    </message>
-    <message>
-        <source>Part</source>
-        <translation>Teil</translation>
-    </message>
-    <message>
-        <source>Outcome</source>
-        <translation>Ergebnis</translation>
-    </message>
-    <message>
-        <source>For whom, when</source>
-        <translation>Für wen, wann</translation>
-    </message>
-    <message>
-        <source>Still to audit</source>
-        <translation>Noch zu untersuchen</translation>
-    </message>
-    <message>
-        <source>Texts that stand in the list once</source>
-        <translation>Texte, die einmal in der Liste stehen</translation>
-    </message>
-    <message>
-        <source>Text not read</source>
-        <translation>Text nicht gelesen</translation>
-    </message>
-    <message>
-        <source>{n:count} times the same text: {name:text}</source>
-        <translation>{n:count}-mal derselbe Text: {name:text}</translation>
-    </message>
-    <message>
-        <source>{n:count} shown</source>
-        <translation>{n:count} davon zu sehen</translation>
-    </message>
-    <message>
-        <source>{words:text}, closed</source>
-        <translation>{words:text}, zugeklappt</translation>
-    </message>
-    <message>
-        <source>Evidence, log₁₀</source>
-        <translation>Anhaltspunkte, log₁₀</translation>
-    </message>
-    <message>
-        <source>Marked</source>
-        <translation>Markiert</translation>
-    </message>
-    <message>
-        <source>Tokens</source>
-        <translation>Token</translation>
-    </message>
-    <message>
-        <source>Language</source>
-        <translation>Sprache</translation>
-    </message>
-    <message>
-        <source>Case</source>
-        <translation>Fall</translation>
-    </message>
-    <message>
-        <source>Review</source>
-        <translation>Prüfen</translation>
-    </message>
-    <message>
-        <source>Reason</source>
-        <translation>Grund</translation>
-    </message>
-    <message>
-        <source>Search</source>
-        <translation>Suchen</translation>
-    </message>
-    <message>
-        <source>Search names, payloads and reasons</source>
-        <translation>Namen, Nutzlasten und Gründe durchsuchen</translation>
-    </message>
-    <message>
-        <source>Group by outcome</source>
-        <translation>Nach Ergebnis gruppieren</translation>
-    </message>
-    <message>
-        <source>Texts</source>
-        <translation>Texte</translation>
-    </message>
-    <message>
-        <source>File</source>
-        <translation>Datei</translation>
-    </message>
-    <message>
-        <source>SHA-256 of the file</source>
-        <translation>SHA-256 der Datei</translation>
-    </message>
-    <message>
-        <source>SHA-256 of the text</source>
-        <translation>SHA-256 des Textes</translation>
-    </message>
-    <message>
-        <source>Same text as</source>
-        <translation>Gleicher Text wie</translation>
-    </message>
-    <message>
-        <source>Number of the audit</source>
-        <translation>Nummer der Untersuchung</translation>
-    </message>
-    <message>
-        <source>Examined (UTC)</source>
-        <translation>Untersucht (UTC)</translation>
-    </message>
-    <message>
-        <source>Key</source>
-        <translation>Schlüssel</translation>
-    </message>
-    <message>
-        <source>Profile</source>
-        <translation>Profil</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>What was done</source>
-        <translation>Was getan wurde</translation>
-    </message>
-    <message>
-        <source>Written by</source>
-        <translation>Geschrieben von</translation>
-    </message>
-    <message>
-        <source>Written on (UTC)</source>
-        <translation>Geschrieben am (UTC)</translation>
-    </message>
-    <message>
-        <source>Keys</source>
-        <translation>Schlüssel</translation>
-    </message>
-    <message>
-        <source>Profiles</source>
-        <translation>Profile</translation>
-    </message>
-    <message>
-        <source>Models</source>
-        <translation>Modelle</translation>
-    </message>
-    <message>
-        <source>At 6 or more, a text that has nothing to do with the key reaches it at most once in a million times. It says nothing about who wrote the rest of a text.</source>
-        <translation>Einen Wert ab 6 erreicht ein Text, der mit dem Schlüssel nichts zu tun hat, höchstens einmal in einer Million Fällen. Darüber, wer den übrigen Text geschrieben hat, sagt er nichts.</translation>
-    </message>
-    <message>
-        <source>Too little evidence</source>
-        <translation>Zu wenig Anhaltspunkte</translation>
-    </message>
-    <message>
-        <source>Neither a mark nor its absence could be shown: it is no statement that the text is unmarked.</source>
-        <translation>Weder eine Markierung noch ihr Fehlen ließ sich zeigen: Das ist keine Aussage, dass der Text unmarkiert ist.</translation>
-    </message>
-    <message>
-        <source>The records</source>
-        <translation>Die Protokolle</translation>
-    </message>
-    <message>
-        <source>This table is a list. What may be relied on stands in the report and the record of each audit.</source>
-        <translation>Diese Tabelle ist eine Liste. Worauf man sich verlassen darf, steht im Bericht und im Protokoll jeder Prüfung.</translation>
-    </message>
-    <message>
-        <source>View</source>
-        <translation>Ansicht</translation>
-    </message>
-    <message>
-        <source>Audited so far</source>
-        <translation>Bisher untersucht</translation>
-    </message>
-    <message>
-        <source>Export …</source>
-        <translation>Exportieren …</translation>
-    </message>
-    <message>
-        <source>Open results …</source>
-        <translation>Ergebnisse öffnen …</translation>
-    </message>
-    <message>
-        <source>Report …</source>
-        <translation>Bericht …</translation>
-    </message>
-    <message>
-        <source>This row comes from a result; its text is not in the list.</source>
-        <translation>Diese Zeile stammt aus einem Ergebnis; ihr Text ist nicht in der Liste.</translation>
-    </message>
-    <message>
-        <source>Export the table</source>
-        <translation>Die Tabelle ausgeben</translation>
-    </message>
-    <message>
-        <source>Excel (*.xlsx)</source>
-        <translation>Excel (*.xlsx)</translation>
-    </message>
-    <message>
-        <source>{n:plural(One row|{n:count} rows)} exported.</source>
-        <translation>{n:plural(Eine Zeile|{n:count} Zeilen)} ausgegeben.</translation>
-    </message>
-    <message>
-        <source>Open results of pura batch</source>
-        <translation>Ergebnisse von pura batch öffnen</translation>
-    </message>
-    <message>
-        <source>Results (*.jsonl *.parquet)</source>
-        <translation>Ergebnisse (*.jsonl *.parquet)</translation>
-    </message>
-    <message>
-        <source>All</source>
-        <translation>Alle</translation>
-    </message>
-    <message>
-        <source>{n:count} {n:plural(text|texts)}, {m:plural(one mark|{m:count} with a mark)}</source>
-        <translation>{n:count} {n:plural(Text|Texte)}, {m:plural(einer|{m:count})} mit Markierung</translation>
-    </message>
-    <message>
-        <source>{n:count} of {all:count} done</source>
-        <translation>{n:count} von {all:count} fertig</translation>
-    </message>
-    <message>
-        <source>Audit {n:count} remaining</source>
-        <translation>Übrige {n:count} untersuchen</translation>
-    </message>
-    <message>
-        <source>Retry {n:count} failed</source>
-        <translation>{n:count} erneut versuchen</translation>
-    </message>
-    <message>
-        <source>Go on</source>
-        <translation>Weiter</translation>
-    </message>
-    <message>
-        <source>Pause</source>
-        <translation>Pause</translation>
-    </message>
-    <message>
-        <source>Report of {n:count} …</source>
-        <translation>Bericht über {n:count} …</translation>
-    </message>
-    <message>
-        <source>Forget this filter</source>
-        <translation>Diesen Filter vergessen</translation>
-    </message>
-    <message>
-        <source>Keep this filter</source>
-        <translation>Diesen Filter merken</translation>
-    </message>
-    <message>
-        <source>Group equal texts</source>
-        <translation>Gleiche Texte gruppieren</translation>
-    </message>
-</context>
-<context>
     <name>Plot</name>
     <message>
         <source>Table, copy and export of “{title:text}”</source>
@@ -3232,8 +2977,8 @@
         <translation>{step:text}: {n:count} von {all:count} Texten</translation>
     </message>
     <message>
-        <source>{said:text}, {time:text} left</source>
-        <translation>{said:text}, noch {time:text}</translation>
+        <source>{progress:text}, {time:text} left</source>
+        <translation>{progress:text}, noch {time:text}</translation>
     </message>
     <message>
         <source>Table “{name:text}” ({table:text}) is stored; {n:count} texts were counted.</source>
@@ -3248,8 +2993,8 @@
         <translation>Wie oft markierte Texte Ihrer eigenen Art gefunden werden. Wo ein Text keine Markierung zeigt, sagen die Tabellen, auf die sich die Richtlinie stützt, wie oft eine gefunden worden wäre; sie gehen denen vor, die mit dem Programm kommen.</translation>
     </message>
     <message>
-        <source>No tables yet. Measure one, or add one that was measured elsewhere.</source>
-        <translation>Noch keine Tabellen. Messen Sie eine, oder fügen Sie eine hinzu, die anderswo gemessen wurde.</translation>
+        <source>No tables yet. Measure one, or add one that was measured on another computer.</source>
+        <translation>Noch keine Tabellen. Messen Sie eine, oder fügen Sie eine hinzu, die auf einem anderen Rechner gemessen wurde.</translation>
     </message>
     <message>
         <source>Measure …</source>
@@ -3643,8 +3388,8 @@
         <translation>Ob die Prüfung das Anfangstoken des Tokenizers vor den Text stellt. Für Modelle, die eines brauchen.</translation>
     </message>
     <message>
-        <source>What stands before the text at the generator, if that is constant: the model&apos;s chat template, with the word prompt in braces where the user&apos;s message goes, and the word system in braces for the system prompt. The verifier then reads the text after it.</source>
-        <translation>Was beim Generator vor dem Text steht, wenn es immer dasselbe ist: die Chat-Vorlage des Modells, mit dem Wort prompt in geschweiften Klammern anstelle der Nachricht und dem Wort system in geschweiften Klammern für den Systemprompt. Der Prüfer liest den Text dann danach.</translation>
+        <source>What comes before the text at the generator, if it is always the same: the model&apos;s chat template, with the word prompt in braces in place of the user&apos;s message, and the word system in braces in place of the system prompt. The verifier then reads the text after it.</source>
+        <translation>Was beim Generator vor dem Text steht, wenn es immer dasselbe ist: die Chat-Vorlage des Modells, mit dem Wort prompt in geschweiften Klammern anstelle der Nachricht und dem Wort system in geschweiften Klammern anstelle des Systemprompts. Die Prüfung liest den Text dann danach.</translation>
     </message>
     <message>
         <source>The generator&apos;s system prompt; it goes where the template says system in braces. Records and reports hold the profile, and so this text.</source>
@@ -4213,7 +3958,7 @@
         <translation>Passphrase des Anhangs</translation>
     </message>
     <message>
-        <source>Whoever shall read the names needs it. It is kept nowhere.</source>
+        <source>Anyone who is to read the names needs it. It is not stored anywhere.</source>
         <translation>Wer die Namen lesen soll, braucht sie. Sie wird nirgends aufbewahrt.</translation>
     </message>
     <message>
@@ -4433,8 +4178,8 @@
         <translation>Ständige Hinweise der Stelle</translation>
     </message>
     <message>
-        <source>Stand in each report, with its integrity</source>
-        <translation>Stehen in jedem Bericht, bei der Unversehrtheit</translation>
+        <source>Printed in every report, next to its integrity</source>
+        <translation>Werden in jedem Bericht gedruckt, bei der Unversehrtheit</translation>
     </message>
     <message>
         <source>Layout</source>
@@ -4581,7 +4326,7 @@
         <translation>Zu schwärzender Text</translation>
     </message>
     <message>
-        <source>Files beside the PDF</source>
+        <source>Files next to the PDF</source>
         <translation>Dateien neben dem PDF</translation>
     </message>
     <message>
@@ -4601,8 +4346,8 @@
         <translation>Versiegelter Anhang mit den Namen (PDF)</translation>
     </message>
     <message>
-        <source>Names to whom payloads were issued never stand in the report. The annex holds them; the report prints its SHA-256.</source>
-        <translation>Namen, an die Nutzlasten ausgegeben wurden, stehen nie im Bericht. Der Anhang enthält sie; der Bericht druckt seinen SHA-256.</translation>
+        <source>The names of those to whom payloads were issued never appear in the report. They are in the annex; the report prints the annex&apos;s SHA-256.</source>
+        <translation>Die Namen derer, an die Nutzlasten ausgegeben wurden, erscheinen nie im Bericht. Sie stehen im Anhang; der Bericht druckt den SHA-256 des Anhangs.</translation>
     </message>
     <message>
         <source>Encrypt the annex under a passphrase</source>
@@ -4637,7 +4382,7 @@
         <translation>Bericht speichern</translation>
     </message>
     <message>
-        <source>What stands in them now is lost.</source>
+        <source>Their present content is lost.</source>
         <translation>Ihr jetziger Inhalt geht verloren.</translation>
     </message>
     <message>
@@ -4649,12 +4394,12 @@
         <translation>»{file:text}« ist gespeichert.</translation>
     </message>
     <message>
-        <source>{n:count} more {n:plural(file stands|files stand)} beside it.</source>
+        <source>{n:count} more {n:plural(file is|files are)} next to it.</source>
         <translation>{n:count} weitere {n:plural(Datei liegt|Dateien liegen)} daneben.</translation>
     </message>
     <message>
-        <source>The names are in “{file:text}”, beside it, readable by you only; keep it apart.</source>
-        <translation>Die Namen stehen daneben in »{file:text}«, nur für Sie lesbar; bewahren Sie die Datei getrennt auf.</translation>
+        <source>The names are next to it in “{file:text}”, which only you can read; store that file separately.</source>
+        <translation>Die Namen stehen daneben in »{file:text}«, das nur Sie lesen können; bewahren Sie diese Datei getrennt auf.</translation>
     </message>
     <message>
         <source>Reports (*.pdf)</source>
@@ -4812,8 +4557,263 @@
         <translation>Zertifikate (*.pem *.crt *.cer *.der)</translation>
     </message>
     <message>
-        <source>Nothing amiss in {n:plural(one check|{n:count} checks)}</source>
+        <source>Nothing wrong in {n:plural(one check|{n:count} checks)}</source>
         <translation>Nichts zu beanstanden in {n:plural(einer Prüfung|{n:count} Prüfungen)}</translation>
+    </message>
+</context>
+<context>
+    <name>Results</name>
+    <message>
+        <source>Text</source>
+        <translation>Text</translation>
+    </message>
+    <message>
+        <source>Part</source>
+        <translation>Teil</translation>
+    </message>
+    <message>
+        <source>Outcome</source>
+        <translation>Ergebnis</translation>
+    </message>
+    <message>
+        <source>For whom, when</source>
+        <translation>Für wen, wann</translation>
+    </message>
+    <message>
+        <source>Still to audit</source>
+        <translation>Noch zu untersuchen</translation>
+    </message>
+    <message>
+        <source>Texts that are in the list only once</source>
+        <translation>Texte, die nur einmal in der Liste sind</translation>
+    </message>
+    <message>
+        <source>Text not read</source>
+        <translation>Text nicht gelesen</translation>
+    </message>
+    <message>
+        <source>{n:count} times the same text: {name:text}</source>
+        <translation>{n:count}-mal derselbe Text: {name:text}</translation>
+    </message>
+    <message>
+        <source>{n:count} shown</source>
+        <translation>{n:count} davon zu sehen</translation>
+    </message>
+    <message>
+        <source>{words:text}, closed</source>
+        <translation>{words:text}, zugeklappt</translation>
+    </message>
+    <message>
+        <source>Evidence, log₁₀</source>
+        <translation>Anhaltspunkte, log₁₀</translation>
+    </message>
+    <message>
+        <source>Marked</source>
+        <translation>Markiert</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Sprache</translation>
+    </message>
+    <message>
+        <source>Case</source>
+        <translation>Fall</translation>
+    </message>
+    <message>
+        <source>Review</source>
+        <translation>Prüfen</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>Grund</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Search names, payloads and reasons</source>
+        <translation>Namen, Nutzlasten und Gründe durchsuchen</translation>
+    </message>
+    <message>
+        <source>Group by outcome</source>
+        <translation>Nach Ergebnis gruppieren</translation>
+    </message>
+    <message>
+        <source>Texts</source>
+        <translation>Texte</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>Datei</translation>
+    </message>
+    <message>
+        <source>SHA-256 of the file</source>
+        <translation>SHA-256 der Datei</translation>
+    </message>
+    <message>
+        <source>SHA-256 of the text</source>
+        <translation>SHA-256 des Textes</translation>
+    </message>
+    <message>
+        <source>Same text as</source>
+        <translation>Gleicher Text wie</translation>
+    </message>
+    <message>
+        <source>Number of the audit</source>
+        <translation>Nummer der Untersuchung</translation>
+    </message>
+    <message>
+        <source>Examined (UTC)</source>
+        <translation>Untersucht (UTC)</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>What was done</source>
+        <translation>Was getan wurde</translation>
+    </message>
+    <message>
+        <source>Written by</source>
+        <translation>Geschrieben von</translation>
+    </message>
+    <message>
+        <source>Written on (UTC)</source>
+        <translation>Geschrieben am (UTC)</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Profiles</source>
+        <translation>Profile</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>At 6 or more, a text that has nothing to do with the key reaches it at most once in a million times. It says nothing about who wrote the rest of a text.</source>
+        <translation>Einen Wert ab 6 erreicht ein Text, der mit dem Schlüssel nichts zu tun hat, höchstens einmal in einer Million Fällen. Darüber, wer den übrigen Text geschrieben hat, sagt er nichts.</translation>
+    </message>
+    <message>
+        <source>Too little evidence</source>
+        <translation>Zu wenig Anhaltspunkte</translation>
+    </message>
+    <message>
+        <source>Neither a mark nor its absence could be shown: it is no statement that the text is unmarked.</source>
+        <translation>Weder eine Markierung noch ihr Fehlen ließ sich zeigen: Das ist keine Aussage, dass der Text unmarkiert ist.</translation>
+    </message>
+    <message>
+        <source>The records</source>
+        <translation>Die Protokolle</translation>
+    </message>
+    <message>
+        <source>This table is only an overview. Rely on the report and the record of each audit.</source>
+        <translation>Diese Tabelle ist nur eine Übersicht. Verlassen Sie sich auf den Bericht und die Aufzeichnung jeder Prüfung.</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>Ansicht</translation>
+    </message>
+    <message>
+        <source>Audited so far</source>
+        <translation>Bisher untersucht</translation>
+    </message>
+    <message>
+        <source>Export …</source>
+        <translation>Exportieren …</translation>
+    </message>
+    <message>
+        <source>Open results …</source>
+        <translation>Ergebnisse öffnen …</translation>
+    </message>
+    <message>
+        <source>Report …</source>
+        <translation>Bericht …</translation>
+    </message>
+    <message>
+        <source>This row comes from a result; its text is not in the list.</source>
+        <translation>Diese Zeile stammt aus einem Ergebnis; ihr Text ist nicht in der Liste.</translation>
+    </message>
+    <message>
+        <source>Export the table</source>
+        <translation>Die Tabelle ausgeben</translation>
+    </message>
+    <message>
+        <source>Excel (*.xlsx)</source>
+        <translation>Excel (*.xlsx)</translation>
+    </message>
+    <message>
+        <source>{n:plural(One row|{n:count} rows)} exported.</source>
+        <translation>{n:plural(Eine Zeile|{n:count} Zeilen)} ausgegeben.</translation>
+    </message>
+    <message>
+        <source>Open results of pura batch</source>
+        <translation>Ergebnisse von pura batch öffnen</translation>
+    </message>
+    <message>
+        <source>Results (*.jsonl *.parquet)</source>
+        <translation>Ergebnisse (*.jsonl *.parquet)</translation>
+    </message>
+    <message>
+        <source>All</source>
+        <translation>Alle</translation>
+    </message>
+    <message>
+        <source>{n:count} {n:plural(text|texts)}, {m:plural(one mark|{m:count} with a mark)}</source>
+        <translation>{n:count} {n:plural(Text|Texte)}, {m:plural(einer|{m:count})} mit Markierung</translation>
+    </message>
+    <message>
+        <source>{n:count} of {all:count} done</source>
+        <translation>{n:count} von {all:count} fertig</translation>
+    </message>
+    <message>
+        <source>Audit {n:count} remaining</source>
+        <translation>Übrige {n:count} untersuchen</translation>
+    </message>
+    <message>
+        <source>Retry {n:count} failed</source>
+        <translation>{n:count} erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Weiter</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>Pause</translation>
+    </message>
+    <message>
+        <source>Report of {n:count} …</source>
+        <translation>Bericht über {n:count} …</translation>
+    </message>
+    <message>
+        <source>Forget this filter</source>
+        <translation>Diesen Filter vergessen</translation>
+    </message>
+    <message>
+        <source>Keep this filter</source>
+        <translation>Diesen Filter merken</translation>
+    </message>
+    <message>
+        <source>Group equal texts</source>
+        <translation>Gleiche Texte gruppieren</translation>
     </message>
 </context>
 <context>
@@ -4833,28 +4833,28 @@ Anteil {share:text}</translation>
         <translation>des Kreises</translation>
     </message>
     <message>
-        <source>Carries no bits: it stands at the very start of the text.</source>
+        <source>Carries no bits: it is at the very start of the text.</source>
         <translation>Trägt keine Bits: Es steht ganz am Anfang des Textes.</translation>
     </message>
     <message>
-        <source>Carries no bits: the words before it stood earlier in the text already.</source>
-        <translation>Trägt keine Bits: Die Wörter davor standen weiter vorn im Text schon einmal.</translation>
+        <source>Carries no bits: the words before it occurred earlier in the text already.</source>
+        <translation>Trägt keine Bits: Die Wörter davor kamen weiter vorn im Text schon einmal vor.</translation>
     </message>
     <message>
         <source>Carries no bits: the model was too sure of it, {bits:text} bits of entropy where {least:text} are needed.</source>
         <translation>Trägt keine Bits: Das Modell war sich zu gewiss, {bits:text} Bit Entropie, wo {least:text} nötig sind.</translation>
     </message>
     <message>
-        <source>Counts: the tokens before it stand here for the first time.</source>
-        <translation>Zählt: Die Token davor stehen hier zum ersten Mal.</translation>
+        <source>Counts: the tokens before it occur here for the first time.</source>
+        <translation>Zählt: Die Token davor kommen hier zum ersten Mal vor.</translation>
     </message>
     <message>
-        <source>Does not count: it stands at the very start of the text.</source>
+        <source>Does not count: it is at the very start of the text.</source>
         <translation>Zählt nicht: Es steht ganz am Anfang des Textes.</translation>
     </message>
     <message>
-        <source>Does not count: the tokens before it stood earlier in the text already.</source>
-        <translation>Zählt nicht: Die Token davor standen weiter oben im Text schon einmal.</translation>
+        <source>Does not count: the tokens before it occurred earlier in the text already.</source>
+        <translation>Zählt nicht: Die Token davor kamen weiter vorn im Text schon einmal vor.</translation>
     </message>
     <message>
         <source>The best fitting bits ask for sector {sector:text} here; they are not a finding.</source>
@@ -5131,8 +5131,8 @@ Anteil {share:text}</translation>
         <translation>Alles, für die Betreuung</translation>
     </message>
     <message>
-        <source>Texts and keys never stand in the log.</source>
-        <translation>Texte und Schlüssel stehen nie im Protokoll.</translation>
+        <source>Texts and keys never appear in the log.</source>
+        <translation>Texte und Schlüssel erscheinen nie im Protokoll.</translation>
     </message>
     <message>
         <source>The model runs on</source>
@@ -5255,12 +5255,12 @@ Anteil {share:text}</translation>
         <translation>Erwartete Fehlalarme</translation>
     </message>
     <message>
-        <source>The settings could not be read, so the usual ones are in use. The old file is kept beside them as “{file:text}”.</source>
-        <translation>Die Einstellungen konnten nicht gelesen werden, daher gelten die üblichen. Die alte Datei liegt als »{file:text}« daneben.</translation>
+        <source>The settings could not be read, so the defaults are in use. The old file is kept next to the new one as “{file:text}”.</source>
+        <translation>Die Einstellungen konnten nicht gelesen werden, daher gelten die üblichen. Die alte Datei liegt neben der neuen als »{file:text}«.</translation>
     </message>
     <message>
-        <source>These settings did not fit and are back to what is usual: {names:text}. The old file is kept beside them as “{file:text}”.</source>
-        <translation>Diese Einstellungen passten nicht und sind wieder wie üblich: {names:text}. Die alte Datei liegt als »{file:text}« daneben.</translation>
+        <source>These settings were not valid and have their defaults again: {names:text}. The old file is kept next to the new one as “{file:text}”.</source>
+        <translation>Diese Einstellungen waren ungültig und sind wieder wie üblich: {names:text}. Die alte Datei liegt neben der neuen als »{file:text}«.</translation>
     </message>
 </context>
 <context>
@@ -5389,7 +5389,7 @@ Anteil {share:text}</translation>
         <translation>Nächste Abweichung</translation>
     </message>
     <message>
-        <source>Underlined: other words. Framed, or with a line beside it: only in this text. Wedge and hatching: the other text has more here.</source>
+        <source>Underlined: other words. Framed, or with a line next to it: only in this text. Wedge and hatching: the other text has more here.</source>
         <translation>Unterstrichen: andere Wörter. Eingerahmt oder mit einer Linie daneben: nur in diesem Text. Keil und Schraffur: Hier hat der andere Text mehr.</translation>
     </message>
     <message>
@@ -5405,12 +5405,12 @@ Anteil {share:text}</translation>
         <translation>Kein Wort weicht ab.</translation>
     </message>
     <message>
-        <source>No passage of several words stands in both texts.</source>
-        <translation>Keine Stelle von mehreren Wörtern steht in beiden Texten.</translation>
+        <source>The texts have no passage of several words in common.</source>
+        <translation>Die Texte haben keine Passage von mehreren Wörtern gemeinsam.</translation>
     </message>
     <message>
-        <source>{n:plural(One difference|{n:count} differences)}. Of the first text {first:text} of the words stand in the second, of the second {second:text} in the first, in the same order.</source>
-        <translation>{n:plural(Eine Abweichung|{n:count} Abweichungen)}. Vom ersten Text stehen {first:text} der Wörter im zweiten, vom zweiten {second:text} im ersten, in derselben Reihenfolge.</translation>
+        <source>{n:plural(One difference|{n:count} differences)}. {first:text} of the first text&apos;s words are in the second, and {second:text} of the second text&apos;s words are in the first, in the same order.</source>
+        <translation>{n:plural(Eine Abweichung|{n:count} Abweichungen)}. {first:text} der Wörter des ersten Textes sind im zweiten und {second:text} der Wörter des zweiten im ersten, in derselben Reihenfolge.</translation>
     </message>
     <message>
         <source>{n:plural(One stretch is|{n:count} stretches are)} marked in one of them only.</source>
@@ -5685,8 +5685,8 @@ Anteil {share:text}</translation>
         <translation>Den Befund in einem Fall sichern</translation>
     </message>
     <message>
-        <source>In the case “{case:text}”; press to file it elsewhere</source>
-        <translation>Im Fall »{case:text}«; drücken, um ihn anderswo abzulegen</translation>
+        <source>In the case “{case:text}”; press to file it in another case</source>
+        <translation>Im Fall »{case:text}«; drücken, um ihn in einem anderen Fall abzulegen</translation>
     </message>
     <message>
         <source>Confirmed by {who:text}</source>

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import pytest
 
@@ -12,29 +11,24 @@ from pura.base.progress import Stage
 from pura_audit.jobs.queue import INTERVAL, READ, JobContext, Progress
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def told() -> list[Progress]:
+    return []
 
 
-def make(told: list[Progress] | None = None, clock: Clock | None = None) -> JobContext:
-    report = (told if told is not None else []).append
-    return JobContext(report, lambda act: act(), clock or Clock())
+@pytest.fixture
+def context(told, clock) -> JobContext:
+    return JobContext(told.append, lambda act: act(), clock)
 
 
-def test_cancel_raises_at_the_next_checkpoint() -> None:
-    context = make()
+def test_cancel_raises_at_the_next_checkpoint(context):
     context.checkpoint()
     context.cancel()
     with pytest.raises(Cancelled):
         context.checkpoint()
 
 
-def test_cancel_wakes_a_paused_job() -> None:
-    context = make()
+def test_cancel_wakes_a_paused_job(context):
     context.pause()
     ended = threading.Event()
 
@@ -51,10 +45,7 @@ def test_cancel_wakes_a_paused_job() -> None:
     assert ended.is_set()
 
 
-def test_progress_is_throttled_within_a_step_and_never_between_steps() -> None:
-    told: list[Progress] = []
-    clock = Clock()
-    context = make(told, clock)
+def test_progress_is_throttled_within_a_step_and_never_between_steps(context, told, clock):
     for i in range(100):
         clock.now += INTERVAL / 10
         context.progress(Stage(number=5, name="reading", done=i, total=1000))
@@ -68,10 +59,7 @@ def test_progress_is_throttled_within_a_step_and_never_between_steps() -> None:
     assert [progress.name for progress in told[-2:]] == ["texts", "fitness"]
 
 
-def test_time_left_follows_the_speed_and_waits_for_something_to_go_by() -> None:
-    told: list[Progress] = []
-    clock = Clock()
-    context = make(told, clock)
+def test_time_left_follows_the_speed_and_waits_for_something_to_go_by(context, told, clock):
     context.progress(Stage(number=5, name="reading", done=0, total=100))
     clock.now += 0.5
     context.progress(Stage(number=5, name="reading", done=5, total=100))
@@ -86,10 +74,7 @@ def test_time_left_follows_the_speed_and_waits_for_something_to_go_by() -> None:
     assert told[-1].seconds_left == pytest.approx(after - 0.5)
 
 
-def test_time_left_never_counts_up() -> None:
-    told: list[Progress] = []
-    clock = Clock()
-    context = make(told, clock)
+def test_time_left_never_counts_up(context, told, clock):
     ways = [(1, 10), (1, 20), (1, 30), (1, 38), (2, 40), (60, 41), (1, 90), (1, 99)]
     context.progress(Stage(name="install", done=0, total=100))
     for seconds, done in ways:
@@ -103,7 +88,7 @@ def test_time_left_never_counts_up() -> None:
     assert shown == sorted(shown, reverse=True)
 
 
-def test_reading_is_told_in_tokens(qapp: Any) -> None:
+def test_reading_is_told_in_tokens(qapp):
     from pura_audit.workbench.state_views import progress_words
 
     reading = Progress(step=5, name="reading", done=1240, total=4000, seconds_left=12.0)

@@ -14,7 +14,6 @@ from shiboken6 import delete
 from pura.audit.options import Notice
 from pura.base.errors import InputError
 from pura.base.progress import Stage
-from pura.record.audit import Audit
 from pura.usecases.audits import Audited
 from pura_audit.jobs.queue import (
     Done,
@@ -43,7 +42,7 @@ class Gate:
 
 
 @pytest.fixture
-def queue(qapp: Any) -> Iterator[JobQueue]:
+def queue(qapp) -> Iterator[JobQueue]:
     made = JobQueue("test")
     yield made
     made.stop()
@@ -51,7 +50,7 @@ def queue(qapp: Any) -> Iterator[JobQueue]:
 
 
 @pytest.fixture
-def owner(qapp: Any) -> QObject:
+def owner(qapp) -> QObject:
     return QObject()
 
 
@@ -62,9 +61,7 @@ def ask(queue: JobQueue, told: Told, owner: QObject, name: str) -> Any:
     return queue.do(lambda _: name, lambda outcome: told.append((name, outcome)), owner)
 
 
-def test_a_result_comes_back_once_in_the_window_s_thread(
-    queue: JobQueue, owner: QObject, qtbot: Any
-) -> None:
+def test_a_result_comes_back_once_in_the_window_s_thread(queue, owner, qtbot):
     threads: list[threading.Thread] = []
     outcomes: list[Outcome[int]] = []
 
@@ -83,9 +80,7 @@ def test_a_result_comes_back_once_in_the_window_s_thread(
     assert threads[1] is threading.current_thread()
 
 
-def test_a_job_that_fails_never_stops_the_others(
-    queue: JobQueue, owner: QObject, qtbot: Any
-) -> None:
+def test_a_job_that_fails_never_stops_the_others(queue, owner, qtbot):
     outcomes: list[Outcome[str]] = []
     refusal = InputError("file.read", name="a.txt", why=2, code="no")
 
@@ -108,9 +103,7 @@ def test_a_job_that_fails_never_stops_the_others(
     assert fine == Done("fine")
 
 
-def test_whoever_takes_a_result_badly_does_not_stop_the_others(
-    queue: JobQueue, owner: QObject, qtbot: Any
-) -> None:
+def test_whoever_takes_a_result_badly_does_not_stop_the_others(queue, owner, qtbot):
     told: Told = []
 
     def bad(_: Outcome[str]) -> None:
@@ -124,7 +117,7 @@ def test_whoever_takes_a_result_badly_does_not_stop_the_others(
     assert told == [("second", Done("second"))]
 
 
-def test_nobody_is_told_once_the_owner_is_gone(queue: JobQueue, owner: QObject, qtbot: Any) -> None:
+def test_nobody_is_told_once_the_owner_is_gone(queue, owner, qtbot):
     gate, told = Gate(), list[object]()
     gone = QObject()
     queue.do(gate, told.append, gone, progressed=told.append)
@@ -146,8 +139,8 @@ def test_nobody_is_told_once_the_owner_is_gone(queue: JobQueue, owner: QObject, 
 
 
 def test_a_waiting_job_is_cancelled_at_once_and_a_running_one_at_its_checkpoint(
-    queue: JobQueue, owner: QObject, qtbot: Any
-) -> None:
+    queue, owner, qtbot
+):
     gate, told = Gate(), list[object]()
     running = queue.do(gate, told.append, owner)
     waiting = queue.do(lambda _: told.append("ran"), told.append, owner)
@@ -163,7 +156,7 @@ def test_a_waiting_job_is_cancelled_at_once_and_a_running_one_at_its_checkpoint(
     assert not queue.busy
 
 
-def test_what_is_dropped_is_told_to_nobody(queue: JobQueue, owner: QObject, qtbot: Any) -> None:
+def test_what_is_dropped_is_told_to_nobody(queue, owner, qtbot):
     gate, told = Gate(), list[object]()
     running = queue.do(gate, told.append, owner)
     waiting = queue.do(lambda _: told.append("ran"), told.append, owner)
@@ -174,9 +167,7 @@ def test_what_is_dropped_is_told_to_nobody(queue: JobQueue, owner: QObject, qtbo
     assert told == []
 
 
-def test_the_order_of_what_waits_can_be_changed(
-    queue: JobQueue, owner: QObject, qtbot: Any
-) -> None:
+def test_the_order_of_what_waits_can_be_changed(queue, owner, qtbot):
     told: Told = []
     queue.set_paused(True)
     first, second, third = (ask(queue, told, owner, name) for name in ("1", "2", "3"))
@@ -192,9 +183,7 @@ def test_the_order_of_what_waits_can_be_changed(
     assert queue.order() == ()
 
 
-def test_a_pause_holds_what_runs_and_what_waits_but_not_what_goes_aside(
-    queue: JobQueue, owner: QObject, qtbot: Any
-) -> None:
+def test_a_pause_holds_what_runs_and_what_waits_but_not_what_goes_aside(queue, owner, qtbot):
     gate, told = Gate(), list[object]()
     queue.do(gate, told.append, owner)
     qtbot.waitUntil(gate.entered.is_set)
@@ -205,20 +194,18 @@ def test_a_pause_holds_what_runs_and_what_waits_but_not_what_goes_aside(
     qtbot.waitUntil(lambda: told == [Done("through"), Done("waited")])
     queue.set_paused(True)
     queue.do(lambda _: "later", told.append, owner)
-    queue.do(lambda _: "aside", told.append, owner, aside=True)
+    queue.do(lambda _: "aside", told.append, owner, urgent=True)
     qtbot.waitUntil(lambda: told[-1] == Done("aside"))
     assert queue.busy
     queue.set_paused(False)
     qtbot.waitUntil(lambda: told[-1] == Done("later"))
 
 
-def test_busy_is_said_when_it_begins_and_when_it_ends(
-    queue: JobQueue, owner: QObject, qtbot: Any
-) -> None:
+def test_busy_is_said_when_it_begins_and_when_it_ends(queue, owner, qtbot):
     said: list[bool] = []
     queue.busy_changed.connect(said.append)
     told: list[object] = []
-    queue.do(lambda _: "aside", told.append, owner, aside=True)
+    queue.do(lambda _: "aside", told.append, owner, urgent=True)
     qtbot.waitUntil(lambda: bool(told))
     assert said == []
     gate = Gate()
@@ -230,9 +217,7 @@ def test_busy_is_said_when_it_begins_and_when_it_ends(
     assert said == [True, False]
 
 
-def test_progress_and_what_is_posted_arrive_before_the_end(
-    queue: JobQueue, owner: QObject, qtbot: Any
-) -> None:
+def test_progress_and_what_is_posted_arrive_before_the_end(queue, owner, qtbot):
     told: list[object] = []
 
     def work(context: JobContext) -> str:
@@ -256,7 +241,7 @@ def test_progress_and_what_is_posted_arrive_before_the_end(
     ]
 
 
-def test_closing_cancels_everything_and_ends_all_threads(owner: QObject, qtbot: Any) -> None:
+def test_closing_cancels_everything_and_ends_all_threads(owner, qtbot):
     jobs, gates, told = Jobs(), [Gate() for _ in range(4)], list[object]()
     queues = (jobs.model, jobs.files, jobs.cases, jobs.reports)
     for queue, gate in zip(queues, gates, strict=True):
@@ -272,7 +257,7 @@ def test_closing_cancels_everything_and_ends_all_threads(owner: QObject, qtbot: 
     assert told == []
 
 
-def test_queues_do_not_wait_for_each_other(owner: QObject, qtbot: Any) -> None:
+def test_queues_do_not_wait_for_each_other(owner, qtbot):
     jobs, gate, told = Jobs(), Gate(), list[object]()
     jobs.model.do(gate, told.append, owner)
     jobs.reports.do(lambda _: "preview", told.append, owner)
@@ -282,7 +267,7 @@ def test_queues_do_not_wait_for_each_other(owner: QObject, qtbot: Any) -> None:
     assert jobs.close()
 
 
-def test_a_failure_whose_dialog_is_gone_is_said_in_the_status_line(window: Any, qtbot: Any) -> None:
+def test_a_failure_whose_dialog_is_gone_is_said_in_the_status_line(window, qtbot):
     refusal = InputError("file.read", name="a.txt", why=2)
 
     def refuse(_: JobContext) -> str:
@@ -295,9 +280,7 @@ def test_a_failure_whose_dialog_is_gone_is_said_in_the_status_line(window: Any, 
     assert told == []
 
 
-def test_a_text_that_was_read_in_smaller_pieces_is_said(
-    window: Any, engine: Any, audit: Audit, qtbot: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_that_was_read_in_smaller_pieces_is_said(window, engine, audit, qtbot, monkeypatch):
     said: list[str] = []
     window.session.noticed.connect(said.append)
     for number, notices in (("a", ()), ("b", (Notice.SHORT_OF_MEMORY,))):

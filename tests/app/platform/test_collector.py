@@ -7,7 +7,6 @@ import threading
 import weakref
 from typing import Any
 
-import pytest
 from PySide6.QtWidgets import QDialog
 
 from pura_audit.platform.diagnostics import the_collector
@@ -29,9 +28,7 @@ def in_a_thread(work: Any) -> threading.Thread:
     return thread
 
 
-def test_what_another_thread_makes_frees_no_window(
-    app: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_another_thread_makes_frees_no_window(app, qtbot, monkeypatch):
     freed: list[str] = []
     Closed(freed)
     in_a_thread(lambda: [[place] for place in range(100_000)]).join()
@@ -42,7 +39,7 @@ def test_what_another_thread_makes_frees_no_window(
     qtbot.waitUntil(lambda: freed == ["MainThread"])
 
 
-def test_another_thread_asks_for_it(app: Any, qtbot: Any) -> None:
+def test_another_thread_asks_for_it(app, qtbot):
     freed: list[str] = []
     Closed(freed)
     gc.collect(0)

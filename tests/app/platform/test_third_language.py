@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 from pura.base.paths import resource
 
@@ -37,7 +36,7 @@ assert i18n.translate("Menu", "Light") == "Hell", i18n.translate("Menu", "Light"
 """
 
 
-def test_a_third_folder_is_a_third_language(tmp_path: Path) -> None:
+def test_a_third_folder_is_a_third_language(tmp_path):
     languages = tmp_path / "languages"
     shutil.copytree(resource("languages"), languages)
     own = languages / "fr"

@@ -36,7 +36,7 @@ def audit() -> Audit:
 
 
 @pytest.fixture
-def report(audit: Audit, tmp_path: Path) -> Path:
+def report(audit, tmp_path) -> Path:
     record = json_io.to_json(audit)
     lines = [
         audit.input.sha256,
@@ -52,10 +52,10 @@ def report(audit: Audit, tmp_path: Path) -> Path:
 
 
 def words_of(dialog: Any) -> str:
-    return "\n".join(one.text() for one in dialog.list.area.findChildren(QLabel))
+    return "\n".join(one.text() for one in dialog.area.findChildren(QLabel))
 
 
-def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbot: Any) -> None:
+def test_a_report_is_checked_and_its_audit_shown(window, report, qtbot):
     dialog: Any = opening.verify_report(window, report)
     qtbot.waitUntil(lambda: dialog.checked is not None)
     said = words_of(dialog)
@@ -69,7 +69,7 @@ def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbo
     assert window.session.texts.current.audit.verdict == "mark"
 
 
-def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, qtbot: Any) -> None:
+def test_a_tampered_report_that_is_dropped_is_named(window, report, qtbot):
     report.write_bytes(report.read_bytes() + b"more")
     dialog: Any = opening.verify_report(window)
     assert not dialog.start.isEnabled()
@@ -88,13 +88,13 @@ def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, q
     assert "4 bytes were appended after the end of the PDF." in words_of(dialog)
     assert "Do not rely on this report" in dialog.summary.text()
     assert dialog.summary.property("role") == "banner"
-    first = dialog.list.rows.itemAt(0).widget()
+    first = dialog.rows.itemAt(0).widget()
     assert "4 bytes were appended" in " ".join(x.text() for x in first.findChildren(QLabel))
-    [fold] = dialog.list.area.findChildren(Fold)
+    [fold] = dialog.area.findChildren(Fold)
     assert not fold.head.isChecked()  # what is well stands folded below
 
 
-def test_a_file_that_holds_no_certificate_is_named(window: Any, report: Path, qtbot: Any) -> None:
+def test_a_file_that_holds_no_certificate_is_named(window, report, qtbot):
     wrong = report.with_name("cert.pem")
     wrong.write_text("hello")
     dialog: Any = opening.verify_report(window)
@@ -105,7 +105,7 @@ def test_a_file_that_holds_no_certificate_is_named(window: Any, report: Path, qt
     assert dialog.start.isEnabled()
 
 
-def test_closing_the_dialog_stops_the_check(window: Any, engine: Any, report: Path) -> None:
+def test_closing_the_dialog_stops_the_check(window, engine, report):
     dialog: Any = opening.verify_report(window, report)
     dialog.reject()
     assert dialog.checked is None

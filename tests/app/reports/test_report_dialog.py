@@ -15,13 +15,13 @@ import pypdfium2
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
+from tests.app.records import issued
 
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.naming import RegisterFacts, RegisterMatch
-from pura.report import ItemNotes, ReportRequest, typesetter
+from pura.report import typesetter
 from pura.report.blocks import page_count, typeset
-from pura.report.request import MAX_LOGO
+from pura.report.request import MAX_LOGO, ItemNotes, ReportRequest
 from pura.usecases.reports import Built
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import dialog as report_dialog
@@ -49,7 +49,7 @@ def settled(dialog: Any) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def quick(request, monkeypatch):
     """One test has the child that typesets and the usual pause; the others make theirs here."""
     if request.node.originalname != test_the_preview_shows_every_page_of_the_report.__name__:
         monkeypatch.setattr(typesetter, "apart", lambda beat: typeset)
@@ -57,7 +57,7 @@ def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture
-def opened(window: Any, audit: Audit, qtbot: Any) -> Callable[..., Any]:
+def opened(window, audit, qtbot) -> Callable[..., Any]:
     def make(*audits: Audit, base: ReportRequest | None = None, every: bool = False) -> Any:
         rows = [(one.input.name, one) for one in audits or (audit,)]
         dialog: Any = opening.make_report(window, rows, base, every=every)
@@ -68,31 +68,13 @@ def opened(window: Any, audit: Audit, qtbot: Any) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def second(audit: Audit) -> Audit:
+def second(audit) -> Audit:
     return replace(audit, id="1" * 32, input=replace(audit.input, name="letter.txt"))
 
 
 @pytest.fixture
-def named(audit: Audit) -> Audit:
-    register = RegisterFacts(
-        version="v1",
-        date="2026-11-21",
-        entries=9,
-        none_weight=0.01,
-        prior_none=0.1,
-        chance=1e-9,
-        matches=(
-            RegisterMatch(
-                entry=3,
-                payload=audit.payload.bits,
-                who="Jane Roe",
-                when="2026-01-01",
-                model="",
-                posterior=0.99,
-            ),
-        ),
-    )
-    return replace(audit, register=register)
+def named(audit) -> Audit:
+    return issued(audit, audit.payload.bits, who="Jane Roe")
 
 
 def saved(dialog: Any, path: Path, qtbot: Any) -> None:
@@ -104,7 +86,7 @@ def saved(dialog: Any, path: Path, qtbot: Any) -> None:
     assert to == path
 
 
-def test_the_preview_shows_every_page_of_the_report(opened: Any, qtbot: Any) -> None:
+def test_the_preview_shows_every_page_of_the_report(opened, qtbot):
     dialog = opened()
     preview, view = dialog.preview, dialog.preview.view
     assert view.pages == page_count(preview.built.report.pdf) > 3
@@ -127,8 +109,8 @@ def test_the_preview_shows_every_page_of_the_report(opened: Any, qtbot: Any) -> 
 
 
 def test_pages_are_as_large_as_one_likes_without_waiting_for_an_audit(
-    opened: Any, window: Any, engine: Any, qtbot: Any
-) -> None:
+    opened, window, engine, qtbot
+):
     engine.gate.clear()
     window.session.texts.add_text("Some text that is audited for a long time.")
     window.session.audits.audit()
@@ -147,9 +129,7 @@ def test_pages_are_as_large_as_one_likes_without_waiting_for_an_audit(
         qtbot.waitUntil(lambda: settled(dialog))
 
 
-def test_a_change_renews_the_preview_and_keeps_the_old_one_until_then(
-    opened: Any, qtbot: Any
-) -> None:
+def test_a_change_renews_the_preview_and_keeps_the_old_one_until_then(opened, qtbot):
     dialog = opened()
     before = dialog.preview.built
     dialog.form.report.case.widget.setText("2026-117 Ω")
@@ -161,9 +141,7 @@ def test_a_change_renews_the_preview_and_keeps_the_old_one_until_then(
     assert "case 2026-117 Ω" in words_of(dialog.preview.built.report.pdf)
 
 
-def test_many_quick_changes_make_one_report(
-    opened: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_quick_changes_make_one_report(opened, qtbot, monkeypatch):
     dialog = opened()
     made: list[str] = []
     real = report_dialog.build_report
@@ -179,7 +157,7 @@ def test_many_quick_changes_make_one_report(
     assert made == ["2026-11"]
 
 
-def test_everything_that_is_filled_in_reaches_the_report(opened: Any, qtbot: Any) -> None:
+def test_everything_that_is_filled_in_reaches_the_report(opened, qtbot):
     dialog = opened()
     form = dialog.form
     told = []
@@ -201,7 +179,7 @@ def test_everything_that_is_filled_in_reaches_the_report(opened: Any, qtbot: Any
         assert document[0].get_width() == 612
 
 
-def test_a_base_fills_the_form(opened: Any) -> None:
+def test_a_base_fills_the_form(opened):
     base = ReportRequest(case="C-1", item=ItemNotes(custody="Held in safe 3"), language="de")
     dialog = opened(base=base)
     assert dialog.form.report.case.text == "C-1"
@@ -211,9 +189,7 @@ def test_a_base_fills_the_form(opened: Any) -> None:
     assert "Entwurf" in words_of(dialog.preview.built.report.pdf)
 
 
-def test_several_audits_go_into_one_report(
-    opened: Any, audit: Audit, second: Audit, qtbot: Any, tmp_path: Path
-) -> None:
+def test_several_audits_go_into_one_report(opened, audit, second, qtbot, tmp_path):
     dialog = opened(audit, second)
     assert "letter.txt" not in words_of(dialog.preview.built.report.pdf)
     dialog.form.audits.list.item(1).setCheckState(Qt.CheckState.Checked)
@@ -226,7 +202,7 @@ def test_several_audits_go_into_one_report(
     assert [json_io.from_dict(one).id for one in held] == [audit.id, second.id]
 
 
-def test_no_audit_is_said_and_nothing_can_be_saved(opened: Any) -> None:
+def test_no_audit_is_said_and_nothing_can_be_saved(opened):
     dialog = opened()
     dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Unchecked)
     assert "at least one" in dialog.form.audits.wrong.text()
@@ -234,7 +210,7 @@ def test_no_audit_is_said_and_nothing_can_be_saved(opened: Any) -> None:
     assert not dialog.preview.renewing
 
 
-def test_the_command_takes_the_audits_of_the_list(window: Any, audit: Audit, second: Audit) -> None:
+def test_the_command_takes_the_audits_of_the_list(window, audit, second):
     action = window.actions_by_name["report"]
     action.trigger()
     assert "needs a finished audit" in window.status.words.text()
@@ -249,9 +225,7 @@ def test_the_command_takes_the_audits_of_the_list(window: Any, audit: Audit, sec
 # The text
 
 
-def test_what_is_blacked_out_is_nowhere_in_the_files(
-    opened: Any, audit: Audit, qtbot: Any, tmp_path: Path
-) -> None:
+def test_what_is_blacked_out_is_nowhere_in_the_files(opened, audit, qtbot, tmp_path):
     words = max({w for w in audit.text.split() if w.isalpha()}, key=len)
     dialog = opened()
     form = dialog.form
@@ -282,9 +256,7 @@ def test_what_is_blacked_out_is_nowhere_in_the_files(
     assert words.encode() not in record_of(tmp_path / "r.pdf")
 
 
-def test_black_stretches_follow_characters_and_can_be_taken_back(
-    opened: Any, audit: Audit, qtbot: Any
-) -> None:
+def test_black_stretches_follow_characters_and_can_be_taken_back(opened, audit, qtbot):
     text = "One 😀 two\r\nJosé\u202e and 😀 José"
     dialog = opened(replace(audit, text=text + audit.text[len(text) :]))
     group = dialog.form.text
@@ -312,10 +284,10 @@ def test_black_stretches_follow_characters_and_can_be_taken_back(
 # What is wrong
 
 
-def test_a_forbidden_remark_is_said_below_it_and_nothing_is_lost(opened: Any, qtbot: Any) -> None:
+def test_a_forbidden_remark_is_said_below_it_and_nothing_is_lost(opened, qtbot):
     dialog = opened()
     before = dialog.preview.built
-    remark = dialog.form.remarks.remark
+    remark = dialog.form.remarks.fields["remark"]
     review = dialog.form.remarks.fields["review"]
     review.set_text("It proves the origin.")
     qtbot.waitUntil(review.wrong.isVisible)
@@ -337,7 +309,7 @@ def test_a_forbidden_remark_is_said_below_it_and_nothing_is_lost(opened: Any, qt
     assert "The findings speak for H1." in words_of(dialog.preview.built.report.pdf)
 
 
-def test_too_long_a_field_and_a_bad_date_are_said_in_place(opened: Any, qtbot: Any) -> None:
+def test_too_long_a_field_and_a_bad_date_are_said_in_place(opened, qtbot):
     dialog = opened()
     question = dialog.form.parties.fields["question"]
     question.set_text("x" * 4001)
@@ -353,7 +325,7 @@ def test_too_long_a_field_and_a_bad_date_are_said_in_place(opened: Any, qtbot: A
     assert "31 January 2027" in words_of(dialog.preview.built.report.pdf)
 
 
-def test_a_bad_logo_is_said_in_place(opened: Any, qtbot: Any, tmp_path: Path) -> None:
+def test_a_bad_logo_is_said_in_place(opened, qtbot, tmp_path):
     dialog = opened()
     for name, content in (("none", b"GIF89a"), ("gone", None), ("large", bytes(MAX_LOGO + 1))):
         path = tmp_path / f"logo-{name}.png"
@@ -370,9 +342,7 @@ def test_a_bad_logo_is_said_in_place(opened: Any, qtbot: Any, tmp_path: Path) ->
 # Saving
 
 
-def test_what_is_saved_is_what_was_shown_and_can_be_signed(
-    opened: Any, window: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_what_is_saved_is_what_was_shown_and_can_be_signed(opened, window, qtbot, tmp_path):
     dialog = opened()
     shown = dialog.preview.built.report
     saved(dialog, tmp_path / "r.pdf", qtbot)
@@ -388,7 +358,7 @@ def test_what_is_saved_is_what_was_shown_and_can_be_signed(
     assert not dialog.sign_button.isVisible()
 
 
-def test_nothing_is_replaced_without_being_asked(opened: Any, qtbot: Any, tmp_path: Path) -> None:
+def test_nothing_is_replaced_without_being_asked(opened, qtbot, tmp_path):
     dialog = opened()
     dialog.files.record.setChecked(True)
     (tmp_path / "r.json").write_text("mine")
@@ -408,9 +378,7 @@ def test_nothing_is_replaced_without_being_asked(opened: Any, qtbot: Any, tmp_pa
     assert (tmp_path / "r.json").read_bytes() == record_of(tmp_path / "r.pdf")
 
 
-def test_saving_can_be_stopped_before_anything_is_written(
-    opened: Any, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_saving_can_be_stopped_before_anything_is_written(opened, qtbot, tmp_path, monkeypatch):
     dialog = opened()
     gate, write = threading.Event(), report_dialog.write_report
     monkeypatch.setattr(
@@ -426,7 +394,7 @@ def test_saving_can_be_stopped_before_anything_is_written(
     assert dialog.left.isEnabled()
 
 
-def test_a_folder_that_refuses_is_told(opened: Any, qtbot: Any, tmp_path: Path) -> None:
+def test_a_folder_that_refuses_is_told(opened, qtbot, tmp_path):
     (tmp_path / "file").write_text("no folder")
     dialog = opened()
     dialog.save_to(tmp_path / "file" / "r.pdf")
@@ -435,9 +403,7 @@ def test_a_folder_that_refuses_is_told(opened: Any, qtbot: Any, tmp_path: Path) 
     assert not dialog.sign_button.isVisible()
 
 
-def test_names_go_into_an_annex_of_their_own(
-    opened: Any, named: Audit, qtbot: Any, tmp_path: Path
-) -> None:
+def test_names_go_into_an_annex_of_their_own(opened, named, qtbot, tmp_path):
     dialog = opened(named)
     assert not dialog.files.annex.isHidden()
     assert dialog.files.locks
@@ -451,9 +417,7 @@ def test_names_go_into_an_annex_of_their_own(
     assert "“r-sealed.pdf”" in dialog.line.words.text()
 
 
-def test_the_annex_opens_with_its_passphrase_only(
-    opened: Any, named: Audit, qtbot: Any, tmp_path: Path
-) -> None:
+def test_the_annex_opens_with_its_passphrase_only(opened, named, qtbot, tmp_path):
     dialog = opened(named)
     dialog.save_to(tmp_path / "r.pdf")
     [ask] = dialog.findChildren(PassphraseDialog)
@@ -474,8 +438,8 @@ def test_the_annex_opens_with_its_passphrase_only(
 
 
 def test_of_the_organisation_much_is_remembered_and_of_the_case_nothing(
-    opened: Any, window: Any, qtbot: Any, tmp_path: Path
-) -> None:
+    opened, window, qtbot, tmp_path
+):
     dialog = opened()
     logo = tmp_path / "logo.svg"
     logo.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
@@ -504,7 +468,7 @@ def test_of_the_organisation_much_is_remembered_and_of_the_case_nothing(
     assert (request.language, request.paper, request.logo) == ("de", "us-letter", logo.read_bytes())
 
 
-def test_closing_asks_when_something_was_filled_in(opened: Any, qtbot: Any) -> None:
+def test_closing_asks_when_something_was_filled_in(opened, qtbot):
     dialog = opened()
     dialog.form.report.case.widget.setText("C")
     dialog.reject()
@@ -513,9 +477,7 @@ def test_closing_asks_when_something_was_filled_in(opened: Any, qtbot: Any) -> N
         dialog._question.buttons()[0].click()
 
 
-def test_a_report_among_the_texts_is_pointed_out(
-    opened: Any, window: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_a_report_among_the_texts_is_pointed_out(opened, window, qtbot, tmp_path):
     dialog = opened()
     saved(dialog, tmp_path / "r.pdf", qtbot)
     dialog.reject()
@@ -526,15 +488,12 @@ def test_a_report_among_the_texts_is_pointed_out(
 
     qtbot.waitUntil(lambda: offer() is not None)
     box = offer()
-    assert box is not None
     assert "r.pdf" in box.text()
     box.reject()
     assert window.session.texts.current.path == tmp_path / "r.pdf"
 
 
-def test_what_nobody_authorised_or_confirmed_cannot_be_final(
-    opened: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_what_nobody_authorised_or_confirmed_cannot_be_final(opened, qtbot, tmp_path):
     dialog = opened()
     authoriser = dialog.form.parties.fields["authoriser"]
     dialog.form.report.final.setChecked(True)
@@ -552,9 +511,7 @@ def test_what_nobody_authorised_or_confirmed_cannot_be_final(
     qtbot.waitUntil(lambda: settled(dialog) and dialog.preview.failure is None)
 
 
-def test_another_ending_never_replaces_another_kind_of_file(
-    opened: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_another_ending_never_replaces_another_kind_of_file(opened, qtbot, tmp_path):
     (tmp_path / "memo.txt").write_text("mine")
     dialog = opened()
     with qtbot.waitSignal(dialog.saved) as signal:
@@ -563,9 +520,7 @@ def test_another_ending_never_replaces_another_kind_of_file(
     assert (tmp_path / "memo.txt").read_text() == "mine"
 
 
-def test_each_of_several_texts_is_blacked_out_for_itself(
-    opened: Any, audit: Audit, second: Audit, qtbot: Any
-) -> None:
+def test_each_of_several_texts_is_blacked_out_for_itself(opened, audit, second, qtbot):
     other = replace(second, text=audit.text.swapcase())
     dialog = opened(audit, other, every=True)
     group = dialog.form.text

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import typst
+from PySide6.QtWidgets import QApplication
 
 from pura.caselog import CaseLog, open_case, record_report
 from pura.caselog.verify import verify_log
@@ -18,7 +19,7 @@ from pura_audit.workbench import opening
 
 
 @pytest.fixture
-def desk(tmp_path: Path, certificate: Path) -> Path:
+def desk(tmp_path, certificate) -> Path:
     """A PDF and a certificate."""
     shutil.copy(certificate, tmp_path)
     (tmp_path / "r.pdf").write_bytes(typst.compile(b"#set document(date: none)\nHello"))
@@ -35,7 +36,7 @@ def opened(window: Any, desk: Path, passphrase: str) -> Any:
     return dialog
 
 
-def test_a_report_is_signed(window: Any, desk: Path, qtbot: Any) -> None:
+def test_a_report_is_signed(window, desk, qtbot):
     dialog = opened(window, desk, "Grüße 7")
     dialog.seal.setChecked(True)
     dialog.sign_to(desk / "signed.pdf")
@@ -47,9 +48,7 @@ def test_a_report_is_signed(window: Any, desk: Path, qtbot: Any) -> None:
     assert {"integrity.intact", "coverage.whole", "changes.none"} <= keys
 
 
-def test_signing_does_not_wait_for_an_audit_that_runs(
-    window: Any, desk: Path, engine: Any, text: str, qtbot: Any
-) -> None:
+def test_signing_does_not_wait_for_an_audit_that_runs(window, desk, engine, text, qtbot):
     engine.gate.clear()
     window.session.texts.add_text(text)
     window.audit()
@@ -61,9 +60,7 @@ def test_signing_does_not_wait_for_an_audit_that_runs(
     assert window.session.texts.queue.items[0].active
 
 
-def test_the_case_log_notes_it_and_its_head_is_signed_too(
-    window: Any, desk: Path, paths: Any, qtbot: Any
-) -> None:
+def test_the_case_log_notes_it_and_its_head_is_signed_too(window, desk, paths, qtbot):
     with CaseLog(paths.caselog, create=True) as log:
         anna = log.person("Anna")
         case = open_case(log, "Thesis", anna)
@@ -92,24 +89,23 @@ def test_the_case_log_notes_it_and_its_head_is_signed_too(
         assert {check.key for check in verify_log(log)} >= {"signatures.untrusted"}
 
 
-def test_a_wrong_passphrase_is_told_and_writes_nothing(window: Any, desk: Path, qtbot: Any) -> None:
+def test_a_wrong_passphrase_is_told_and_writes_nothing(window, desk, qtbot):
     dialog = opened(window, desk, "another")
     dialog.reason.setText("Approved")
+    QApplication.processEvents()  # the layout has settled
     before = dialog.height()
     dialog.sign_to(desk / "signed.pdf")
     qtbot.waitUntil(lambda: not dialog.busy)
     assert "no passphrase opens it" in dialog.words.text()
     assert not (desk / "signed.pdf").exists()
     assert dialog.isVisible()
-    assert dialog.height() > before
+    qtbot.waitUntil(lambda: dialog.height() > before)
     qtbot.waitUntil(lambda: dialog.reason.height() >= dialog.reason.sizeHint().height())
     assert dialog.passphrase.selectedText() == "another"
     assert dialog.reason.text() == "Approved"
 
 
-def test_a_draft_is_called_one_and_the_unsigned_report_is_never_replaced(
-    window: Any, desk: Path, qtbot: Any
-) -> None:
+def test_a_draft_is_called_one_and_the_unsigned_report_is_never_replaced(window, desk, qtbot):
     before = (desk / "r.pdf").read_bytes()
     draft = b'#set document(date: none, keywords: ("pura-draft",))\nHello'
     (desk / "draft.pdf").write_bytes(typst.compile(draft))

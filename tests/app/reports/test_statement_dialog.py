@@ -19,12 +19,12 @@ TEXT = "The council met on Tuesday, and nobody came."
 
 
 @pytest.fixture
-def key(tmp_path: Path) -> StatementKey:
+def key(tmp_path) -> StatementKey:
     return StatementKey.of(tmp_path / "key")
 
 
 @pytest.fixture
-def answer(tmp_path: Path, key: StatementKey) -> Path:
+def answer(tmp_path, key) -> Path:
     told = {
         "verdict": "mark",
         "headline": "A mark was found",
@@ -52,12 +52,12 @@ def answer(tmp_path: Path, key: StatementKey) -> Path:
 
 def checked(dialog: Any, qtbot: Any) -> str:
     qtbot.waitUntil(lambda: dialog.checked is not None)
-    return " ".join(one.text() for one in dialog.list.area.findChildren(QLabel))
+    return " ".join(one.text() for one in dialog.area.findChildren(QLabel))
 
 
 def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
-    window: Any, qtbot: Any, answer: Path, key: StatementKey, tmp_path: Path
-) -> None:
+    window, qtbot, answer, key, tmp_path
+):
     window.session.texts.add_text(TEXT, "letter")
     qtbot.waitUntil(lambda: window.session.texts.current is not None)
     before = len(window.session.texts.queue.items)
@@ -87,9 +87,7 @@ def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
     assert dialog.summary.property("role") == "banner"
 
 
-def test_a_changed_answer_is_refused_and_what_was_signed_is_shown(
-    window: Any, qtbot: Any, answer: Path
-) -> None:
+def test_a_changed_answer_is_refused_and_what_was_signed_is_shown(window, qtbot, answer):
     forged = json.loads(answer.read_text())
     forged["answer"]["marks"][0]["fields"]["user"] = "18"
     answer.write_text(json.dumps(forged))
@@ -100,9 +98,7 @@ def test_a_changed_answer_is_refused_and_what_was_signed_is_shown(
     dialog.reject()
 
 
-def test_a_changed_statement_shows_nothing_of_itself(
-    window: Any, qtbot: Any, answer: Path, tmp_path: Path
-) -> None:
+def test_a_changed_statement_shows_nothing_of_itself(window, qtbot, answer, tmp_path):
     whole = json.loads(answer.read_text())["answer"]["statement"]
     head, body, end = whole.split(".")
     changed = tmp_path / "changed.jws"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
 
-
-def test_the_page_before_the_audit_says_what_can_be_expected(window: Any, text: str) -> None:
+def test_the_page_before_the_audit_says_what_can_be_expected(window, text):
     window.session.texts.add_text(text)
     said = window.work.ready.expectation
     assert not said.text()  # enough of it: nothing that could be taken for a finding

@@ -12,14 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from pura.base.paths import Paths, user_paths
+from pura.base.paths import user_paths
 from pura.caselog import CaseLog, list_cases, sign_off
 from pura.caselog.cases import UNFILED
 from pura.keys import Secret
-from pura.record.audit import Audit
-from pura_audit import application
 from pura_audit.cases.forms import ReviewDialog
 from pura_audit.session.audits import length
 from pura_audit.session.queue_model import ItemState, status_words
@@ -81,9 +77,9 @@ def steps():
     session.texts.show(session.texts.queue.items[0])
     item = session.texts.queue.items[0]
     report = opening.make_report(window)
-    report.form.remarks.remark.widget.setPlainText("Seen twice.")
+    report.form.remarks.fields["remark"].widget.setPlainText("Seen twice.")
     other = opening.make_report(window, [("another", replace(item.audit, id="1" * 32))])
-    other.form.remarks.remark.widget.setPlainText("Another.")
+    other.form.remarks.fields["remark"].widget.setPlainText("Another.")
     with CaseLog(user_paths().caselog) as log:
         [case] = list_cases(log)
     review = ReviewDialog(session.cases, case, case.items[0], window)
@@ -108,35 +104,13 @@ app.exec()
 """
 
 
-@pytest.fixture
-def again(app: Any, qtbot: Any, engine: Any, paths: Paths) -> Any:
-    """Starts the program once more, in the same folders."""
-    started: list[Any] = []
-
-    def start() -> Any:
-        made = application.make_window(paths, engine=engine, theme="light")
-        qtbot.addWidget(made)
-        made.show()
-        qtbot.waitUntil(
-            lambda: made.session.chosen.ready and made.session.chosen.device is not None
-        )
-        started.append(made)
-        return made
-
-    yield start
-    for made in started:
-        made.session.close()
-
-
 def unfiled() -> Any:
     with CaseLog(user_paths().caselog) as log:
         [case] = [case for case in list_cases(log) if case.name == UNFILED]
         return case
 
 
-def test_a_killed_program_loses_nothing(
-    again: Any, qtbot: Any, tmp_path: Path, text: str, engine: Any
-) -> None:
+def test_a_killed_program_loses_nothing(start, qtbot, tmp_path, text, engine):
     waiting = tmp_path / "waiting.txt"
     waiting.write_text(text * 3, encoding="utf-8")  # the longest, so that it waits
     here = Path(__file__).parent.parent / "conftest.py"
@@ -148,10 +122,9 @@ def test_a_killed_program_loses_nothing(
         env=environment,
         text=True,
     ) as child:
-        assert child.stdout is not None
         assert child.stdout.readline() == "there\n"
         child.send_signal(signal.SIGKILL)
-    window = again()
+    window = start()
     session = window.session
     qtbot.waitUntil(lambda: len(session.texts.queue.items) == 3)
     finished, running, wait = session.texts.queue.items
@@ -166,13 +139,11 @@ def test_a_killed_program_loses_nothing(
     assert finished.audit.text is not None
     assert engine.asked == []  # the finding came from the case log
     report = opening.make_report(window)
-    assert report is not None
-    assert report.form.remarks.remark.text == "Seen twice."
+    assert report.form.remarks.fields["remark"].text == "Seen twice."
     assert stat.S_IMODE(session.drafts.path.stat().st_mode) == 0o600
     another = [("another", replace(finished.audit, id="1" * 32))]
     other = opening.make_report(window, another)
-    assert other is not None
-    assert other.form.remarks.remark.text == "Another."
+    assert other.form.remarks.fields["remark"].text == "Another."
     case = unfiled()
     review = ReviewDialog(session.cases, case, case.items[0], window)
     assert review.recomputed.text == "Read it again."
@@ -186,30 +157,25 @@ def test_a_killed_program_loses_nothing(
     assert len(unfiled().items) == 3
 
 
-def test_a_report_that_is_open_keeps_its_draft(window: Any, qtbot: Any, audit: Audit) -> None:
+def test_a_report_that_is_open_keeps_its_draft(window, qtbot, audit):
     two = [("one", audit), ("two", replace(audit, id="2" * 32))]
     first = opening.make_report(window, two[:1])
-    assert first is not None
-    first.form.remarks.remark.widget.setPlainText("Of one.")
+    first.form.remarks.fields["remark"].widget.setPlainText("Of one.")
     path = window.session.drafts.path
     qtbot.waitUntil(lambda: path.exists() and "Of one." in path.read_text())
     second = opening.make_report(window, two, every=True)
-    assert second is not None
-    assert second.form.remarks.remark.text == ""
+    assert second.form.remarks.fields["remark"].text == ""
     second.done(0)
     assert "Of one." in path.read_text()
     first.done(0)
     qtbot.waitUntil(lambda: not path.exists())
 
 
-def test_what_was_kept_readable_goes_when_the_settings_ask_for_less(
-    window: Any, qtbot: Any, audit: Audit, paths: Paths
-) -> None:
+def test_what_was_kept_readable_goes_when_the_settings_ask_for_less(window, qtbot, audit, paths):
     session = window.session
     session.texts.add_text("Four words and a secret.", "waiting")
     report = opening.make_report(window, [("one", audit)])
-    assert report is not None
-    report.form.remarks.remark.widget.setPlainText("A remark.")
+    report.form.remarks.fields["remark"].widget.setPlainText("A remark.")
     journal, drafts = Journal(paths.state).path, session.drafts.path
     qtbot.waitUntil(lambda: drafts.exists() and "secret" in journal.read_text())
     session.settings.update(case_text="leave-out")
@@ -218,15 +184,13 @@ def test_what_was_kept_readable_goes_when_the_settings_ask_for_less(
     report.done(0)
 
 
-def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(
-    again: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(start, qtbot, tmp_path):
     box = mailbox.mbox(tmp_path / "box.mbox")
     for words in ("The first message.", "The second message."):
         box.add(f"Subject: {words}\nContent-Type: text/plain\n\n{words}\n".encode())
     box.flush()
     box.close()
-    session = again().session
+    session = start().session
     session.texts.add_paths([tmp_path / "box.mbox"])
     qtbot.waitUntil(lambda: len(session.texts.queue.items) == 2)
     for item in session.texts.queue.items:
@@ -234,7 +198,7 @@ def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(
         session.texts.touch(item)
     for _ in range(2):  # nobody looks at it in between
         session.close()
-        window = again()
+        window = start()
         session = window.session
         qtbot.waitUntil(lambda rows=session.texts.queue: len(rows.items) == 2)
     second = session.texts.queue.items[1]
@@ -247,8 +211,8 @@ def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(
 
 
 def test_rows_say_saved_and_reviewed_and_a_filed_finding_leaves_the_unfiled_case(
-    window: Any, qtbot: Any, text: str
-) -> None:
+    window, qtbot, text
+):
     session = window.session
     session.settings.update(auditor="Anna")
     session.texts.add_text(text, "memo")
@@ -274,9 +238,7 @@ def test_rows_say_saved_and_reviewed_and_a_filed_finding_leaves_the_unfiled_case
     assert case.items[0].review.who == "Bert"  # reports take it from here
 
 
-def test_texts_are_kept_as_the_settings_say(
-    window: Any, qtbot: Any, text: str, again: Any, paths: Paths
-) -> None:
+def test_texts_are_kept_as_the_settings_say(window, qtbot, text, start, paths):
     session = window.session
     session.settings.update(case_text="leave-out")
     session.texts.add_text(text, "left out")
@@ -290,21 +252,18 @@ def test_texts_are_kept_as_the_settings_say(
     qtbot.waitUntil(lambda: session.texts.queue.items[1].state is ItemState.DONE)
     session.texts.add_text(text, "waiting")
     report = opening.make_report(window)
-    assert report is not None
     report._note()
     session.close()
     assert not session.drafts.path.exists()
     assert [item.mode for item in unfiled().items] == ["leave-out", "seal"]
     assert text[:40] not in Journal(paths.state).path.read_text(encoding="utf-8")
-    rows = again().session.texts.queue
+    rows = start().session.texts.queue
     qtbot.waitUntil(lambda: len(rows.items) == 3)
     assert rows.items[2].state is ItemState.FAILED  # and says why
     assert "paste it again" in rows.items[2].failure.hint
 
 
-def test_only_what_the_case_log_did_not_take_is_asked_about(
-    window: Any, qtbot: Any, text: str
-) -> None:
+def test_only_what_the_case_log_did_not_take_is_asked_about(window, qtbot, text):
     session = window.session
     session.cases.path.parent.mkdir(parents=True, exist_ok=True)
     session.cases.path.write_bytes(b"not a case log at all")
@@ -314,7 +273,6 @@ def test_only_what_the_case_log_did_not_take_is_asked_about(
     qtbot.waitUntil(lambda: item.state is ItemState.DONE)
     assert status_words(item) == "not saved"
     assert not window.close()
-    assert window._question is not None
     assert "One finding is not in the case log" in window._question.informativeText()
     session.cases.path.unlink()
     window._question.reject()

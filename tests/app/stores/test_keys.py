@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QRadioButton
 
-from pura.base.paths import Paths
 from pura.keys import KeyFile, KeyStore, Place, Secret, State, passphrase_bytes, write_key_file
 from pura.keys.sealed import Cost
 from pura.model.device import Device
@@ -35,7 +33,7 @@ class KeyEngine(AuditEngine):
 
 
 @pytest.fixture
-def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
+def bench(app, qtbot, paths) -> Iterator[Any]:
     made = application.make_window(paths, engine=KeyEngine(paths), theme="light")
     qtbot.addWidget(made)
     made.show()
@@ -45,7 +43,7 @@ def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
 
 
 @pytest.fixture
-def keys(bench: Any) -> KeysDialog:
+def keys(bench) -> KeysDialog:
     return opening.show_keys(bench)
 
 
@@ -81,7 +79,7 @@ def make(qtbot: Any, dialog: KeysDialog, name: str) -> None:
     settle(qtbot, dialog)
 
 
-def test_the_state_and_its_way_out_stand_on_top(keys: KeysDialog, qtbot: Any) -> None:
+def test_the_state_and_its_way_out_stand_on_top(keys, qtbot):
     assert keys.title.text() == "No keyring"
     assert "encrypted files" in keys.state.text()
     assert keys.unlock.isVisible()
@@ -92,7 +90,7 @@ def test_the_state_and_its_way_out_stand_on_top(keys: KeysDialog, qtbot: Any) ->
     assert not keys.unlock.isVisible()
 
 
-def test_every_state_has_words_of_its_own() -> None:
+def test_every_state_has_words_of_its_own():
     said = set()
     for state in (State.READY, State.LOCKED, State.DENIED, State.GONE):
         ring = Inventory(place=Place.KEYRING, backend="Secret Service", keyring=state)
@@ -103,9 +101,7 @@ def test_every_state_has_words_of_its_own() -> None:
     assert len(said) == 9
 
 
-def test_a_key_through_its_whole_life(
-    keys: KeysDialog, bench: Any, qtbot: Any, tmp_path: Path, paths: Paths
-) -> None:
+def test_a_key_through_its_whole_life(keys, bench, qtbot, tmp_path, paths):
     make(qtbot, keys, "House")
     assert bench.session.chosen.key.label == "House"
     first = keys.selected
@@ -167,9 +163,7 @@ def test_a_key_through_its_whole_life(
     assert again.fingerprint == first.fingerprint
 
 
-def test_a_wrong_passphrase_is_said_and_asked_again(
-    keys: KeysDialog, bench: Any, qtbot: Any, paths: Paths
-) -> None:
+def test_a_wrong_passphrase_is_said_and_asked_again(keys, bench, qtbot, paths):
     make(qtbot, keys, "House")
     bench.session.environment.keys.files.lock()
     bench.session.chosen.look_around()
@@ -188,9 +182,7 @@ def test_a_wrong_passphrase_is_said_and_asked_again(
     assert other.get("House").fingerprint == keys.rows[0].fingerprint
 
 
-def test_a_key_for_this_session_leaves_no_trace(
-    keys: KeysDialog, qtbot: Any, tmp_path: Path
-) -> None:
+def test_a_key_for_this_session_leaves_no_trace(keys, qtbot, tmp_path):
     key = SecretKey.generate()
     form = keys.ask(KeyAct.IMPORT)
     form.line.setText("Passing")
@@ -206,9 +198,7 @@ def test_a_key_for_this_session_leaves_no_trace(
         assert path.is_dir() or key.to_hex().encode() not in path.read_bytes()
 
 
-def test_a_wrong_key_keeps_the_form_the_name_and_the_cursor(
-    keys: KeysDialog, qtbot: Any, tmp_path: Path
-) -> None:
+def test_a_wrong_key_keeps_the_form_the_name_and_the_cursor(keys, qtbot, tmp_path):
     form = keys.ask(KeyAct.IMPORT)
     form.line.setText("Reading room")
     form.places[None].setChecked(True)
@@ -244,7 +234,7 @@ def test_a_wrong_key_keeps_the_form_the_name_and_the_cursor(
     assert keys._forms == []
 
 
-def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app: Any, qtbot: Any) -> None:
+def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app, qtbot):
     dialog = PassphraseDialog("t", "w", "OK", new=True)
     qtbot.addWidget(dialog)
     assert dialog.first.echoMode() == QLineEdit.EchoMode.Password
@@ -266,7 +256,7 @@ def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app: Any, qt
     assert [strength_words(n, 12)[1] for n in (0, 11, 12, 30)] == [False, False, True, True]
 
 
-def test_several_keys_are_ticked_in_the_chip(bench: Any, keys: KeysDialog, qtbot: Any) -> None:
+def test_several_keys_are_ticked_in_the_chip(bench, keys, qtbot):
     for name in ("House", "Desk"):
         keys.carry_out(partial(create_key, name=name, session=True))
         qtbot.waitUntil(lambda n=name: n in labels(keys))
@@ -294,7 +284,7 @@ def test_several_keys_are_ticked_in_the_chip(bench: Any, keys: KeysDialog, qtbot
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
-def test_ticking_keeps_the_list_open(app: Any, qtbot: Any) -> None:
+def test_ticking_keeps_the_list_open(app, qtbot):
     from PySide6.QtWidgets import QWidget
 
     from pura_audit.widgets.chips import ChoiceMenu
@@ -317,9 +307,7 @@ def test_ticking_keeps_the_list_open(app: Any, qtbot: Any) -> None:
     menu.close()
 
 
-def test_all_ticked_keys_go_into_one_request_each_once(
-    window: Any, engine: Any, qtbot: Any
-) -> None:
+def test_all_ticked_keys_go_into_one_request_each_once(window, engine, qtbot):
     from pura_audit.session.choices import KeyChoice
 
     first = window.session.chosen.key
@@ -333,7 +321,7 @@ def test_all_ticked_keys_go_into_one_request_each_once(
     assert labels == [first.label, other.label]
 
 
-def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qtbot: Any) -> None:
+def test_an_audit_asks_for_the_passphrase_first(keys, bench, qtbot):
     from pura_audit.workbench.questions import unlocked
 
     make(qtbot, keys, "House")
@@ -356,9 +344,7 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     qtbot.waitUntil(lambda: not bench.session.jobs.stores.busy)
 
 
-def test_whoever_came_from_the_first_page_is_back_there_when_the_key_is_made(
-    bench: Any, qtbot: Any
-) -> None:
+def test_whoever_came_from_the_first_page_is_back_there_when_the_key_is_made(bench, qtbot):
     for finish in ("make", "cancel"):
         bench.empty.setup.key.button.click()
         dialog = bench.findChild(KeysDialog)

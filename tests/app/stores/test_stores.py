@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,7 +46,7 @@ from pura_audit.workbench import opening
 
 
 @pytest.fixture
-def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyPatch) -> Any:
+def stocked(window, engine, tbcc, monkeypatch):
     facts = engine.installed("tiny", tbcc.vocab_size, tbcc.tokenizer or "b" * 16)
     room = memory_need(facts.parameters, free=4_000_000_000)
     found = Inventory(
@@ -63,7 +62,7 @@ def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyP
 
 
 @pytest.fixture
-def models(stocked: Any) -> Iterator[Any]:
+def models(stocked) -> Iterator[Any]:
     dialog = opening.show_models(stocked)
     QApplication.processEvents()
     yield dialog
@@ -75,7 +74,7 @@ def cells(table: Any, row: int = 0) -> list[str]:
     return [model.index(row, column).data() for column in range(model.columnCount())]
 
 
-def test_the_models_are_shown_with_all_that_is_known(models: Any) -> None:
+def test_the_models_are_shown_with_all_that_is_known(models):
     row = cells(models.table)
     assert row[:2] == ["tiny", "TinyForCausalLM"]
     assert row[3] == "540.0 MB"
@@ -101,16 +100,14 @@ class Noted:
 
 
 @pytest.fixture
-def noted(stocked: Any, monkeypatch: pytest.MonkeyPatch) -> Noted:
+def noted(stocked, monkeypatch) -> Noted:
     use_case = Noted(stocked.session.chosen.catalogue.models[0])
     for name in ("install_model", "add_model", "recheck_model", "remove_model"):
         monkeypatch.setattr(models_module, name, use_case)
     return use_case
 
 
-def test_buttons_hand_use_cases_over_and_words_tell_the_end(
-    models: Any, noted: Noted, qtbot: Any
-) -> None:
+def test_buttons_hand_use_cases_over_and_words_tell_the_end(models, noted, qtbot):
     models.buttons["verify"].click()
     assert models.busy
     assert not models.buttons["verify"].isEnabled()
@@ -124,9 +121,7 @@ def test_buttons_hand_use_cases_over_and_words_tell_the_end(
     assert not models.bar.isVisible()
 
 
-def test_the_licence_of_a_model_to_add_reaches_its_record(
-    models: Any, noted: Noted, qtbot: Any, tmp_path: Path
-) -> None:
+def test_the_licence_of_a_model_to_add_reaches_its_record(models, noted, qtbot, tmp_path):
     models.licence.setText("  Apache-2.0 ")
     noted.error = ModelError("name.none")
     models.ask_place("folder").fileSelected.emit(str(tmp_path))
@@ -142,9 +137,7 @@ def test_the_licence_of_a_model_to_add_reaches_its_record(
     assert models.licence.text() == "", "it would go to the next model"
 
 
-def test_what_reads_with_the_model_says_that_it_waits_for_the_audits(
-    models: Any, engine: Any, text: str, qtbot: Any
-) -> None:
+def test_what_reads_with_the_model_says_that_it_waits_for_the_audits(models, engine, text, qtbot):
     session = models.session
     engine.gate.clear()
     session.texts.add_text(text)
@@ -159,9 +152,7 @@ def test_what_reads_with_the_model_says_that_it_waits_for_the_audits(
     assert models.words.text() == ""
 
 
-def test_removing_asks_first_and_the_safe_answer_is_the_default(
-    models: Any, noted: Noted, qtbot: Any
-) -> None:
+def test_removing_asks_first_and_the_safe_answer_is_the_default(models, noted, qtbot):
     box = models.ask_remove()
     assert box.defaultButton().text() == "Keep it"
     box.reject()
@@ -172,9 +163,7 @@ def test_removing_asks_first_and_the_safe_answer_is_the_default(
     assert noted.requests == [{"name": "tiny"}]
 
 
-def test_what_does_not_belong_together_is_said_before_the_run(
-    stocked: Any, tbcc: Profile, qtbot: Any
-) -> None:
+def test_what_does_not_belong_together_is_said_before_the_run(stocked, tbcc, qtbot):
     session, header = stocked.session, stocked.header
     session.texts.add_text("a text")
     assert header.audit.isEnabled()
@@ -237,9 +226,7 @@ def measured_table(found: int) -> PowerFile:
     return seal(table | {"entries": [entry, *more]})
 
 
-def test_power_is_asked_for_as_the_form_says(
-    models: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_power_is_asked_for_as_the_form_says(models, qtbot, monkeypatch):
     sealed = measured_table(64)
     measured, timed = Noted(sealed), Noted(7200.0)
     monkeypatch.setattr(power, "measure_power", measured)
@@ -277,8 +264,8 @@ def test_power_is_asked_for_as_the_form_says(
 
 
 def test_measured_tables_are_listed_signed_relied_on_and_removed(
-    models: Any, qtbot: Any, certificate: Path, tmp_path: Path
-) -> None:
+    models, qtbot, certificate, tmp_path
+):
     sealed = measured_table(64)
     (tmp_path / "table.json").write_bytes(sealed.to_bytes())
     dialog = models.ask_power()
@@ -320,7 +307,7 @@ def test_measured_tables_are_listed_signed_relied_on_and_removed(
     dialog.close()
 
 
-def test_a_measurement_says_how_far_it_is(models: Any) -> None:
+def test_a_measurement_says_how_far_it_is(models):
     dialog = models.ask_power().ask_measure()
     dialog._progressed(Progress(step=0, name="texts", done=320, total=12_800, seconds_left=600))
     assert dialog.words.text() == "Writing the texts: 320 of 12,800 tokens, 10 min left"
@@ -329,9 +316,7 @@ def test_a_measurement_says_how_far_it_is(models: Any) -> None:
     dialog.close()
 
 
-def test_fitness_is_asked_for_and_shown(
-    models: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fitness_is_asked_for_and_shown(models, qtbot, monkeypatch):
     measured = Noted(result(12, 12))
     monkeypatch.setattr(models_module, "measure_fitness", measured)
     dialog = models.ask_fitness()
@@ -349,7 +334,7 @@ def test_fitness_is_asked_for_and_shown(
 
 
 @pytest.fixture
-def editor(stocked: Any) -> Iterator[ProfileEditor]:
+def editor(stocked) -> Iterator[ProfileEditor]:
     profiles = opening.show_profiles(stocked)
     dialog = profiles.edit(profiles.selected)
     QApplication.processEvents()
@@ -359,9 +344,7 @@ def editor(stocked: Any) -> Iterator[ProfileEditor]:
     profiles.close()
 
 
-def test_the_profile_as_it_is_and_what_is_typed_is_checked_and_explained_at_once(
-    editor: ProfileEditor, tbcc: Profile
-) -> None:
+def test_the_profile_as_it_is_and_what_is_typed_is_checked_and_explained_at_once(editor, tbcc):
     assert editor.profile().fingerprint == tbcc.fingerprint
     assert editor.fault.text() == ""
     assert tbcc.fingerprint in editor.fingerprint.text()
@@ -382,7 +365,7 @@ def test_the_profile_as_it_is_and_what_is_typed_is_checked_and_explained_at_once
     assert "parity" in editor.about.text()
 
 
-def test_fields_are_laid_out_and_must_add_up(editor: ProfileEditor) -> None:
+def test_fields_are_laid_out_and_must_add_up(editor):
     editor.fields._add()
     assert "add up" in editor.fault.text() or "fields" in editor.fault.text()
     bits = editor.inputs["payload_bits"].value()
@@ -401,9 +384,7 @@ def test_fields_are_laid_out_and_must_add_up(editor: ProfileEditor) -> None:
     assert editor.fault.text() != ""
 
 
-def test_saving_under_the_same_name_replaces_and_under_another_does_not(
-    editor: ProfileEditor, qtbot: Any
-) -> None:
+def test_saving_under_the_same_name_replaces_and_under_another_does_not(editor, qtbot):
     saved: list[tuple[str, Profile, bool]] = []
     editor.wanted.disconnect()
     editor.wanted.connect(lambda *asked: saved.append(asked))
@@ -426,8 +407,8 @@ KGW = {"greenlist_ratio": 0.5, "seeding_scheme": "selfhash", "hashing_key": 7, "
 
 
 def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
-    stocked: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: Any
-) -> None:
+    stocked, tmp_path, monkeypatch, qtbot
+):
     profile = stocked.session.chosen.profile.profile
     made = Noted(ProfileDone(profile=profile, name="vllm"))
     monkeypatch.setattr(profiles_module, "create_foreign", made)
@@ -467,8 +448,8 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
 
 
 def test_several_profiles_are_tried_at_once_one_of_them_our_own(
-    stocked: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyPatch, qtbot: Any
-) -> None:
+    stocked, engine, tbcc, monkeypatch, qtbot
+):
     session, header = stocked.session, stocked.header
     theirs = Profile(
         payload_bits=0,
@@ -502,9 +483,7 @@ def test_several_profiles_are_tried_at_once_one_of_them_our_own(
     assert pick_profiles(choices, (), "warm/vllm") == session.chosen.profiles
 
 
-def test_profiles_are_saved_exported_deleted_and_taken_in(
-    stocked: Any, qtbot: Any, paths: Any, tbcc: Profile, tmp_path: Path
-) -> None:
+def test_profiles_are_saved_exported_deleted_and_taken_in(stocked, qtbot, paths, tbcc, tmp_path):
     dialog = opening.show_profiles(stocked)
 
     def settle(words: str) -> None:
@@ -524,9 +503,7 @@ def test_profiles_are_saved_exported_deleted_and_taken_in(
     dialog.close()
 
 
-def test_a_profile_of_an_older_version_says_so(
-    stocked: Any, qtbot: Any, paths: Any, tbcc: Profile, tmp_path: Path
-) -> None:
+def test_a_profile_of_an_older_version_says_so(stocked, qtbot, paths, tbcc, tmp_path):
     old = tmp_path / "old.json"
     old.write_text(json.dumps(tbcc.to_dict()))
     dialog = opening.show_profiles(stocked)
@@ -546,14 +523,12 @@ def test_a_profile_of_an_older_version_says_so(
     dialog.close()
 
 
-def test_every_note_has_words_in_the_window() -> None:
+def test_every_note_has_words_in_the_window():
     for note in NOTES:
         assert note_words([note]) != note_words([note], imported=True)
 
 
-def test_the_real_engine_tells_whether_a_model_fits(
-    paths: Any, installed_models: Path, qapp: Any
-) -> None:
+def test_the_real_engine_tells_whether_a_model_fits(paths, installed_models, qapp):
     paths.models.parent.mkdir(parents=True)
     paths.models.symlink_to(installed_models)
     found = AuditEngine(paths).catalogue()

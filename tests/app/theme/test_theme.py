@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtGui import QColor, QFont, QPalette
@@ -20,7 +19,6 @@ from pura_audit.theme.theme import (
     DARK,
     LIGHT,
     PAIRS,
-    Colours,
     Mode,
     contrast,
     from_palette,
@@ -28,13 +26,13 @@ from pura_audit.theme.theme import (
 )
 
 
-def test_contrast_is_the_one_of_wcag() -> None:
+def test_contrast_is_the_one_of_wcag():
     assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
     assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_text_can_be_read_on_its_ground(tokens: Colours) -> None:
+def test_every_text_can_be_read_on_its_ground(tokens):
     for front, ground, least in PAIRS:
         found = contrast(getattr(tokens, front), getattr(tokens, ground))
         assert found >= least, (front, ground, round(found, 2))
@@ -45,9 +43,7 @@ def test_every_text_can_be_read_on_its_ground(tokens: Colours) -> None:
 
 @pytest.mark.parametrize("highlight", ["#1AEBFF", "#000080", "#3399FF", "#308CC6"])
 @pytest.mark.parametrize("dark", [False, True])
-def test_high_contrast_comes_from_the_system_s_palette(
-    app: Any, dark: bool, highlight: str
-) -> None:
+def test_high_contrast_comes_from_the_system_s_palette(app, dark, highlight):
     palette = QPalette()
     ground, text = ("#000000", "#FFFF00") if dark else ("#FFFFFF", "#000000")
     for role, colour in (
@@ -67,7 +63,7 @@ def test_high_contrast_comes_from_the_system_s_palette(
     assert tokens.line not in bar  # what is not done yet must not look done
 
 
-def test_the_theme_changes_live(window: Any, qtbot: Any) -> None:
+def test_the_theme_changes_live(window, qtbot):
     window.set_theme(Mode.LIGHT)
     window.set_theme(Mode.DARK)  # before the first one is through
     qtbot.waitUntil(window.updatesEnabled)
@@ -80,7 +76,7 @@ def test_the_theme_changes_live(window: Any, qtbot: Any) -> None:
     assert window.session.settings.current.theme == "light"
 
 
-def test_what_stands_in_an_empty_field_can_be_read(window: Any, qtbot: Any) -> None:
+def test_what_stands_in_an_empty_field_can_be_read(window, qtbot):
     fields = (QLineEdit(window), QPlainTextEdit(window))
     for mode in (Mode.LIGHT, Mode.DARK, Mode.CONTRAST):
         window.set_theme(mode)
@@ -94,7 +90,7 @@ def test_what_stands_in_an_empty_field_can_be_read(window: Any, qtbot: Any) -> N
             assert colour != QColor(tokens.text)  # or it would look typed
 
 
-def test_a_desktop_that_names_fonts_of_its_own_mixes_none_in(window: Any, app: Any) -> None:
+def test_a_desktop_that_names_fonts_of_its_own_mixes_none_in(window, app):
     """GNOME and KDE name one for labels, buttons and others."""
     QApplication.setFont(QFont("Serif"), "QLabel")
     made = QLabel("words", window)
@@ -107,16 +103,14 @@ def test_a_desktop_that_names_fonts_of_its_own_mixes_none_in(window: Any, app: A
     assert QApplication.font("QLabel").family() == fonts.FAMILY
 
 
-def test_settings_come_back(tmp_path: Path) -> None:
+def test_settings_come_back(tmp_path):
     first = SettingsFile(tmp_path)
     first.update(theme="dark", text_size=18, columns=(700, 400), queue_folded=True)
     assert SettingsFile(tmp_path).current == first.current
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "\x00", "[" * 100_000, '"text"'])
-def test_a_file_that_is_no_settings_file_is_set_aside_and_said(
-    tmp_path: Path, content: str
-) -> None:
+def test_a_file_that_is_no_settings_file_is_set_aside_and_said(tmp_path, content):
     (tmp_path / FILE).write_text(content, encoding="utf-8")
     found = SettingsFile(tmp_path)
     assert found.current == WindowSettings()
@@ -137,9 +131,7 @@ def test_a_file_that_is_no_settings_file_is_set_aside_and_said(
         ("queue_folded", 3),
     ],
 )
-def test_only_a_bad_setting_goes_back_to_what_is_usual(
-    tmp_path: Path, name: str, value: object
-) -> None:
+def test_only_a_bad_setting_goes_back_to_what_is_usual(tmp_path, name, value):
     content = json.dumps({"language": "de", name: value})
     (tmp_path / FILE).write_text(content, encoding="utf-8")
     found = SettingsFile(tmp_path)
@@ -153,14 +145,14 @@ def test_only_a_bad_setting_goes_back_to_what_is_usual(
     assert again.current == WindowSettings(language="de", text_size=20)
 
 
-def test_a_sound_file_gives_no_cause_for_words(tmp_path: Path) -> None:
+def test_a_sound_file_gives_no_cause_for_words(tmp_path):
     assert SettingsFile(tmp_path).problems == ()
     SettingsFile(tmp_path).update(theme="dark")
     assert SettingsFile(tmp_path).problems == ()
     assert not list(tmp_path.glob("*.bak"))
 
 
-def test_the_window_says_what_was_wrong_with_its_settings(qapp: Any, tmp_path: Path) -> None:
+def test_the_window_says_what_was_wrong_with_its_settings(qapp, tmp_path):
     config = tmp_path / "c"
     config.mkdir()
     (config / FILE).write_text('{"theme": "pink"}', encoding="utf-8")
@@ -173,12 +165,12 @@ def test_the_window_says_what_was_wrong_with_its_settings(qapp: Any, tmp_path: P
         window.close()
 
 
-def test_unknown_settings_of_a_newer_version_do_no_harm(tmp_path: Path) -> None:
+def test_unknown_settings_of_a_newer_version_do_no_harm(tmp_path):
     (tmp_path / FILE).write_text(json.dumps({"theme": "dark", "new": 1}), encoding="utf-8")
     assert SettingsFile(tmp_path).current.theme == "dark"
 
 
-def test_recent_files_are_few_and_can_be_off() -> None:
+def test_recent_files_are_few_and_can_be_off():
     settings = WindowSettings()
     for i in range(20):
         settings = settings.with_recent(Path(f"/x/{i}.txt"))
@@ -187,7 +179,7 @@ def test_recent_files_are_few_and_can_be_off() -> None:
     assert WindowSettings(keep_recent=False).with_recent(Path("/x")).recent == ()
 
 
-def test_version_flag() -> None:
+def test_version_flag():
     done = subprocess.run(
         [sys.executable, "-m", "pura_audit", "--version"],
         check=True,
@@ -200,7 +192,7 @@ def test_version_flag() -> None:
     assert done.stdout.strip() == f"PURA Audit {__version__}"
 
 
-def test_a_button_that_cannot_be_pressed_still_shows_its_words(window: Any, qtbot: Any) -> None:
+def test_a_button_that_cannot_be_pressed_still_shows_its_words(window, qtbot):
     button = window.header.audit
     for mode in (Mode.LIGHT, Mode.DARK, Mode.CONTRAST):
         with qtbot.waitSignal(window.theme.changed):

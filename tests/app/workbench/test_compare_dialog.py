@@ -7,7 +7,6 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura_audit.workbench import opening
 from pura_audit.workbench.answer import grouped
@@ -25,7 +24,7 @@ def rows(dialog: Any) -> dict[str, tuple[str, ...]]:
     return {row[1]: row for row in cells}
 
 
-def test_two_audits_are_compared_line_by_line(window: Any, audit: Audit) -> None:
+def test_two_audits_are_compared_line_by_line(window, audit):
     other = replace(
         audit,
         verdict="indication",
@@ -45,11 +44,11 @@ def test_two_audits_are_compared_line_by_line(window: Any, audit: Audit) -> None
     assert "Nothing differs" in dialog.words.text()
 
 
-def test_with_one_audit_the_dialog_still_opens(window: Any) -> None:
+def test_with_one_audit_the_dialog_still_opens(window):
     dialog: Any = opening.compare_audits(window)
     assert "Two finished audits are needed" in dialog.words.text()
 
 
-def test_small_differences_of_the_evidence_are_tolerance(audit: Audit) -> None:
+def test_small_differences_of_the_evidence_are_tolerance(audit):
     near = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 0.04))
     assert all(line.same for line in compare_audits(audit, near))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -13,16 +11,15 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
 
 from pura.audit.unexamined import FAULTS
 from pura.base.errors import ModelError
-from pura.base.paths import Paths, user_paths
+from pura.base.paths import user_paths
 from pura.base.progress import Stage
 from pura.keys import KeyRef, Place, Secret
 from pura.model import store
 from pura.model.store import ModelCache
-from pura.record.audit import Audit
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
@@ -39,6 +36,7 @@ from pura_audit.session.queue_model import Item, ItemState, verdict_words
 from pura_audit.stores.key_forms import KeyForm, PassphraseDialog
 from pura_audit.stores.keys import KeysDialog
 from pura_audit.workbench import setup
+from pura_audit.workbench.answer import grouped
 from pura_audit.workbench.setup import BundleDialog
 
 
@@ -63,9 +61,7 @@ def states(window: Any) -> list[str]:
     return [item.state.value for item in window.session.texts.queue.items]
 
 
-def test_a_dropped_file_is_audited_and_the_payload_stands_on_screen(
-    window: Any, qtbot: Any, tmp_path: Path, text: str
-) -> None:
+def test_a_dropped_file_is_audited_and_the_payload_stands_on_screen(window, qtbot, tmp_path, text):
     path = tmp_path / "Entwurf für März.txt"
     path.write_text(text, encoding="utf-8")
     drop_files(window, path)
@@ -74,14 +70,16 @@ def test_a_dropped_file_is_audited_and_the_payload_stands_on_screen(
     qtbot.waitUntil(lambda: states(window) == ["done"])
     audit = window.session.texts.current.audit
     assert window.work.stack.currentWidget() is window.work.answer
-    assert window.work.answer.payload_text() == audit.payload.bits
+    assert window.work.answer.payload.findChild(QLabel, "payload").toolTip() == grouped(
+        audit.payload.bits
+    )
     assert window.work.answer.heading.text() == "A mark was found"
     assert window.selection.audit is audit
 
 
 def test_an_audit_begins_by_itself_when_a_text_was_dropped_and_all_is_there(
-    window: Any, qtbot: Any, tmp_path: Path, text: str, paths: Paths
-) -> None:
+    window, qtbot, tmp_path, text, paths
+):
     session = window.session
     assert not session.audits.starts_by_itself
     assert SettingsFile(paths.config).current.begin_audits is False  # after a restart too
@@ -100,7 +98,7 @@ def test_an_audit_begins_by_itself_when_a_text_was_dropped_and_all_is_there(
     assert not session.audits.starts_by_itself
 
 
-def test_dropped_and_pasted_texts_become_rows(window: Any, text: str) -> None:
+def test_dropped_and_pasted_texts_become_rows(window, text):
     data = QMimeData()
     data.setText(text)
     drop(window, data)
@@ -110,7 +108,7 @@ def test_dropped_and_pasted_texts_become_rows(window: Any, text: str) -> None:
     assert window.session.texts.current.document.text == "another text to look at"
 
 
-def test_paste_and_remove_can_be_undone(window: Any) -> None:
+def test_paste_and_remove_can_be_undone(window):
     session = window.session
     session.texts.add_text("one text here")
     session.texts.add_text("two texts here")
@@ -127,9 +125,7 @@ def test_paste_and_remove_can_be_undone(window: Any) -> None:
     assert session.texts.current is None
 
 
-def test_a_bad_file_is_a_row_with_words_and_stops_nobody(
-    window: Any, qtbot: Any, tmp_path: Path, text: str
-) -> None:
+def test_a_bad_file_is_a_row_with_words_and_stops_nobody(window, qtbot, tmp_path, text):
     files = {
         "empty.txt": (b"", "no text"),
         "blank.txt": (b"  \n\t ", "no text"),
@@ -157,7 +153,7 @@ def test_a_bad_file_is_a_row_with_words_and_stops_nobody(
         assert not answer.compared.isVisible()
 
 
-def test_a_missing_file_and_a_folder(window: Any, qtbot: Any, tmp_path: Path, text: str) -> None:
+def test_a_missing_file_and_a_folder(window, qtbot, tmp_path, text):
     folder = tmp_path / "case"
     (folder / "inner").mkdir(parents=True)
     (folder / "a.txt").write_text(text, encoding="utf-8")
@@ -168,15 +164,13 @@ def test_a_missing_file_and_a_folder(window: Any, qtbot: Any, tmp_path: Path, te
     assert [i.name for i in window.session.texts.queue.items] == ["gone.txt", "a.txt", "b.txt"]
 
 
-def test_text_with_lone_surrogates_is_refused_in_words(window: Any) -> None:
+def test_text_with_lone_surrogates_is_refused_in_words(window):
     window.session.texts.add_text("a broken \ud800 text")
     assert states(window) == ["failed"]
     assert "surrogates" in window.session.texts.current.failure.message
 
 
-def test_cancel_stops_the_running_and_the_waiting(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_cancel_stops_the_running_and_the_waiting(window, qtbot, engine, text):
     engine.gate.clear()
     window.session.texts.add_text(text)
     window.session.texts.add_text(text + " again")
@@ -193,14 +187,11 @@ def test_cancel_stops_the_running_and_the_waiting(
     qtbot.waitUntil(lambda: "done" in states(window))
 
 
-def test_the_last_finding_stays_until_another_one_replaces_it(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_the_last_finding_stays_until_another_one_replaces_it(window, qtbot, engine, text):
     window.session.texts.add_text(text)
     window.audit()
     qtbot.waitUntil(lambda: states(window) == ["done"])
     first = window.work.answer.audit
-    assert first is not None
 
     def again() -> None:
         engine.gate.clear()
@@ -231,8 +222,8 @@ def test_the_last_finding_stays_until_another_one_replaces_it(
 
 
 def test_esc_cancels_the_row_on_screen_and_brings_up_what_runs_where_it_is_another(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+    window, qtbot, engine, text
+):
     engine.gate.clear()
     for name in ("running", "waiting"):
         window.session.texts.add_text(text, name)
@@ -249,9 +240,7 @@ def test_esc_cancels_the_row_on_screen_and_brings_up_what_runs_where_it_is_anoth
     assert "Cancelled: “running”" in window.status.words.text()
 
 
-def test_a_failed_audit_never_stops_the_queue(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_a_failed_audit_never_stops_the_queue(window, qtbot, engine, text):
     engine.gate.clear()
     engine.error = ModelError("model.not-finite")
     window.session.texts.add_text(text)
@@ -267,9 +256,7 @@ def test_a_failed_audit_never_stops_the_queue(
     assert verdict_words(window.session.texts.queue.items[0]).startswith("The model gave")
 
 
-def test_a_fault_of_the_program_is_words_and_never_the_text(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_a_fault_of_the_program_is_words_and_never_the_text(window, qtbot, engine, text):
     engine.error = RuntimeError(f"oops near: {text}")
     window.session.texts.add_text(text)
     window.audit()
@@ -280,9 +267,7 @@ def test_a_fault_of_the_program_is_words_and_never_the_text(
     assert text[:20] not in failure.message + failure.hint
 
 
-def test_texts_that_come_one_by_one_are_audited_the_short_ones_first(
-    window: Any, text: str
-) -> None:
+def test_texts_that_come_one_by_one_are_audited_the_short_ones_first(window, text):
     window.toggle_pause()
     session = window.session
     for name, times in (("long", 9), ("short", 1), ("middle", 3)):
@@ -291,9 +276,7 @@ def test_texts_that_come_one_by_one_are_audited_the_short_ones_first(
     assert [item.name for item in session.audits.stream.order()] == ["short", "middle", "long"]
 
 
-def test_pause_holds_the_queue_and_order_can_change(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_pause_holds_the_queue_and_order_can_change(window, qtbot, engine, text):
     window.toggle_pause()
     for word in ("first", "other", "third"):
         window.session.texts.add_text(f"{word} {text}")
@@ -308,9 +291,7 @@ def test_pause_holds_the_queue_and_order_can_change(
     assert [r.document.text.split()[0] for r in engine.asked] == ["first", "third", "other"]
 
 
-def test_a_pile_is_read_side_by_side_with_keys_opened_once(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_a_pile_is_read_side_by_side_with_keys_opened_once(window, qtbot, engine, text):
     engine.gate.clear()
     engine.together = 3
     session = window.session
@@ -332,9 +313,7 @@ def test_a_pile_is_read_side_by_side_with_keys_opened_once(
     assert (engine.groups, len(engine.setups)) == ([3, 1], 1)
 
 
-def test_a_text_that_trips_the_program_costs_those_beside_it_nothing(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_a_text_that_trips_the_program_costs_those_beside_it_nothing(window, qtbot, engine, text):
     engine.together = 3
     engine.trips = "memo 1"
     noticed: list[str] = []
@@ -350,15 +329,8 @@ def test_a_text_that_trips_the_program_costs_those_beside_it_nothing(
 
 
 def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
-    window: Any,
-    qtbot: Any,
-    engine: Any,
-    faulty: Any,
-    small_model: Any,
-    small_models: Path,
-    small_samples: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    window, qtbot, engine, faulty, small_model, small_models, small_samples, monkeypatch
+):
     """The real reader behind the real list."""
     sample = small_samples["marked-tbcc"]
     key = SecretKey.from_hex(sample["key_hex"])
@@ -401,7 +373,7 @@ def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
         assert not any(words in log + failure.words for words in (texts[1][:20], sample["key_hex"]))
 
 
-def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any, text: str) -> None:
+def test_removing_a_running_row_cancels_it(window, qtbot, engine, text):
     engine.gate.clear()
     window.session.texts.add_text(text)
     window.audit()
@@ -411,9 +383,7 @@ def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any,
     assert window.session.texts.queue.items == ()
 
 
-def test_closing_while_busy_asks_once_then_cancels_and_waits(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_closing_while_busy_asks_once_then_cancels_and_waits(window, qtbot, engine, text):
     engine.gate.clear()
     window.session.texts.add_text(text)
     window.audit()
@@ -430,9 +400,7 @@ def test_closing_while_busy_asks_once_then_cancels_and_waits(
     assert not window.session.jobs.model.alive
 
 
-def test_the_model_is_never_used_on_the_window_s_thread(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_the_model_is_never_used_on_the_window_s_thread(window, qtbot, engine, text):
     window.session.texts.add_text(text)
     window.audit()
     qtbot.waitUntil(lambda: states(window) == ["done"])
@@ -440,7 +408,7 @@ def test_the_model_is_never_used_on_the_window_s_thread(
     assert threading.current_thread().name not in engine.threads
 
 
-def test_the_prompt_reaches_the_audit(window: Any, qtbot: Any, engine: Any, text: str) -> None:
+def test_the_prompt_reaches_the_audit(window, qtbot, engine, text):
     window.session.texts.add_text(text)
     window.work.ready.prompt.setPlainText("Write about the council.")
     window.audit()
@@ -449,8 +417,8 @@ def test_the_prompt_reaches_the_audit(window: Any, qtbot: Any, engine: Any, text
 
 
 def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
-    window: Any, qtbot: Any, engine: Any, text: str, tmp_path: Path
-) -> None:
+    window, qtbot, engine, text, tmp_path
+):
     window.session.texts.add_text(text)
     ready = window.work.ready
     ready.prompt.setPlainText("One.\n\nTwo.")
@@ -482,9 +450,7 @@ def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
     assert states(window)[-1] == "ready"
 
 
-def test_first_run_says_what_is_missing_and_sets_it_up(
-    window: Any, qtbot: Any, engine: Any, monkeypatch: Any
-) -> None:
+def test_first_run_says_what_is_missing_and_sets_it_up(window, qtbot, engine, monkeypatch):
     def no_space(*_: object, **__: object) -> None:
         raise ModelError("model.space", need=600, free=5)
 
@@ -533,17 +499,7 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
     assert window.focusWidget() is window.empty.open, "the next step is a text"
 
 
-def test_importing_the_window_loads_no_torch() -> None:
-    code = (
-        "import sys, pura_audit.application;"
-        "sys.exit(any(m in sys.modules for m in ('torch', 'transformers')))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
-
-
-def test_a_file_without_a_text_is_a_finding_until_it_has_one(
-    window: Any, qtbot: Any, tmp_path: Path, engine: Any
-) -> None:
+def test_a_file_without_a_text_is_a_finding_until_it_has_one(window, qtbot, tmp_path, engine):
     path = tmp_path / "letter.txt"
     path.write_bytes(b"half a text\x00and more")
     window.session.texts.add_paths([path])
@@ -560,9 +516,7 @@ def test_a_file_without_a_text_is_a_finding_until_it_has_one(
     assert item.audit.verdict == "mark"
 
 
-def test_a_file_without_a_text_waits_where_nothing_is_chosen(
-    window: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_a_file_without_a_text_waits_where_nothing_is_chosen(window, qtbot, tmp_path):
     path = tmp_path / "scan.pdf"
     path.write_bytes(b"%PDF-1.7 and nothing else")
     window.session.chosen.choose_keys(())
@@ -581,9 +535,7 @@ def test_a_file_without_a_text_waits_where_nothing_is_chosen(
     assert [row.failure is not None for row in added].count(True) == 2
 
 
-def test_a_long_audit_is_asked_for_with_its_cost_and_an_excerpt_is_offered(
-    window: Any, engine: Any, text: str
-) -> None:
+def test_a_long_audit_is_asked_for_with_its_cost_and_an_excerpt_is_offered(window, engine, text):
     session = window.session
     session.texts.add_text(text * 40, "long")
     session.texts.add_text("a short one, and some words", "short")
@@ -610,9 +562,7 @@ def test_a_long_audit_is_asked_for_with_its_cost_and_an_excerpt_is_offered(
     engine.gate.set()
 
 
-def test_bar_row_and_time_agree_and_a_pause_is_a_button(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_bar_row_and_time_agree_and_a_pause_is_a_button(window, qtbot, engine, text):
     engine.gate.clear()
     window.session.texts.add_text(text, "memo")
     window.audit()
@@ -636,7 +586,7 @@ def test_bar_row_and_time_agree_and_a_pause_is_a_button(
     qtbot.waitUntil(lambda: states(window) == ["done"])
 
 
-def test_the_pace_is_learnt_of_audits_on_this_device(window: Any, audit: Audit) -> None:
+def test_the_pace_is_learnt_of_audits_on_this_device(window, audit):
     pace = window.session.audits.pace
     assert pace.rate is None
     slow = tuple(replace(step, seconds=2.0) for step in audit.log)
@@ -650,13 +600,13 @@ def test_the_pace_is_learnt_of_audits_on_this_device(window: Any, audit: Audit) 
 
 
 @pytest.mark.parametrize("ending", ["\n\n", ". ", " "])
-def test_an_excerpt_ends_where_a_piece_ends(ending: str) -> None:
+def test_an_excerpt_ends_where_a_piece_ends(ending):
     text = "word" * 20 + ending + "x" * 60
     assert excerpt_of(text, 100) == ("word" * 20 + ending).rstrip()
     assert excerpt_of("short", 100) == "short"
 
 
-def test_menus_are_short_and_return_presses_the_focused_button(window: Any, qtbot: Any) -> None:
+def test_menus_are_short_and_return_presses_the_focused_button(window, qtbot):
     levels = [window.menu, *(action.menu() for action in window.menu.actions())]
     for menu in levels:
         entries = [action for action in menu.actions() if not action.isSeparator()]
@@ -668,9 +618,7 @@ def test_menus_are_short_and_return_presses_the_focused_button(window: Any, qtbo
         qtbot.keyClick(window.empty.sample, Qt.Key.Key_Return)
 
 
-def test_a_file_opened_among_many_is_chosen_and_shown(
-    window: Any, tmp_path: Path, text: str
-) -> None:
+def test_a_file_opened_among_many_is_chosen_and_shown(window, tmp_path, text):
     session, queue = window.session, window.queue
     session.texts.queue.insert(
         Item(number=1000 + n, name=f"text {n}", state=ItemState.READY) for n in range(210)
@@ -685,9 +633,7 @@ def test_a_file_opened_among_many_is_chosen_and_shown(
     assert queue.list.visualRect(queue.list.currentIndex()).intersects(queue.list.viewport().rect())
 
 
-def test_the_window_opens_on_the_screen(
-    app: Any, qtbot: Any, engine: Any, paths: Paths, audit: Audit
-) -> None:
+def test_the_window_opens_on_the_screen(app, qtbot, engine, paths, audit):
     for place in ((0, 0), (700, 700), (-500, -500)):
         made = application.make_window(paths, engine=engine, theme="light")
         qtbot.addWidget(made)
@@ -705,8 +651,8 @@ def test_the_window_opens_on_the_screen(
 
 
 def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_loses_nothing(
-    window: Any, qtbot: Any, engine: Any, tmp_path: Path, tbcc: Profile, monkeypatch: Any
-) -> None:
+    window, qtbot, engine, tmp_path, tbcc, monkeypatch
+):
     installed: list[object] = []
     monkeypatch.setattr(setup, "install_model", lambda at, **_: installed.append(at))
     words = "four words in a row"
@@ -752,8 +698,8 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
 
 
 def test_closing_while_a_model_is_fetched_asks_and_leaves_nothing_half_installed(
-    window: Any, qtbot: Any, tmp_path: Path, monkeypatch: Any
-) -> None:
+    window, qtbot, tmp_path, monkeypatch
+):
     pip, mark = tmp_path / "python", tmp_path / "pid"
     pip.write_text(f"#!/bin/sh\necho $$ > {mark}\nexec sleep 60\n")
     pip.chmod(0o755)
@@ -772,9 +718,7 @@ def test_closing_while_a_model_is_fetched_asks_and_leaves_nothing_half_installed
     assert not Path(f"/proc/{mark.read_text().strip()}").exists()
 
 
-def test_a_file_that_is_no_text_opens_what_it_is_for(
-    window: Any, qtbot: Any, tmp_path: Path, tbcc: Profile
-) -> None:
+def test_a_file_that_is_no_text_opens_what_it_is_for(window, qtbot, tmp_path, tbcc):
     session = window.session
     for name, opens in (("team.purateam", BundleDialog), ("house.purakey", KeyForm)):
         (tmp_path / name).write_bytes(b"not one really")
@@ -795,9 +739,7 @@ def test_a_file_that_is_no_text_opens_what_it_is_for(
     assert [item.name for item in session.texts.queue.items] == ["memo.json"]
 
 
-def test_what_is_missing_before_an_audit_stands_on_the_card_and_is_offered(
-    window: Any, qtbot: Any, text: str
-) -> None:
+def test_what_is_missing_before_an_audit_stands_on_the_card_and_is_offered(window, qtbot, text):
     session, ready = window.session, window.work.ready
     keys = session.chosen.keys
     session.chosen.choose_keys([])

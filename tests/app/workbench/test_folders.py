@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from pura.documents.folders import REASONS, Summary, WalkOptions
 from pura_audit.session import texts
 from pura_audit.session.queue_model import ItemState
@@ -13,9 +10,7 @@ from pura_audit.workbench import opening
 from pura_audit.workbench.questions import FolderDialog
 
 
-def test_a_folder_comes_in_batches_and_says_what_it_left_out(
-    window: Any, qtbot: Any, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_a_folder_comes_in_batches_and_says_what_it_left_out(window, qtbot, tmp_path, monkeypatch):
     monkeypatch.setattr(texts, "BATCH", 2)
     for i in range(5):
         (tmp_path / f"{i}.txt").write_text(f"text {i}", encoding="utf-8")
@@ -35,7 +30,7 @@ def test_a_folder_comes_in_batches_and_says_what_it_left_out(
     assert counts.count("1 ×") == 2
 
 
-def test_choices_for_folders_are_kept(window: Any, qtbot: Any, tmp_path: Path) -> None:
+def test_choices_for_folders_are_kept(window, qtbot, tmp_path):
     (tmp_path / ".note.txt").write_text("hidden words", encoding="utf-8")
     (tmp_path / "a.md").write_text("other words", encoding="utf-8")
     window.session.texts.folder_options = WalkOptions(hidden=True, include=("*.txt",))
@@ -45,14 +40,14 @@ def test_choices_for_folders_are_kept(window: Any, qtbot: Any, tmp_path: Path) -
     qtbot.waitUntil(lambda: window.session.texts.queue.items[0].state is ItemState.READY)
 
 
-def test_an_empty_folder_is_said(window: Any, qtbot: Any, tmp_path: Path) -> None:
+def test_an_empty_folder_is_said(window, qtbot, tmp_path):
     with qtbot.waitSignal(window.session.noticed) as said:
         window.session.texts.add_paths([tmp_path])
     assert "no file" in said.args[0]
     assert folder_words(Summary()) == said.args[0]
 
 
-def test_each_text_of_a_table_is_a_row(window: Any, qtbot: Any, tmp_path: Path) -> None:
+def test_each_text_of_a_table_is_a_row(window, qtbot, tmp_path):
     table = tmp_path / "answers.csv"
     table.write_text("a,b\nfirst text,second text\n", encoding="utf-8")
     window.session.texts.add_paths([table])
@@ -63,11 +58,11 @@ def test_each_text_of_a_table_is_a_row(window: Any, qtbot: Any, tmp_path: Path) 
     assert len({i.name for i in items}) == len(items)
 
 
-def test_every_reason_has_words() -> None:
+def test_every_reason_has_words():
     assert len({reason_words(reason) for reason in REASONS}) == len(REASONS)
 
 
-def test_the_dialog_keeps_what_was_chosen(window: Any, qtbot: Any, tmp_path: Path) -> None:
+def test_the_dialog_keeps_what_was_chosen(window, qtbot, tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.txt").write_text("words", encoding="utf-8")
     (tmp_path / "b.txt").write_text("words", encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import QUrl
@@ -15,7 +14,7 @@ from pura_audit.workbench import guide, opening
 from pura_audit.workbench.guide import Pages, pieces
 
 
-def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: Any) -> None:
+def test_the_guide_opens_from_the_menu_and_can_be_searched(window, qtbot):
     dialog = opening.show_guide(window)
     qtbot.addWidget(dialog)
     assert not dialog.isModal()
@@ -29,7 +28,7 @@ def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: A
     assert dialog.found.text() == "not found"
 
 
-def test_a_link_leads_to_another_page_and_back(window: Any, qtbot: Any) -> None:
+def test_a_link_leads_to_another_page_and_back(window, qtbot):
     dialog = opening.show_guide(window)
     qtbot.addWidget(dialog)
     assert dialog.pages.follow(QUrl("reports.md"))
@@ -39,9 +38,7 @@ def test_a_link_leads_to_another_page_and_back(window: Any, qtbot: Any) -> None:
     assert Path(dialog.pages.source().toLocalFile()).name == "guide.md"
 
 
-def test_in_german_the_guide_is_german_and_its_pictures_are_there(
-    window: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_german_the_guide_is_german_and_its_pictures_are_there(window, qtbot, monkeypatch):
     monkeypatch.setattr(guide, "language", lambda: "de")
     dialog = opening.show_guide(window)
     qtbot.addWidget(dialog)
@@ -56,7 +53,7 @@ def test_in_german_the_guide_is_german_and_its_pictures_are_there(
     assert dialog.pages.source().toLocalFile().endswith("docs/de/how-to/guide.md")
 
 
-def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Path) -> None:
+def test_neighbours_that_come_to_look_alike_are_dressed(qtbot, tmp_path):
     # All words of a heading get one look: its pieces become one, under whoever walks over them.
     title = "Title {n} **strong** more *slanted* words and some `code` behind"
     lines = [f"# {title}\n\n{title}, **strong** *slanted*.\n\n    code\n" for _ in range(40)]
@@ -94,7 +91,7 @@ def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Pa
         "javascript:alert(1)",
     ],
 )
-def test_no_link_leads_out_of_the_folder(qtbot: Any, link: str) -> None:
+def test_no_link_leads_out_of_the_folder(qtbot, link):
     pages = Pages(resource("docs"))
     qtbot.addWidget(pages)
     pages.open_page(resource("docs", "how-to", "guide.md"))
@@ -105,7 +102,7 @@ def test_no_link_leads_out_of_the_folder(qtbot: Any, link: str) -> None:
     assert pages.loadResource(kind, QUrl(link)) is None or not link.startswith(("h", "f", "/"))
 
 
-def test_pictures_are_no_wider_than_the_page(qtbot: Any, tmp_path: Path) -> None:
+def test_pictures_are_no_wider_than_the_page(qtbot, tmp_path):
     from PySide6.QtGui import QImage
 
     QImage(1600, 900, QImage.Format.Format_RGB32).save(str(tmp_path / "wide.png"))

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 
 from pura.base.paths import resource
-from pura_audit.platform import i18n
 from pura_audit.workbench import opening
 from pura_audit.workbench.guide import GuideDialog
-
-
-@pytest.fixture(autouse=True)
-def language_of_before() -> Iterator[None]:
-    yield
-    i18n.set_language(None)
 
 
 def settle() -> None:
@@ -31,9 +20,7 @@ def settle() -> None:
     gc.collect()
 
 
-def test_the_language_changes_while_an_audit_runs(
-    window: Any, engine: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_the_language_changes_while_an_audit_runs(window, engine, qtbot, tmp_path):
     session = window.session
     session.texts.add_text("The first text of two, which is found. " * 8, "first")
     session.audits.audit()
@@ -50,7 +37,9 @@ def test_the_language_changes_while_an_audit_runs(
     session.audits.audit([second])
     qtbot.waitUntil(engine.entered.is_set)
     where, words = window.geometry(), unread.failure.message
-    views = [weakref.ref(view) for view in (window.header, window.work, window.status, window.pile)]
+    views = [
+        weakref.ref(view) for view in (window.header, window.work, window.status, window.results)
+    ]
     called: list[str] = []
     window.header.destroyed.connect(lambda: called.append("header"))
     settings = opening.show_settings(window)
@@ -82,7 +71,7 @@ def test_the_language_changes_while_an_audit_runs(
     assert window.selection.audit is first.audit
 
 
-def test_the_guide_stays_at_its_page(window: Any) -> None:
+def test_the_guide_stays_at_its_page(window):
     opening.show_guide(window, resource("docs") / "how-to" / "reports.md")
     settings = opening.show_settings(window)
     settings.language_wanted.emit("de")
@@ -93,7 +82,7 @@ def test_the_guide_stays_at_its_page(window: Any) -> None:
         dialog.close()
 
 
-def test_twenty_languages_later_there_is_one_window(window: Any, qtbot: Any) -> None:
+def test_twenty_languages_later_there_is_one_window(window, qtbot):
     session = window.session
     session.texts.add_text("A text with some words in it. " * 40, "text")
     session.audits.audit()
@@ -108,10 +97,10 @@ def test_twenty_languages_later_there_is_one_window(window: Any, qtbot: Any) -> 
             counts.append((len(window.findChildren(QWidget)), len(QApplication.topLevelWidgets())))
     assert counts == [counts[0]] * 10
     assert (window.selection.token, session.texts.current) == (90, item)
-    window.toggle_pile()
+    window.toggle_results()
     window.set_language("de")
     settle()
-    assert window.pile.isVisible()
+    assert window.results.isVisible()
     session.texts.touch(item)  # nobody of before is told, or this would fail
     session.chosen.changed.emit()
     session.noticed.emit("said")

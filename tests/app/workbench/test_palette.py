@@ -17,7 +17,7 @@ from pura_audit.workbench.palette import Palette, rank
 
 
 @pytest.fixture
-def found(window: Any, qtbot: Any, text: str) -> Any:
+def found(window, qtbot, text):
     """Types words into a new palette, and presses Return; returns what was found."""
     with CaseLog(user_paths().caselog, create=True) as log:
         open_case(log, "Zeitung gegen Amt", log.person("Anna"))
@@ -47,15 +47,13 @@ def opened(window: Any, qtbot: Any, kind: type[QDialog]) -> Any:
     return shown()[0]
 
 
-def test_commands_texts_cases_settings_and_pages_are_gone_to(
-    window: Any, qtbot: Any, found: Any
-) -> None:
+def test_commands_texts_cases_settings_and_pages_are_gone_to(window, qtbot, found):
     assert found("memo", "Text")[0] == "memo.txt"
     qtbot.waitUntil(lambda: window.session.texts.current.name == "memo.txt")
     assert found("ubersicht", "Text")[0] == "Übersicht.txt"
     qtbot.waitUntil(lambda: window.session.texts.current.name == "Übersicht.txt")
     assert found("as table", "Command")[0] == "All texts as a table"
-    qtbot.waitUntil(window.pile.isVisible)
+    qtbot.waitUntil(window.results.isVisible)
     found("colours", "Setting")
     settings = opened(window, qtbot, SettingsDialog)
     assert isinstance(settings.focusWidget(), QComboBox)
@@ -72,11 +70,9 @@ def test_commands_texts_cases_settings_and_pages_are_gone_to(
     cases.reject()
 
 
-def test_the_beginning_of_a_word_is_nearer_than_its_inside_and_letters_may_be_left_out() -> None:
+def test_the_beginning_of_a_word_is_nearer_than_its_inside_and_letters_may_be_left_out():
     assert rank("rep sign", "Sign a report …") is not None
     assert rank("sgnrpt", "Sign a report …") is not None
     inside, begins = rank("port", "Sign a report …"), rank("rep", "Sign a report …")
-    assert inside is not None
-    assert begins is not None
     assert begins < inside
     assert rank("xyz", "Sign a report …") is None

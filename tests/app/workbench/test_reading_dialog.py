@@ -17,7 +17,7 @@ RUSSIAN = "Совет собрался во вторник вечером, чт�
 
 
 @pytest.fixture
-def opened(window: Any, qtbot: Any) -> Any:
+def opened(window, qtbot):
     def open_(path: Path) -> Any:
         window.session.texts.add_paths([path])
         qtbot.waitUntil(lambda: not window.session.texts.current.active)
@@ -29,9 +29,7 @@ def opened(window: Any, qtbot: Any) -> Any:
     return open_
 
 
-def test_another_encoding_is_seen_first_and_holds_afterwards(
-    window: Any, qtbot: Any, opened: Any, tmp_path: Path
-) -> None:
+def test_another_encoding_is_seen_first_and_holds_afterwards(window, qtbot, opened, tmp_path):
     path = tmp_path / "memo.txt"
     path.write_bytes(RUSSIAN.encode("koi8-r"))
     dialog = opened(path)
@@ -50,9 +48,7 @@ def test_another_encoding_is_seen_first_and_holds_afterwards(
     assert item.state is ItemState.READY
 
 
-def test_parts_of_a_mailbox_are_chosen(
-    window: Any, qtbot: Any, opened: Any, tmp_path: Path
-) -> None:
+def test_parts_of_a_mailbox_are_chosen(window, qtbot, opened, tmp_path):
     path = tmp_path / "box.mbox"
     box = mailbox.mbox(path)
     for words in ("First message, a few words long.", "Second message, also short."):
@@ -74,7 +70,7 @@ def test_parts_of_a_mailbox_are_chosen(
     assert "Second message" in window.session.texts.current.document.text
 
 
-def test_a_damaged_file_says_why_and_changes_nothing(opened: Any, tmp_path: Path) -> None:
+def test_a_damaged_file_says_why_and_changes_nothing(opened, tmp_path):
     path = tmp_path / "broken.pdf"
     path.write_bytes(b"%PDF-1.7\n garbage")
     dialog = opened(path)
@@ -82,6 +78,6 @@ def test_a_damaged_file_says_why_and_changes_nothing(opened: Any, tmp_path: Path
     assert not dialog.apply.isEnabled()
 
 
-def test_a_pasted_text_has_no_file_to_read_otherwise(window: Any) -> None:
+def test_a_pasted_text_has_no_file_to_read_otherwise(window):
     window.session.texts.add_text("Pasted words.")
     assert opening.show_reading(window) is None

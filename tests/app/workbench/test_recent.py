@@ -14,9 +14,7 @@ def opened(window: Any, qtbot: Any, path: Path) -> None:
     qtbot.waitUntil(lambda: window.session.texts.current.document is not None)
 
 
-def test_a_file_that_was_opened_can_be_opened_again(
-    window: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_a_file_that_was_opened_can_be_opened_again(window, qtbot, tmp_path):
     path = tmp_path / "salt & pepper.txt"
     opened(window, qtbot, path)
     menu = window.recent
@@ -29,28 +27,26 @@ def test_a_file_that_was_opened_can_be_opened_again(
     qtbot.waitUntil(lambda: window.session.texts.queue.items[1].document is not None)
 
 
-def test_the_list_can_be_emptied(window: Any, qtbot: Any, tmp_path: Path) -> None:
+def test_the_list_can_be_emptied(window, qtbot, tmp_path):
     opened(window, qtbot, tmp_path / "a.txt")
-    window.recent.fill()
-    window.recent.clearing.trigger()
+    window.recent.aboutToShow.emit()
+    window.recent.actions()[-2].trigger()
     assert window.session.settings.current.recent == ()
-    window.recent.fill()
+    window.recent.aboutToShow.emit()
     assert window.recent.actions()[0].text() == translate("Menu", "No recent files")
-    assert not window.recent.clearing.isEnabled()
+    assert not window.recent.actions()[-2].isEnabled()
 
 
-def test_switched_off_nothing_is_kept_and_nothing_is_written(
-    window: Any, qtbot: Any, tmp_path: Path
-) -> None:
+def test_switched_off_nothing_is_kept_and_nothing_is_written(window, qtbot, tmp_path):
     opened(window, qtbot, tmp_path / "secret-name.txt")
-    window.recent.fill()
-    window.recent.keeping.trigger()
+    window.recent.aboutToShow.emit()
+    window.recent.actions()[-1].trigger()
     opened(window, qtbot, tmp_path / "secret-name-2.txt")
     settings = window.session.settings
     assert settings.current.recent == ()
     assert "secret-name" not in settings.path.read_text(encoding="utf-8")
-    window.recent.fill()
-    assert not window.recent.keeping.isChecked()
-    window.recent.keeping.trigger()
+    window.recent.aboutToShow.emit()
+    assert not window.recent.actions()[-1].isChecked()
+    window.recent.actions()[-1].trigger()
     opened(window, qtbot, tmp_path / "c.txt")
     assert settings.current.recent == (str(tmp_path / "c.txt"),)

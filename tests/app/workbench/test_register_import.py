@@ -5,21 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pura.base.paths import Paths
 from pura.register.store import Register
 from pura_audit.workbench import opening
 
 
 def take_in(window: Any, table: Path) -> None:
     dialog = opening.import_register(window)
-    assert dialog is not None
     dialog.fileSelected.emit(str(table))
     dialog.close()
 
 
-def test_rows_of_a_table_are_in_the_register_afterwards(
-    window: Any, qtbot: Any, tmp_path: Path, paths: Paths
-) -> None:
+def test_rows_of_a_table_are_in_the_register_afterwards(window, qtbot, tmp_path, paths):
     table = tmp_path / "issued.csv"
     bits = window.session.chosen.profile.profile.payload_bits
     rows = [f"{'0' * (bits - 1)}1,customer 1,2026-01-02,m", f"{'1' * bits},customer 2,,m"]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from openpyxl import load_workbook
 from PySide6.QtCore import Qt, QTimer
 
 from pura.batch.results import read_rows
-from pura.record.audit import Audit
 from pura.usecases.cases import open_saved
 from pura_audit.jobs.queue import Failure, JobContext
 from pura_audit.session.export import exported_table
@@ -21,12 +19,10 @@ from pura_audit.workbench.results_view import PAUSE_MS
 
 
 def evidence(window: Any) -> list[float]:
-    return [row.found.log10_e for row in window.pile.model.rows if row.found is not None]
+    return [row.found.log10_e for row in window.results.model.rows if row.found is not None]
 
 
-def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
-    window: Any, qtbot: Any, audit: Any
-) -> None:
+def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(window, qtbot, audit):
     found = listed(audit)
     items = [
         Item(
@@ -39,7 +35,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
         )
         for n in range(10_000)
     ]
-    queue, model = window.session.texts.queue, window.pile.model
+    queue, model = window.session.texts.queue, window.results.model
     queue.insert(items)
     qtbot.waitUntil(lambda: model.rowCount() == 10_000)
     assert model.counts() == {"mark": 6666, "failed": 3334}
@@ -52,36 +48,34 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
     assert kinds == ["mark"] * 6666 + ["failed"] * 3334
     said = {place: heading.words for place, heading in model.headings.items()}
     assert said == {0: "Mark found   6,666", 6667: "Failed   3,334"}
-    window.toggle_pile()
-    table = window.pile.table
+    window.toggle_results()
+    table = window.results.table
     assert table.columnSpan(6667, 0) == len(COLUMNS)
-    window.pile._go_to(0)
+    window.results._go_to(0)
     qtbot.keyClick(table, Qt.Key.Key_Left)
     assert model.rowCount() == 2 + 3334
     assert table.currentIndex().row() == 0
-    assert window.pile.chosen() == model.rows
+    assert window.results.chosen() == model.rows
     qtbot.keyClick(table, Qt.Key.Key_Right)
     assert model.rowCount() == 2 + 10_000
     model.group("")
     assert model.data(model.index(9999, COLUMNS.index("error"))) == "No text in it."
     qtbot.waitUntil(lambda: not table.isColumnHidden(COLUMNS.index("error")))
     assert model.data(model.index(9999, COLUMNS.index("payload"))) == ""
-    window.pile.search.setText("no text 9999")
+    window.results.search.setText("no text 9999")
     assert [row.name for row in model.rows] == ["text 9999"]
-    window.pile.search.setText("")
+    window.results.search.setText("")
     queue.remove(items[1::2])
     assert queue.items == tuple(items[::2])
     qtbot.waitUntil(lambda: model.rowCount() == 5000)
     assert all(queue.row(item) == place for place, item in enumerate(items[::2]))
 
 
-def test_a_text_goes_under_its_heading_when_it_is_audited(
-    window: Any, qtbot: Any, text: str
-) -> None:
+def test_a_text_goes_under_its_heading_when_it_is_audited(window, qtbot, text):
     for words in (text, text[:300]):
         window.session.texts.add_text(words)
-    window.toggle_pile()
-    pile, model = window.pile, window.pile.model
+    window.toggle_results()
+    pile, model = window.results, window.results.model
     pile.model.group(BY_OUTCOME)
     qtbot.waitUntil(lambda: model.rowCount() == 3)
     chosen = model.rows[1]
@@ -93,20 +87,20 @@ def test_a_text_goes_under_its_heading_when_it_is_audited(
     assert [index.row() for index in pile.table.selectionModel().selectedRows()] == [1]
 
 
-def test_equal_texts_stand_under_one_heading(window: Any, qtbot: Any, text: str) -> None:
+def test_equal_texts_stand_under_one_heading(window, qtbot, text):
     texts = window.session.texts
     for name, words in (("a", text), ("b", text[:300]), ("c", text), ("d", "Other words.")):
         texts.add_text(words, name)
     texts.queue.insert([Item(number=99, name="gone", state=ItemState.FAILED)])
-    pile, model = window.pile, window.pile.model
-    window.toggle_pile()
+    pile, model = window.results, window.results.model
+    window.toggle_results()
     pile.menu.fill()
     next(a for a in pile.menu.actions() if a.text() == "Group equal texts").trigger()
 
     def said() -> list[str]:
         return [one.words for one in model.headings.values()]
 
-    others = ["Texts that stand in the list once   2", "Text not read   1"]
+    others = ["Texts that are in the list only once   2", "Text not read   1"]
     qtbot.waitUntil(lambda: said() == ["2 times the same text: a · Ready", *others])
     assert [row.name for row in model.rows] == ["a", "c", "b", "d", "gone"]
     first, _ = texts.queue.items[0], window.session.audits.audit([texts.queue.items[0]])
@@ -115,7 +109,7 @@ def test_equal_texts_stand_under_one_heading(window: Any, qtbot: Any, text: str)
     qtbot.waitUntil(lambda: said() == ["2 times the same text: a", *others])
     pile.use_filter(("waiting", ""))
     assert said() == ["2 times the same text: c · 1 shown · Ready", others[0]]
-    window.pile.use_filter(("", ""))
+    window.results.use_filter(("", ""))
     nothing = JobContext(lambda _: None, lambda _: None)
     head, cells = exported_table(window.session.cases.environment, model.rows, nothing)
     same = head.index("Same text as")
@@ -123,13 +117,11 @@ def test_equal_texts_stand_under_one_heading(window: Any, qtbot: Any, text: str)
     assert len({row[same - 1] for row in cells}) == 4  # the digests, one of them empty
 
 
-def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(window, qtbot, engine, text):
     for words in (text, "A short one.", text[:200]):
         window.session.texts.add_text(words)
-    window.toggle_pile()
-    pile = window.pile
+    window.toggle_results()
+    pile = window.results
     assert not window.columns.isVisible()
     qtbot.waitUntil(lambda: pile.rest.text() == "Audit 3 remaining")
     pile.rest.click()
@@ -142,15 +134,13 @@ def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(
     assert window.columns.isVisible()
 
 
-def test_rows_are_exported_and_results_opened(
-    window: Any, qtbot: Any, tmp_path: Path, text: str
-) -> None:
+def test_rows_are_exported_and_results_opened(window, qtbot, tmp_path, text):
     window.session.texts.add_text(text, "=memo")
     window.session.audits.audit()
     item = window.session.texts.queue.items[0]
     qtbot.waitUntil(lambda: item.state is ItemState.DONE)
     item.audit = None  # only the case log has the record
-    pile = window.pile
+    pile = window.results
     for name in ("rows.csv", "rows.xlsx", "rows.parquet", "rows.jsonl"):
         pile.export_to(tmp_path / name)
         qtbot.waitUntil((tmp_path / name).exists)
@@ -182,10 +172,10 @@ def test_rows_are_exported_and_results_opened(
     assert (opened.kind, opened.item) == ("mark", None)
 
 
-def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot: Any) -> None:
+def test_the_counts_follow_while_progress_ticks(window, audit, qtbot):
     """Every tick of progress tells of a change, faster than the counts are made."""
     window.session.texts.add_audit(audit)
-    pile = window.pile
+    pile = window.results
     ticks = QTimer(interval=PAUSE_MS // 4)
     ticks.timeout.connect(pile.model.counted)
     pile.kinds.clear()
@@ -194,11 +184,11 @@ def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot
     ticks.stop()
 
 
-def test_columns_and_filters_are_chosen_and_kept(window: Any, qtbot: Any, text: str) -> None:
+def test_columns_and_filters_are_chosen_and_kept(window, qtbot, text):
     for name in ("long", "short"):
         window.session.texts.add_text(text, name)
-    window.toggle_pile()
-    pile, settings = window.pile, window.session.settings
+    window.toggle_results()
+    pile, settings = window.results, window.session.settings
     pile.use_filter(("waiting", "short"))
     qtbot.waitUntil(lambda: [row.name for row in pile.model.rows] == ["short"])
 
@@ -222,7 +212,7 @@ def test_columns_and_filters_are_chosen_and_kept(window: Any, qtbot: Any, text: 
     assert not pile.table.isColumnHidden(place)
 
 
-def test_list_table_and_card_have_one_word_for_one_state(window: Any, text: str) -> None:
+def test_list_table_and_card_have_one_word_for_one_state(window, text):
     window.session.texts.add_text(text)
     item = window.session.texts.current
     row = ResultRow(name=item.name, item=item)

@@ -5,22 +5,20 @@ At 200 % a screen of 1600 by 1000 pixels has 800 by 500 of those that layouts co
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
+from tests.app.room import faults
 
-from pura.record.audit import Audit
 from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.chips import Chip
 
-Faults = Callable[[Any], list[str]]
 SIZES = ((760, 460), (800, 500), (1280, 720))
 
 
-def at_every_size(faults: Faults, window: Any, state: str) -> list[str]:
+def at_every_size(window: Any, state: str) -> list[str]:
     found = []
     for size in SIZES:
         window.resize(*size)
@@ -30,27 +28,25 @@ def at_every_size(faults: Faults, window: Any, state: str) -> list[str]:
     return found
 
 
-def test_nothing_is_cut_and_nothing_overlaps(
-    german: Any, faults: Faults, audit: Audit, several: Audit, text: str
-) -> None:
+def test_nothing_is_cut_and_nothing_overlaps(german, audit, several, text):
     window, session = german, german.session
-    found = at_every_size(faults, window, "empty")
+    found = at_every_size(window, "empty")
     window.empty.setup.show()
     window.empty.setup.busy(Progress(step=0, name="model", done=40, total=100, seconds_left=75))
     window.empty.setup.say("Die Datei lässt sich nicht lesen. " * 3)
-    found += at_every_size(faults, window, "setting up")
+    found += at_every_size(window, "setting up")
     session.texts.add_text(f"\u200b{text}", "Ein Brief an die Redaktion mit einem langen Namen")
-    found += at_every_size(faults, window, "ready")
+    found += at_every_size(window, "ready")
     item = session.texts.current
     item.state = ItemState.INTERRUPTED
     window.work.ready.show_item(item, ("key", "model", "profile"))
-    found += at_every_size(faults, window, "missing")
+    found += at_every_size(window, "missing")
     item.state, item.progress = (
         ItemState.RUNNING,
         Progress(step=5, name="reading", done=1234, total=56789, seconds_left=4000, texts=8),
     )
     session.texts.touch(item)
-    found += at_every_size(faults, window, "running")
+    found += at_every_size(window, "running")
     item.state = ItemState.FAILED
     item.failure = Failure(
         code="x",
@@ -58,7 +54,7 @@ def test_nothing_is_cut_and_nothing_overlaps(
         hint="Lassen Sie den Text erkennen, und geben Sie die neue Datei. " * 2,
     )
     session.texts.touch(item)
-    found += at_every_size(faults, window, "failed")
+    found += at_every_size(window, "failed")
     first, second = audit.candidates
     for name, one in {
         "mark": audit,
@@ -70,16 +66,16 @@ def test_nothing_is_cut_and_nothing_overlaps(
         "no mark": replace(audit, verdict="insufficient", passages=(), sentences=()),
     }.items():
         session.texts.add_audit(replace(one, id=f"{len(session.texts.queue.items):032x}"))
-        found += at_every_size(faults, window, name)
+        found += at_every_size(window, name)
     window.work.answer.limits.open()
     window.work.text.find_bar.enter()
-    found += at_every_size(faults, window, "limits")
-    window.toggle_pile()
-    found += at_every_size(faults, window, "table")
+    found += at_every_size(window, "limits")
+    window.toggle_results()
+    found += at_every_size(window, "table")
     assert not found, "\n".join(found)
 
 
-def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot: Any) -> None:
+def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot):
     chip = Chip("Schlüssel")
     qtbot.addWidget(chip)
     chip.show()
@@ -91,3 +87,18 @@ def test_a_narrow_chooser_says_what_is_chosen_or_what_lacks(qtbot: Any) -> None:
     assert chip.text()[0] == "N"  # how many letters there is room for depends on the font
     chip.set_choices(choices, [], "fehlt", "")
     assert chip.text()[0] == "S"
+
+
+def test_a_cut_button_and_one_on_top_of_another_are_seen(app, qtbot):
+    root = QWidget()
+    qtbot.addWidget(root)
+    row = QHBoxLayout(root)
+    wide, narrow = QPushButton("Has the room it needs"), QPushButton("Has too little")
+    for button in (wide, narrow):
+        row.addWidget(button)
+    root.show()
+    assert faults(root) == []
+    narrow.resize(20, narrow.height())
+    assert faults(root) == ["cut: QPushButton “Has too little”"]
+    wide.move(narrow.pos())
+    assert "QPushButton on QPushButton in QWidget “”" in faults(root)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from PySide6.QtWidgets import QApplication
 
@@ -15,8 +13,8 @@ from pura_audit.workbench.header import LONG_S, RunNotice
     [(LONG_S + 1, False, 1), (LONG_S - 1, False, 0), (LONG_S + 1, True, 0)],
 )
 def test_only_a_long_run_behind_another_window_is_told(
-    window: Any, monkeypatch: pytest.MonkeyPatch, seconds: float, in_front: bool, told: int
-) -> None:
+    window, monkeypatch, seconds, in_front, told
+):
     now = [0.0]
     alerts: list[object] = []
     front = window if in_front else None

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
+from tests.app.records import make_audit
+from tests.app.room import faults
 
 from pura.record.audit import Audit
 from pura.record.naming import Passage
@@ -18,14 +20,13 @@ from pura_audit.workbench import opening
 
 
 @pytest.fixture
-def long_audit(audit_factory: Any, samples: Any, tbcc: Any, sample_key: Any) -> Audit:
+def long_audit(samples, tbcc, sample_key) -> Audit:
     texts = [str(one["text"]) for one in samples["marked"]["texts"][:4]]
-    made: Audit = audit_factory("\n\n".join(texts), tbcc, sample_key)
-    return made
+    return make_audit("\n\n".join(texts), tbcc, sample_key)
 
 
 @pytest.fixture
-def beside(window: Any, qtbot: Any) -> Any:
+def beside(window, qtbot):
     def show(*audits: Audit, size: tuple[int, int] = (1180, 760)) -> Any:
         dialog = opening.show_side_by_side(window, audits)
         assert dialog is not None
@@ -56,9 +57,7 @@ def level(dialog: Any, words: str) -> tuple[int, int]:
     return first, second
 
 
-def test_a_text_and_the_passage_that_it_was_copied_from(
-    window: Any, long_audit: Audit, beside: Any, qtbot: Any
-) -> None:
+def test_a_text_and_the_passage_that_it_was_copied_from(window, long_audit, beside, qtbot):
     audit = long_audit
     words = str(audit.text).split(" ")
     at = len(words) // 2
@@ -94,7 +93,7 @@ def test_a_text_and_the_passage_that_it_was_copied_from(
     assert first.grab().toImage() != second.grab().toImage()
 
 
-def test_two_readings_of_one_text(audit: Audit, beside: Any, qtbot: Any) -> None:
+def test_two_readings_of_one_text(audit, beside, qtbot):
     half = len(audit.tokens.ids) // 2
     end = int(audit.tokens.spans[half - 1, 1])
     short = Passage(first_token=0, last_token=half - 1, start=0, end=end)
@@ -111,7 +110,7 @@ def test_two_readings_of_one_text(audit: Audit, beside: Any, qtbot: Any) -> None
     assert not dialog.next.isEnabled()
 
 
-def test_a_text_that_was_not_kept_is_that_of_its_file_or_missing(audit: Audit, window: Any) -> None:
+def test_a_text_that_was_not_kept_is_that_of_its_file_or_missing(audit, window):
     window.session.texts.add_text("Some other text.", "letter")
     without_text = replace(audit, text=None)
     dialog = opening.show_side_by_side(window, [without_text])
@@ -126,7 +125,7 @@ def test_a_text_that_was_not_kept_is_that_of_its_file_or_missing(audit: Audit, w
     assert dialog.first.view.shading
 
 
-def test_a_record_that_only_the_case_log_has_is_fetched(window: Any, text: str, qtbot: Any) -> None:
+def test_a_record_that_only_the_case_log_has_is_fetched(window, text, qtbot):
     window.session.texts.add_text(text, "memo")
     window.session.audits.audit()
     item = window.session.texts.current
@@ -142,23 +141,23 @@ def test_a_record_that_only_the_case_log_has_is_fetched(window: Any, text: str, 
     assert dialog.chosen[1].words == "copy, not audited"
 
 
-def test_with_one_text_the_window_says_what_is_needed(window: Any, audit: Audit) -> None:
+def test_with_one_text_the_window_says_what_is_needed(window, audit):
     window.session.texts.add_audit(audit)
     assert opening.show_side_by_side(window) is None
     assert "Two texts are needed" in window.status.words.text()
 
 
-def test_compare_leads_to_the_texts(window: Any, audit: Audit, qtbot: Any) -> None:
+def test_compare_leads_to_the_texts(window, audit, qtbot):
     window.session.texts.add_audit(audit)
     window.session.texts.add_audit(replace(audit, id="1" * 32))
     compare = opening.compare_audits(window)
     with qtbot.waitSignal(compare.texts_wanted):
-        compare.beside.click()
+        compare.side_by_side.click()
     titles = [w.windowTitle() for w in QApplication.topLevelWidgets() if w.isVisible()]
     assert "Two texts side by side" in titles
 
 
-def test_in_a_narrow_window_one_stands_below_the_other(audit: Audit, beside: Any) -> None:
+def test_in_a_narrow_window_one_stands_below_the_other(audit, beside):
     other = replace(audit, id="1" * 32)
     dialog = beside(audit, other, size=(600, 460))
     first, second = (pane.geometry() for pane in (dialog.first, dialog.second))
@@ -168,7 +167,7 @@ def test_in_a_narrow_window_one_stands_below_the_other(audit: Audit, beside: Any
     assert dialog.first.geometry().right() < dialog.second.geometry().left()
 
 
-def test_what_both_have_stands_level_below_what_one_has_more(window: Any, beside: Any) -> None:
+def test_what_both_have_stands_level_below_what_one_has_more(window, beside):
     same = [f"Sentence {n} stands in both of the texts, word for word." for n in range(40)]
     more = " ".join(f"Here he says {n} more." for n in range(60))
     window.session.texts.add_text(" ".join([*same[:20], more, *same[20:]]), "long")
@@ -181,9 +180,7 @@ def test_what_both_have_stands_level_below_what_one_has_more(window: Any, beside
     assert here == there
 
 
-def test_nothing_is_cut_at_any_size_in_german(
-    german: Any, faults: Any, audit: Audit, qtbot: Any
-) -> None:
+def test_nothing_is_cut_at_any_size_in_german(german, audit, qtbot):
     german.session.texts.add_text(f"Wie jemand schrieb: {audit.text}", "Brief an die Redaktion")
     german.session.texts.add_audit(audit)
     dialog = opening.show_side_by_side(german)
@@ -200,11 +197,9 @@ def test_nothing_is_cut_at_any_size_in_german(
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "No passage of several words"), ("de", "Keine Stelle von mehreren Wörtern")],
+    [("en", "no passage of several words"), ("de", "keine Passage von mehreren Wörtern")],
 )
-def test_texts_that_share_single_words_are_not_said_to_share_none(
-    window: Any, beside: Any, language: str, words: str
-) -> None:
+def test_texts_that_share_single_words_are_not_said_to_share_none(window, beside, language, words):
     i18n.set_language(language)
     window.session.texts.add_text("The council met on Tuesday and the harbour stayed open.", "one")
     window.session.texts.add_text(

@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,17 +15,19 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
+from tests.app.records import make_audit
 
 from pura.record.audit import Audit
 from pura.record.evidence import StopFacts
 from pura.record.finding import said
 from pura.record.naming import Passage, whom_words
-from pura.scheme import Payload, Profile, SecretKey, encode
+from pura.scheme import Payload, encode
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.selection import course, token_facts
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import mark_pen
 from pura_audit.widgets import text_layout
+from pura_audit.widgets.card import Fold
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 from pura_audit.workbench import opening
 from pura_audit.workbench.answer import grouped
@@ -36,7 +36,7 @@ from pura_audit.workbench.text_canvas import MARGIN, levels
 
 
 @pytest.fixture
-def shown_window(window: Any, audit: Audit) -> Any:
+def shown_window(window, audit):
     window.resize(1440, 900)
     window.session.texts.add_audit(audit)
     QApplication.processEvents()
@@ -48,7 +48,7 @@ def press(widget: Any, key: Qt.Key) -> None:
     QApplication.sendEvent(widget, QKeyEvent(kind, key, Qt.KeyboardModifier.NoModifier))
 
 
-def test_selecting_a_token_moves_every_view(shown_window: Any, audit: Audit) -> None:
+def test_selecting_a_token_moves_every_view(shown_window, audit):
     window = shown_window
     token = int(audit.steps.token[5])
     window.selection.select_token(token)
@@ -60,7 +60,7 @@ def test_selecting_a_token_moves_every_view(shown_window: Any, audit: Audit) -> 
     assert f"Token {token + 1} of" in window.work.text.view.accessibleDescription()
 
 
-def test_selecting_a_bit_lights_the_tokens_that_read_it(shown_window: Any, audit: Audit) -> None:
+def test_selecting_a_bit_lights_the_tokens_that_read_it(shown_window, audit):
     window, n = shown_window, len(audit.bits)
     window.selection.select_bit(3)
     expected = {
@@ -70,10 +70,10 @@ def test_selecting_a_bit_lights_the_tokens_that_read_it(shown_window: Any, audit
     }
     assert set(window.selection.readers().tolist()) == expected
     assert expected
-    assert "Position 4" in window.evidence.bits.aside.text()
+    assert "Position 4" in window.evidence.bits.side_note.text()
 
 
-def test_arrow_keys_move_the_token_and_the_bit(shown_window: Any, audit: Audit) -> None:
+def test_arrow_keys_move_the_token_and_the_bit(shown_window, audit):
     window = shown_window
     view = window.work.text.view
     window.selection.select_token(10)
@@ -97,7 +97,7 @@ def test_arrow_keys_move_the_token_and_the_bit(shown_window: Any, audit: Audit) 
     assert window.selection.bit == audit.profile.payload_bits + 1
 
 
-def test_a_click_on_a_word_selects_its_token(shown_window: Any, qtbot: Any, audit: Audit) -> None:
+def test_a_click_on_a_word_selects_its_token(shown_window, qtbot, audit):
     view = shown_window.work.text.view
     view.verticalScrollBar().setValue(0)
     token = 4
@@ -110,9 +110,8 @@ def test_a_click_on_a_word_selects_its_token(shown_window: Any, qtbot: Any, audi
     assert shown_window.selection.token == token
 
 
-def test_find_marks_every_place_and_selects(shown_window: Any, audit: Audit) -> None:
+def test_find_marks_every_place_and_selects(shown_window, audit):
     view = shown_window.work.text.view
-    assert audit.text is not None
     count = audit.text.lower().count("the")
     assert view.mark_matches("THE") == count
     view.go_to_match(1)
@@ -121,15 +120,9 @@ def test_find_marks_every_place_and_selects(shown_window: Any, audit: Audit) -> 
     assert view.mark_matches("no such words here") == 0
 
 
-def test_a_text_of_200_000_tokens_draws_what_is_visible_only(
-    window: Any,
-    qtbot: Any,
-    tbcc: Profile,
-    sample_key: SecretKey,
-    audit_factory: Callable[..., Audit],
-) -> None:
+def test_a_text_of_200_000_tokens_draws_what_is_visible_only(window, qtbot, tbcc, sample_key):
     window.resize(1440, 900)
-    audit = audit_factory("word and thing " * 66_667, tbcc, sample_key)
+    audit = make_audit("word and thing " * 66_667, tbcc, sample_key)
     assert audit.tokens.ids.size > 200_000
     view = window.work.text.view
     window.session.texts.add_audit(audit)
@@ -144,7 +137,7 @@ def test_a_text_of_200_000_tokens_draws_what_is_visible_only(
     assert len(items) < 12
 
 
-def test_lines_never_lose_a_character(app: Any) -> None:
+def test_lines_never_lose_a_character(app):
     rng = np.random.default_rng(3)
     letters = [*"ab c\n\tdéß漢字🙂 \u200b", "longword" * 40]
     for _ in range(50):
@@ -177,7 +170,7 @@ def slow_lines(text: str, sums: npt.NDArray[np.float64], width: float) -> Lines:
     return Lines(np.array(starts))
 
 
-def test_lines_break_where_a_slow_search_breaks_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_break_where_a_slow_search_breaks_them(monkeypatch):
     rng = np.random.default_rng(4)
     letters = [*"ab c\n\t\u200b漢🙂", "longword" * 6, "  ", "\n\n"]
     for _ in range(100):
@@ -194,7 +187,7 @@ def test_lines_break_where_a_slow_search_breaks_them(monkeypatch: pytest.MonkeyP
                 assert lines.tolist() == wanted.tolist(), (text, width)
 
 
-def test_unseen_characters_are_shown_as_signs_and_named() -> None:
+def test_unseen_characters_are_shown_as_signs_and_named():
     hostile = "a\u202eb\u200bc\x07d\x1b[31m\u2028e\ufefff\tg\r\n"
     safe = safe_text(hostile)
     assert len(safe) == len(hostile)
@@ -205,7 +198,7 @@ def test_unseen_characters_are_shown_as_signs_and_named() -> None:
     assert hidden_name("a") is None
 
 
-def test_scripts_without_a_font_and_hidden_characters_are_named(window: Any) -> None:
+def test_scripts_without_a_font_and_hidden_characters_are_named(window):
     card = window.work.text
     # A desktop has fonts for most scripts, and hardly one for all of these.
     rare = {"Cuneiform": 0x12000, "Cypro": 0x12F90, "Vithkuqi": 0x10570, "Toto": 0x1E290}
@@ -225,7 +218,7 @@ def test_scripts_without_a_font_and_hidden_characters_are_named(window: Any) -> 
     assert card.unusual.isHidden()
 
 
-def test_shades_follow_the_evidence(audit: Audit) -> None:
+def test_shades_follow_the_evidence(audit):
     found = levels(audit)
     evidence = audit.tokens.log10_evidence
     assert set(found.tolist()) <= set(range(-4, 5))
@@ -235,27 +228,21 @@ def test_shades_follow_the_evidence(audit: Audit) -> None:
     )
 
 
-def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(
-    window: Any,
-    text: str,
-    tbcc: Profile,
-    sample_key: SecretKey,
-    audit_factory: Callable[..., Audit],
-) -> None:
-    window.session.texts.add_audit(audit_factory(text, tbcc, sample_key, verdict="insufficient"))
-    assert window.work.answer.payload_text() == ""
+def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(window, text, tbcc, sample_key):
+    window.session.texts.add_audit(make_audit(text, tbcc, sample_key, verdict="insufficient"))
+    assert window.work.answer.payload.findChild(QLabel, "payload") is None
     assert window.work.text.view.shading is False
     assert window.work.answer.heading.text() == "No conclusion: not measured"
     assert not window.work.answer.candidates.isVisible()
 
 
-def test_course_pays_for_the_choice_of_the_payload(audit: Audit) -> None:
+def test_course_pays_for_the_choice_of_the_payload(audit):
     values = course(audit)
     assert values[0] == pytest.approx(-36 * np.log10(2))
     assert values[-1] - values[0] == pytest.approx(audit.tokens.log10_evidence.sum())
 
 
-def test_lanes_of_both_codes(tbcc: Profile, spc: Profile) -> None:
+def test_lanes_of_both_codes(tbcc, spc):
     lanes = arrange(tbcc)
     assert len(lanes.names) == 3
     assert lanes.column[5] == lanes.column[41] == lanes.column[77]
@@ -266,9 +253,7 @@ def test_lanes_of_both_codes(tbcc: Profile, spc: Profile) -> None:
     assert (steps > 1.5).sum() == 3
 
 
-def test_every_plot_has_a_table_words_and_exports(
-    shown_window: Any, audit: Audit, tmp_path: Path
-) -> None:
+def test_every_plot_has_a_table_words_and_exports(shown_window, audit, tmp_path):
     shown_window.selection.select_token(int(audit.steps.token[2]))
     sizes = {"token": 2 ** int(audit.steps.arity[2]), "bits": len(audit.bits)}
     sizes["course"] = audit.tokens.ids.size
@@ -290,9 +275,7 @@ def test_every_plot_has_a_table_words_and_exports(
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "csv"])
-def test_an_export_that_cannot_be_written_is_said(
-    shown_window: Any, tmp_path: Path, ending: str
-) -> None:
+def test_an_export_that_cannot_be_written_is_said(shown_window, tmp_path, ending):
     (tmp_path / "file").write_text("in the way")
     said: list[str] = []
     card = shown_window.evidence.course
@@ -303,16 +286,14 @@ def test_an_export_that_cannot_be_written_is_said(
     assert "cannot be written" in said[0]
 
 
-def test_csv_never_holds_a_formula(
-    window: Any, tbcc: Profile, sample_key: SecretKey, audit_factory: Callable[..., Audit]
-) -> None:
-    window.session.texts.add_audit(audit_factory("=cmd() @x +y -z done", tbcc, sample_key))
+def test_csv_never_holds_a_formula(window, tbcc, sample_key):
+    window.session.texts.add_audit(make_audit("=cmd() @x +y -z done", tbcc, sample_key))
     rows = list(csv.reader(io.StringIO(window.evidence.course.csv_text())))
     for row in rows[1:]:
         assert not row[1].strip().startswith(("=", "@", "+", "-"))
 
 
-def test_a_long_curve_is_drawn_with_few_points_and_loses_no_extreme() -> None:
+def test_a_long_curve_is_drawn_with_few_points_and_loses_no_extreme():
     from pura_audit.workbench.course_card import STRETCHES, thinned
 
     rng = np.random.default_rng(5)
@@ -327,15 +308,12 @@ def test_a_long_curve_is_drawn_with_few_points_and_loses_no_extreme() -> None:
     assert np.array_equal(thinned(short)[1], short)
 
 
-def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(
-    window: Any, audit: Audit
-) -> None:
+def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(window, audit):
     session = window.session
     session.chosen.keys, session.chosen.model, session.chosen.profiles = (), None, ()
     session.chosen.changed.emit()
     assert window.header.key.accessibleName().endswith("none")
     session.texts.add_audit(audit)
-    assert audit.key.label is not None
     assert audit.key.label in window.header.key.accessibleName()
     assert audit.model.name in window.header.model.accessibleName()
     assert "36 bits" in window.header.profile.accessibleName() or (
@@ -343,9 +321,7 @@ def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(
     )
 
 
-def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(
-    window: Any, audit: Audit
-) -> None:
+def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(window, audit):
     window.session.texts.add_audit(audit)
     window.selection.next_carrier(1)
     ring = window.evidence.token.ring
@@ -364,7 +340,7 @@ def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(
         assert facts.sector_at(float(anchor)) == sector
 
 
-def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window: Any, audit: Audit) -> None:
+def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window, audit):
     from pura.extract.local import kernel_value
 
     window.session.texts.add_audit(audit)
@@ -380,7 +356,7 @@ def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window: Any, audit:
     assert window.evidence.token.ring.grab().toImage() != before
 
 
-def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Audit) -> None:
+def test_selecting_a_mark_shows_its_bits_and_its_place(window, several):
     window.resize(1440, 900)
     window.session.texts.add_audit(several)
     QApplication.processEvents()
@@ -391,13 +367,13 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
     assert [row.isChecked() for row in rows] == [True, False, False]
     assert "Archive" in rows[2].accessibleName()
     # Each mark has a payload of its own: none is that of the text, and one is in question.
-    assert window.work.answer.payload_text() == ""
+    assert window.work.answer.payload.findChild(QLabel, "payload") is None
     assert rows[0].payload.text() == grouped(several.marks[0].bits)
     assert rows[1].payload.text() == "Payload in question (at least 1 possible)"
     assert "L at least 1,000,000" in rows[0].accessibleName()
     bits = window.evidence.bits
     shown = bits.table()[1]
-    assert bits.aside.text().startswith("mark 1")
+    assert bits.side_note.text().startswith("mark 1")
     rows[1].click()
     assert window.selection.token == several.marks[1].passages[0].first_token
     assert bits.table()[1] != shown
@@ -416,7 +392,7 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
     assert [int(row[1]) for row in bits.table()[1]] == [bit.bit for bit in several.bits]
 
 
-def test_marks_are_gone_through_by_key(window: Any, several: Audit, qtbot: Any) -> None:
+def test_marks_are_gone_through_by_key(window, several, qtbot):
     window.session.texts.add_audit(several)
     selection = window.selection
     begins = sorted((p.first_token, n) for n, p in several.finding.passages)
@@ -432,7 +408,7 @@ def test_marks_are_gone_through_by_key(window: Any, several: Audit, qtbot: Any) 
     assert (selection.token, selection.mark) == seen[-1]
 
 
-def test_marks_differ_without_their_colours(window: Any, several: Audit) -> None:
+def test_marks_differ_without_their_colours(window, several):
     theme = window.theme
     pens = [mark_pen(theme, number) for number in range(12)]
     for one, other in pairwise(pens):
@@ -441,7 +417,7 @@ def test_marks_differ_without_their_colours(window: Any, several: Audit) -> None
     assert len({(pen.style(), pen.color().name()) for pen in pens}) == 12
 
 
-def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) -> None:
+def test_an_undecided_payload_is_never_named_alone(window, audit):
     first, second = audit.candidates
     shaky = (replace(first, posterior=0.7), replace(second, posterior=0.3))
     window.session.texts.add_audit(replace(audit, candidates=shaky))
@@ -449,15 +425,12 @@ def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) ->
     lines = [label.text() for label in answer.payload.findChildren(QLabel)]
     assert lines[0] == "Payload in question (2 possible)"
     assert "share 0.7" in lines[1]
-    assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None
     assert [m.payload.bits for m in window.session.texts.current.finding.marks] == [None]
     assert opening.stress_text(window) is None
 
 
-def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(
-    window: Any, audit: Audit
-) -> None:
+def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(window, audit):
     window.resize(1100, 640)
     for number in range(2):
         window.session.texts.add_audit(replace(audit, id=f"{number:032x}"))
@@ -468,20 +441,18 @@ def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(
     assert not any("H1" in line or "H2" in line for line in words)
     assert "H1" in answer.compared.toolTip()
     assert "H2" in answer.compared.toolTip()
-    for button in (answer.report, answer.details, *answer.steps.buttons.values()):
+    for button in (answer.report, answer.details, *answer.steps.values()):
         place = button.mapTo(answer, button.rect().bottomRight())
         assert answer.rect().contains(place), button.text()
 
 
-def test_one_mark_looks_as_ever(shown_window: Any) -> None:
+def test_one_mark_looks_as_ever(shown_window):
     assert not shown_window.work.answer.marks.isVisible()
     assert shown_window.selection.mark is None
-    assert "mark" not in shown_window.evidence.bits.aside.text()
+    assert "mark" not in shown_window.evidence.bits.side_note.text()
 
 
-def test_the_curve_grows_while_a_long_text_is_read(
-    window: Any, qtbot: Any, engine: Any, text: str
-) -> None:
+def test_the_curve_grows_while_a_long_text_is_read(window, qtbot, engine, text):
     course = window.evidence.course
     engine.gate.clear()
     engine.looks = ((4_000, -1.5), (8_000, 2.25))
@@ -490,7 +461,7 @@ def test_the_curve_grows_while_a_long_text_is_read(
     item = window.session.texts.current
     qtbot.waitUntil(lambda: len(item.looks) == 2)
     assert course.following
-    assert course.aside.text() == "+2.2 at token 8000"
+    assert course.side_note.text() == "+2.2 at token 8000"
     assert course._curve.getData()[0].tolist() == [0, 4_000, 8_000]
     assert course.threshold() == window.session.chosen.catalogue.policy.t_found
     assert course.table()[1] == [("4000", "−1.50"), ("8000", "+2.25")]
@@ -501,18 +472,17 @@ def test_the_curve_grows_while_a_long_text_is_read(
     assert len(course.table()[1]) == item.audit.tokens.ids.size
 
 
-def test_what_was_not_read_is_grey_and_said(window: Any, audit: Audit) -> None:
+def test_what_was_not_read_is_grey_and_said(window, audit):
     window.resize(1440, 900)
     size = audit.tokens.ids.size
     early = dataclasses.replace(
         audit, stopped=StopFacts(read=size, tokens=3 * size, log10_e=6.0, unread=0)
     )
-    assert audit.text is not None
     rest = " and what comes after it" * 9
     window.session.texts.add_audit(dataclasses.replace(early, text=audit.text + rest))
     QApplication.processEvents()
     view = window.work.text.view
-    assert f"{size} of {3 * size} tokens read" in window.work.text.aside.text()
+    assert f"{size} of {3 * size} tokens read" in window.work.text.side_note.text()
     end = len(audit.text)
     assert view._signs(end - 5, end) == []
     muted = window.theme.colour("muted")
@@ -520,9 +490,7 @@ def test_what_was_not_read_is_grey_and_said(window: Any, audit: Audit) -> None:
     assert [found.format.foreground().color() for found in greyed] == [muted] * 5
 
 
-def test_details_have_the_structure_of_a_first_page(
-    shown_window: Any, audit: Audit, qtbot: Any
-) -> None:
+def test_details_have_the_structure_of_a_first_page(shown_window, audit, qtbot):
     dialog = opening.show_details(shown_window)
     page = [line.text() for line in dialog.findChildren(QLabel) if line.isVisible()]
     found = audit.finding
@@ -546,9 +514,10 @@ def test_details_have_the_structure_of_a_first_page(
     rests = page[page.index("What it rests on") + 1].splitlines()
     assert rests[0] == f"Text: {audit.input.name}, SHA-256 {audit.input.sha256}"
     assert rests[1] == "Key: Test"
-    titles = [fold.head.text() for fold in dialog.folds]
+    folds = dialog.findChildren(Fold)
+    titles = [fold.head.text() for fold in folds]
     assert titles[-2:] == ["Measured with", "Steps"]
-    for fold in dialog.folds:  # the facts stand behind headings
+    for fold in folds:  # the facts stand behind headings
         lines = [line for line in fold.findChildren(QLabel) if line.text()]
         assert not any(line.isVisible() for line in lines)
         fold.head.click()
@@ -556,7 +525,7 @@ def test_details_have_the_structure_of_a_first_page(
     dialog.reject()
 
 
-def test_the_limits_are_one_line_that_opens(shown_window: Any, audit: Audit) -> None:
+def test_the_limits_are_one_line_that_opens(shown_window, audit):
     work, answer = shown_window.work, shown_window.work.answer
     limits = answer.limits
     assert limits.head.text() == "One limit of this finding"
@@ -573,8 +542,8 @@ def test_the_limits_are_one_line_that_opens(shown_window: Any, audit: Audit) -> 
 
 
 def test_cards_without_anything_to_show_are_not_on_screen(
-    window: Any, qtbot: Any, engine: Any, audit: Audit, text: str, tmp_path: Path
-) -> None:
+    window, qtbot, engine, audit, text, tmp_path
+):
     def on_screen() -> list[bool]:
         cards = window.evidence.cards
         return [card.isVisible() for card in cards] if window.evidence.isVisible() else []
@@ -605,9 +574,7 @@ def test_cards_without_anything_to_show_are_not_on_screen(
     assert on_screen() == [True, True, True]
 
 
-def test_the_bar_of_the_answer_does_not_break_lines_that_would_fit_without_it(
-    shown_window: Any, audit: Audit
-) -> None:
+def test_the_bar_of_the_answer_does_not_break_lines_that_would_fit_without_it(shown_window, audit):
     answer = shown_window.work.answer
     bar = answer.scroll_area.verticalScrollBar()
     for width in range(420, 700, 7):
@@ -623,9 +590,7 @@ def test_the_bar_of_the_answer_does_not_break_lines_that_would_fit_without_it(
 
 
 @pytest.mark.parametrize("tongue", ["en", "de"])
-def test_outcome_sentence_and_payload_are_whole_in_a_low_window(
-    shown_window: Any, audit: Audit, tongue: str
-) -> None:
+def test_outcome_sentence_and_payload_are_whole_in_a_low_window(shown_window, audit, tongue):
     set_language(tongue)
     try:
         shown_window.session.texts.add_audit(replace(audit, id="2" * 32))
@@ -663,9 +628,7 @@ def two_passages(audit: Audit) -> Audit:
     return replace(audit, tokens=tokens, passages=passages)
 
 
-def test_the_strip_shades_passages_only_and_a_press_goes_there(
-    window: Any, qtbot: Any, audit: Audit
-) -> None:
+def test_the_strip_shades_passages_only_and_a_press_goes_there(window, qtbot, audit):
     made = two_passages(audit)
     window.resize(1200, 640)
     window.session.texts.add_audit(made)
@@ -695,7 +658,7 @@ def test_the_strip_shades_passages_only_and_a_press_goes_there(
     assert strip.words_at(strip.height() * 0.6).endswith("mark 1")
 
 
-def test_the_course_shows_the_whole_or_what_is_on_screen(window: Any, audit: Audit) -> None:
+def test_the_course_shows_the_whole_or_what_is_on_screen(window, audit):
     window.resize(1200, 640)
     window.session.texts.add_audit(two_passages(audit))
     QApplication.processEvents()
@@ -712,7 +675,7 @@ def test_the_course_shows_the_whole_or_what_is_on_screen(window: Any, audit: Aud
     assert box.viewRange()[0] == [0, audit.tokens.ids.size]
 
 
-def test_text_is_chosen_and_copied_as_it_is(window: Any, qtbot: Any) -> None:
+def test_text_is_chosen_and_copied_as_it_is(window, qtbot):
     window.session.texts.add_text("one two\u200b three\nfour", "copied")
     QApplication.processEvents()
     view = window.work.text.view

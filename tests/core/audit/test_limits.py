@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from pura.audit.options import Options
-from pura.audit.run import audit_text
 from pura.base.errors import ProfileError
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.scheme import Profile, SecretKey
 from pura.words.sentences import fill
 
 pytestmark = pytest.mark.model
@@ -28,14 +27,11 @@ def layout(bits: str, *, customers: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def read(builtin_model: Any, samples: dict[str, Any]) -> Any:
-    sample = samples["marked-tbcc"]
-    text = sample["texts"][0]["text"]
+def read(audited: Callable[..., Audit], samples: dict[str, Any]) -> Any:
+    text = samples["marked-tbcc"]["texts"][0]["text"]
 
     def audit(*, options: Options | None = None, **more: Any) -> Audit:
-        profile = Profile.from_dict(sample["profile"] | more)
-        key = [(SecretKey.from_hex(sample["key_hex"]), None)]
-        return audit_text(text, model=builtin_model, keys=key, profile=profile, options=options)
+        return audited(text, profile=more, options=options)
 
     return audit
 
@@ -56,7 +52,6 @@ def test_limits_are_a_prior_and_what_is_outside_is_said(read: Any, samples: dict
     assert within.limits.log10_alike == pytest.approx(alone.evidence.log10_e, abs=0.05)
     assert outside.evidence.log10_e - alone.evidence.log10_e == pytest.approx(-2, abs=0.2)
     for audit in (alone, within, outside):
-        assert audit.payload is not None
         assert audit.payload.bits == bits
         named = ["customer"] if audit is outside else []
         assert audit.to_dict().get("limits", {}).get("weight") == (None if audit is alone else 0.01)

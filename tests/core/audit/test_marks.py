@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from pura.words.sentences import fill
 from pura_lab.proxy import perturb_weights
 
 pytestmark = pytest.mark.model
+Audited = Callable[..., Audit]
 DATA = Path(__file__).resolve().parents[2] / "data"
 
 
@@ -40,16 +42,9 @@ def host(number: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def audit(builtin_model: Any, samples: dict[str, Any]) -> Audit:
-    sample = samples["marked-tbcc"]
-    first, second = sample["texts"][0]["text"], sample["texts"][1]["text"]
-    text = "\n\n".join([host(0)[:500], first.strip(), host(1)[:700], second.strip(), host(2)[:300]])
-    return audit_text(
-        text,
-        model=builtin_model,
-        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
-        profile=Profile.from_dict(sample["profile"]),
-    )
+def audit(audited: Audited, samples: dict[str, Any]) -> Audit:
+    first, second = (one["text"].strip() for one in samples["marked-tbcc"]["texts"][:2])
+    return audited("\n\n".join([host(0)[:500], first, host(1)[:700], second, host(2)[:300]]))
 
 
 def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
@@ -62,7 +57,6 @@ def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
     assert audit.payload is None  # which of them would it be
     assert [mark.payload.bits for mark in audit.finding.marks] == [t["payload"] for t in texts]
     assert strongest.passages == audit.passages
-    assert audit.text is not None
     for mark in audit.marks:
         (passage,) = mark.passages
         truth = next(t["text"].strip() for t in texts if t["payload"] == mark.bits)
@@ -80,7 +74,6 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
     said = [s for s in audit.sentences if s.key.startswith("marks.")]
     assert [s.key for s in said] == ["marks.counted"]
     assert "2 marks" in fill(said[0], "en")
-    assert audit.text is not None
     for language, least in (("en", "at least 1,000,000 times"), ("de", "mindestens 1.000.000-mal")):
         for mark, lines in zip(
             audit.finding.marks, audit.finding.mark_lines(language), strict=True
@@ -176,16 +169,10 @@ def test_marks_of_two_keys_are_found_with_the_key_of_each(
 
 
 def test_a_policy_may_ask_for_redraws_all_the_same(
-    builtin_model: Any, samples: dict[str, Any]
+    audited: Audited, samples: dict[str, Any]
 ) -> None:
-    sample = samples["marked-tbcc"]
-    found = audit_text(
-        sample["texts"][0]["text"][:260],
-        model=builtin_model,
-        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
-        profile=Profile.from_dict(sample["profile"]),
-        options=Options(policy=Policy(redraw="always", draws=99)),
-    )
+    options = Options(policy=Policy(redraw="always", draws=99))
+    found = audited(samples["marked-tbcc"]["texts"][0]["text"][:260], options=options)
     assert found.evidence.p_redraw == pytest.approx(0.01)
     assert found.evidence.draws == 99
 
@@ -222,18 +209,10 @@ def issued(tmp_path: Path, payloads: list[str]) -> Register:
 
 
 def test_the_register_is_asked_for_each_identified_payload(
-    builtin_model: Any, samples: dict[str, Any], audit: Audit, tmp_path: Path
+    audited: Audited, audit: Audit, tmp_path: Path
 ) -> None:
-    sample = samples["marked-tbcc"]
     with issued(tmp_path, [mark.bits for mark in audit.marks]) as register:
-        assert audit.text is not None
-        found = audit_text(
-            audit.text,
-            model=builtin_model,
-            keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
-            profile=Profile.from_dict(sample["profile"]),
-            options=Options(register=register),
-        )
+        found = audited(audit.text, options=Options(register=register))
     entries = [mark.entry for mark in found.named_marks]
     assert [one.who for one in entries if one is not None] == ["Customer 0", "Customer 1"]
     assert "register.marks" in [s.key for s in found.sentences]
@@ -241,24 +220,16 @@ def test_the_register_is_asked_for_each_identified_payload(
 
 
 def test_a_payload_in_question_is_not_looked_up(
-    builtin_model: Any, samples: dict[str, Any], tmp_path: Path
+    audited: Audited, samples: dict[str, Any], tmp_path: Path
 ) -> None:
-    sample = samples["marked"]
-    keys = [(SecretKey.from_hex(sample["key_hex"]), None)]
-    profile = Profile.from_dict(sample["profile"])
-    piece = sample["texts"][1]["text"][300:560]
-
-    def audited(**more: Any) -> Audit:
-        return audit_text(piece, model=builtin_model, keys=keys, profile=profile, **more)
-
-    alone = audited()
+    sample = samples["marked"]["texts"][1]
+    piece = sample["text"][300:560]
+    alone = audited(piece, "marked")
     assert alone.verdict == "mark"
-    assert alone.payload is not None
     assert alone.payload.bits is None
-    assert alone.decoded.bits != sample["texts"][1]["payload"]  # and rightly so
+    assert alone.decoded.bits != sample["payload"]  # and rightly so
     with issued(tmp_path, [alone.decoded.bits]) as register:
-        found = audited(options=Options(register=register))
-    assert found.register is not None
+        found = audited(piece, "marked", options=Options(register=register))
     assert found.register.matches == ()
     keys_said = [s.key for s in found.sentences]
     assert "register.in-question" in keys_said
@@ -268,18 +239,12 @@ def test_a_payload_in_question_is_not_looked_up(
 
 
 def test_text_between_two_passages_of_a_mark_is_named(
-    builtin_model: Any, samples: dict[str, Any]
+    audited: Audited, samples: dict[str, Any]
 ) -> None:
-    sample = samples["marked-tbcc"]
-    first = sample["texts"][0]["text"].strip().split(" ")
+    first = samples["marked-tbcc"]["texts"][0]["text"].strip().split(" ")
     foreign = " ".join(samples["plain"]["texts"][0]["text"].split(" ")[:60])
     text = " ".join([*first[:90], foreign, *first[90:]])
-    audit = audit_text(
-        text,
-        model=builtin_model,
-        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
-        profile=Profile.from_dict(sample["profile"]),
-    )
+    audit = audited(text)
     before, after = audit.passages
     (said,) = (one for one in audit.sentences if one.key == "text.gap")
     assert said.values["places"] == f"{before.end + 1}–{after.start}"
@@ -321,7 +286,6 @@ def test_a_mark_ends_where_its_evidence_does(
     for audit in beside_repeats:
         assert audit.verdict == "mark"
         (passage,) = audit.passages
-        assert audit.text is not None
         start = audit.text.index(marked)
         assert passage.limits is not None
         start_from, start_to, end_from, end_to = passage.limits

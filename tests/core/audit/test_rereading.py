@@ -119,7 +119,6 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
         profile=Profile.from_dict(sample["profile"]),
     )
     again = audit.rereading
-    assert again is not None
     assert (again.weight, again.windows, again.read) == (0.25, audit.input.tokens // 16, 2)
     assert again.log10_first < 6 < again.log10_second  # type: ignore[operator]
     # Alone on one form of the text the window pays for the weight of all.

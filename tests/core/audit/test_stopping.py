@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,25 +24,10 @@ from pura.words.sentences import fill
 
 pytestmark = pytest.mark.model
 HUMAN = Path(__file__).resolve().parents[2] / "data" / "human.txt"
+Audited = Callable[..., Audit]
 POLICY = Policy(stop_early=True)
 READ = CHUNK + 1
 """The last token that the model is fed predicts one more."""
-
-
-@pytest.fixture(scope="module")
-def run(builtin_model: Any, samples: dict[str, Any]) -> Any:
-    sample = samples["marked-tbcc"]
-
-    def audit(text: str, **options: Any) -> Audit:
-        return audit_text(
-            text,
-            model=builtin_model,
-            keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
-            profile=Profile.from_dict(sample["profile"]),
-            options=Options(**options),
-        )
-
-    return audit
 
 
 @pytest.fixture(scope="module")
@@ -52,16 +38,14 @@ def long_text(samples: dict[str, Any]) -> str:
 
 
 @pytest.fixture(scope="module")
-def stopped(run: Any, long_text: str) -> Audit:
-    found: Audit = run(long_text, policy=POLICY)
-    return found
+def stopped(audited: Audited, long_text: str) -> Audit:
+    return audited(long_text, options=Options(policy=POLICY))
 
 
 def test_reading_stops_where_the_evidence_is_there(
     stopped: Audit, samples: dict[str, Any], long_text: str
 ) -> None:
     at = stopped.stopped
-    assert at is not None
     assert at.read == stopped.tokens.ids.size == READ
     assert at.tokens == stopped.input.tokens > 2 * CHUNK
     assert (at.log10_e, at.unread) == (6.0, 0)
@@ -107,12 +91,9 @@ def test_a_text_without_a_mark_is_read_to_its_end(
     np.testing.assert_allclose(found.tokens.lo, usual.tokens.lo, atol=1e-4)
 
 
-def test_a_reading_that_was_not_begun_counts_as_nothing(
-    run: Any, stopped: Audit, long_text: str
-) -> None:
+def test_a_reading_that_was_not_begun_counts_as_nothing(audited: Audited, long_text: str) -> None:
     quoted = long_text[:-3000] + long_text[-3000:].replace('"', "”").replace("'", "’")
-    found = run(quoted, policy=POLICY)
-    assert found.stopped is not None
+    found = audited(quoted, options=Options(policy=POLICY))
     assert found.stopped.unread == 1
     assert found.stopped.read == READ
     read, unread = found.variants
@@ -120,20 +101,10 @@ def test_a_reading_that_was_not_begun_counts_as_nothing(
     assert read.log10_e - found.evidence.log10_e == pytest.approx(math.log10(2))
 
 
-def test_whoever_follows_hears_of_the_evidence(
-    builtin_model: Any, samples: dict[str, Any], long_text: str
-) -> None:
-    sample = samples["marked-tbcc"]
+def test_whoever_follows_hears_of_the_evidence(audited: Audited, long_text: str) -> None:
     told: list[Stage] = []
-    audit_text(
-        long_text,
-        model=builtin_model,
-        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
-        profile=Profile.from_dict(sample["profile"]),
-        options=Options(policy=replace(POLICY, t_found=9.0, lr_cap=1e9), follow=True),
-        progress=told.append,
-    )
+    options = Options(policy=replace(POLICY, t_found=9.0, lr_cap=1e9), follow=True)
+    audited(long_text, options=options, progress=told.append)
     (look,) = (stage for stage in told if stage.log10_e is not None)
     assert (look.number, look.name, look.done) == (5, "reading", READ)
-    assert look.log10_e is not None
     assert look.log10_e > 9

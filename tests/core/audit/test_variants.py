@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +11,11 @@ import numpy as np
 import pytest
 
 from pura.audit.options import AuditText, Options
-from pura.audit.run import audit_text
 from pura.audit.variants import FOUND, IDS, RESTORED, check_ids, spans_of_ids, variants_of
 from pura.base.errors import InputError
 from pura.documents import from_text
 from pura.record import json_io
-from pura.scheme import Profile, SecretKey
+from pura.record.audit import Audit
 from pura.verdict.policy import Policy
 
 
@@ -33,9 +33,8 @@ def test_readings_are_distinct_and_named() -> None:
 @pytest.mark.model
 @pytest.mark.parametrize("ids", [[], [1.5], [[1]], [-1], [10**9], ["a"], [True]])
 def test_ids_that_are_none_are_refused(builtin_model: Any, ids: Any) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, check=lambda e: e.code == "input-ids"):
         check_ids(builtin_model, ids)
-    assert caught.value.code == "input-ids"
 
 
 @pytest.mark.model
@@ -56,37 +55,28 @@ def test_saved_ids_know_their_characters(builtin_model: Any, text: str) -> None:
 
 @pytest.fixture
 def sample(samples: dict[str, Any]) -> dict[str, Any]:
-    data = samples["marked-tbcc"]
-    return {
-        "text": data["texts"][1]["text"],
-        "tokens": data["texts"][1]["tokens"],
-        "key": SecretKey.from_hex(data["key_hex"]),
-        "profile": Profile.from_dict(data["profile"]),
-        "payload": "".join(map(str, data["texts"][1]["payload"])),
-    }
+    found = samples["marked-tbcc"]["texts"][1]
+    return {**found, "payload": "".join(map(str, found["payload"]))}
 
 
-def audited(
-    model: Any, sample: dict[str, Any], text: str, *, ids: Any = None, **options: Any
-) -> Any:
-    return audit_text(
-        AuditText(document=from_text(text), ids=ids),
-        model=model,
-        keys=[(sample["key"], None)],
-        profile=sample["profile"],
-        options=Options(policy=replace(Policy(), draws=0), **options),
-    )
+@pytest.fixture
+def read(audited: Callable[..., Audit]) -> Callable[..., Audit]:
+    def read(text: str, *, ids: Any = None, **options: Any) -> Audit:
+        chosen = Options(policy=replace(Policy(), draws=0), **options)
+        return audited(AuditText(document=from_text(text), ids=ids), options=chosen)
+
+    return read
 
 
 @pytest.mark.model
 def test_what_an_office_program_did_is_undone_and_both_readings_count(
-    builtin_model: Any, sample: dict[str, Any]
+    read: Callable[..., Audit], sample: dict[str, Any]
 ) -> None:
     text = sample["text"][:600]
-    plain = audited(builtin_model, sample, text)
+    plain = read(text)
     assert [v.name for v in plain.variants] == [FOUND]
     spoilt = text.replace("\n", "\r\n").replace('"', "”").replace(" the ", " the\u00a0")
-    found = audited(builtin_model, sample, spoilt)
+    found = read(spoilt)
     by_name = {v.name: v for v in found.variants}
     assert set(by_name) == {FOUND, RESTORED}
     assert by_name[RESTORED].shown
@@ -105,59 +95,54 @@ def test_what_an_office_program_did_is_undone_and_both_readings_count(
     assert json_io.from_json(json_io.to_json(found)).variants == found.variants
     # Shown tokens stand in the shown text.
     assert found.tokens.spans[-1, 1] == len(found.text)
-    off = audited(builtin_model, sample, spoilt, restore=False)
+    off = read(spoilt, restore=False)
     assert [v.name for v in off.variants] == [FOUND]
-    hidden = audited(builtin_model, sample, spoilt, keep_text=False)
+    hidden = read(spoilt, keep_text=False)
     assert hidden.text is None
     assert all(v.text is None for v in hidden.variants)
     assert text[:40] not in json.dumps(hidden.to_dict())
 
 
 @pytest.mark.model
-def test_saved_ids_stand_beside_the_text(builtin_model: Any, sample: dict[str, Any]) -> None:
-    found = audited(builtin_model, sample, sample["text"], ids=tuple(sample["tokens"]))
+def test_saved_ids_stand_beside_the_text(
+    read: Callable[..., Audit], sample: dict[str, Any]
+) -> None:
+    found = read(sample["text"], ids=tuple(sample["tokens"]))
     by_name = {v.name: v for v in found.variants}
     assert set(by_name) == {FOUND, IDS}
     assert by_name[IDS].verdict == "mark"
     assert found.payload.bits == sample["payload"]
-    other = audited(builtin_model, sample, "Other words than those.", ids=(1, 2, 3))
+    other = read("Other words than those.", ids=(1, 2, 3))
     assert "decode to another text" in other.log[2].words("en")
 
 
 @pytest.mark.model
 def test_another_language_is_a_caution_where_a_rate_is_stated(
-    builtin_model: Any, sample: dict[str, Any]
+    read: Callable[..., Audit], sample: dict[str, Any]
 ) -> None:
     german = (
         "Der Ausschuss hat sich in der letzten Woche mit der Frage befasst, ob die neuen Regeln "
         "für den Verkehr in der Stadt auch auf die Straßen am Rand angewendet werden, und er ist "
         "nicht zu einem Ergebnis gekommen, das alle Seiten als gerecht ansehen."
     )
-    cautioned = {s.key for s in audited(builtin_model, sample, german).cautions}
+    cautioned = {s.key for s in read(german).cautions}
     assert "caution.language" in cautioned
-    english = {s.key for s in audited(builtin_model, sample, sample["text"]).cautions}
+    english = {s.key for s in read(sample["text"]).cautions}
     assert not english & {"caution.language", "caution.signs"}
 
 
 @pytest.mark.model
 def test_a_long_text_that_was_handled_is_read_in_windows_that_the_log_names(
-    builtin_model: Any, samples: dict[str, Any]
+    audited: Callable[..., Audit], samples: dict[str, Any]
 ) -> None:
     """2,400 tokens with a curly quote at both ends of every fifth sentence."""
-    sample = samples["marked"]
-    text = "\n\n".join(one["text"].strip() for one in sample["texts"][:12]).replace("’", "'")
-    parts = text.split(". ")
+    texts = (one["text"].strip() for one in samples["marked"]["texts"][:12])
+    parts = "\n\n".join(texts).replace("’", "'").split(". ")
     parts[::5] = [f"“{part}”" for part in parts[::5]]
-    audit = audit_text(
-        ". ".join(parts),
-        model=builtin_model,
-        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
-        profile=Profile.from_dict(sample["profile"]),
-    )
-    assert "2 windows of 2,048 tokens that overlap by 256" in audit.log[4].words("en")
+    audit = audited(". ".join(parts), "marked")
+    said = audit.log[4].words("en")
+    assert "2 windows of 2,048 tokens that overlap by 256" in said
     found, restored = audit.variants
     assert (found.name, restored.name) == (FOUND, RESTORED)
-    assert f"of {restored.tokens:,} tokens from the restored text read anew" in audit.log[4].words(
-        "en"
-    )
+    assert f"of {restored.tokens:,} tokens from the restored text read anew" in said
     assert audit.verdict == restored.verdict == "mark"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pura.audit.run import audit_text
 from pura.batch.results import finding_of
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.record.marks import bits_of
 from pura.report.annexes import bits_csv
-from pura.scheme import Profile, SecretKey
 from pura.verdict.agreement import disagreements
 from pura.words.sentences import fill
 
@@ -22,18 +21,11 @@ pytestmark = pytest.mark.model
 
 
 @pytest.fixture(scope="module")
-def audit(builtin_model: Any, samples: dict[str, Any]) -> Audit:
+def audit(audited: Callable[..., Audit], samples: dict[str, Any]) -> Audit:
     """A text without a mark, with curly quotes, under a profile that nothing was measured for."""
-    text = " ".join(one["text"] for one in samples["plain"]["texts"][:2])
-    words = text.split(" ")
+    words = " ".join(one["text"] for one in samples["plain"]["texts"][:2]).split(" ")
     words[5], words[9] = f"“{words[5]}", f"{words[9]}”"
-    sample = samples["marked"]
-    return audit_text(
-        " ".join(words),
-        model=builtin_model,
-        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
-        profile=Profile.from_dict(sample["profile"] | {"temperature": 0.83}),
-    )
+    return audited(" ".join(words), "marked", profile={"temperature": 0.83})
 
 
 def test_no_passage_is_found(audit: Audit) -> None:

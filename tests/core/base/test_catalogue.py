@@ -69,6 +69,7 @@ KINDS_OF_REFUSAL = {
     "model-damaged",
     "model-missing",
     "model-unsafe",
+    "output",
     "passphrase-missing",
     "prompts",
     "report-logo",
@@ -77,6 +78,11 @@ KINDS_OF_REFUSAL = {
     "signing-tsa",
     "statement-file",
     "usage",
+}
+# What says by itself what to do; every other error has a way out.
+NO_WAY_OUT = {
+    *("batch.damaged", "batch.not-text", "command.prompt-twice", "report.holds-none"),
+    *("serving.file", "vector.damaged", "vector.value"),
 }
 # “Clean” a text of control characters, and texts that can no longer be “verified”: no findings.
 HARMLESS = {
@@ -121,7 +127,7 @@ def test_every_text_can_be_filled_and_says_nothing_that_must_not_be_said(volume,
         values |= {n: 3 for n, k in template.blanks.items() if k == "plural"}
         text = catalogue(volume).fill(key, language, values)
         assert not re.search(r"\{\w+:", text), key
-        found = [finding.phrase for finding in forbidden(text, language)]
+        found = [phrase for *_, phrase in forbidden(text, language)]
         assert found == HARMLESS.get((key, language), []), key
 
 
@@ -225,7 +231,7 @@ def built_keys(built):
 
 def test_every_error_has_its_text_and_the_values_of_its_blanks():
     texts = catalogue("errors")
-    seen = 0
+    seen, without_hint = 0, set()
     for path, node in error_calls():
         if not node.args or not isinstance(node.args[0], ast.Constant):
             continue  # built, or handed on; the texts they can have stand below BUILT
@@ -235,6 +241,8 @@ def test_every_error_has_its_text_and_the_values_of_its_blanks():
             assert key in catalogue("command") or key in catalogue("report-check"), where
             continue
         assert key in texts, where
+        if name_of(node) in classes() and not texts[key].hint:
+            without_hint.add(key)
         if any(keyword.arg is None for keyword in node.keywords):
             continue
         given = {keyword.arg for keyword in node.keywords} - {"code", "again_s"}
@@ -244,6 +252,7 @@ def test_every_error_has_its_text_and_the_values_of_its_blanks():
         assert given == wanted, where
         seen += 1
     assert seen > 300
+    assert without_hint == NO_WAY_OUT
 
 
 def test_no_text_of_an_error_is_left_over():

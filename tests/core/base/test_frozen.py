@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.core.programs import ended
 
 from pura.base.process import run_as_child
 from pura.model import store
@@ -19,9 +20,7 @@ def started(*arguments: str) -> subprocess.CompletedProcess[str]:
         "import sys\nfrom pura.base.process import run_as_child\n"
         "run_as_child(sys.argv)\nprint('on')"
     )
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
-    )
+    return ended(sys.executable, "-c", code, *arguments)
 
 
 def test_a_module_of_ours_is_run_with_its_own_arguments() -> None:

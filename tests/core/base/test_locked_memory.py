@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from tests.core.programs import python
 
 from pura.base.process import SLOT, LockedBytes
 
@@ -31,7 +30,4 @@ def test_a_secret_may_outlive_its_module() -> None:
         "del secret\n"
         "assert bytes(view) == bytes(32)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stderr == ""
+    python(code, quiet=True)

@@ -29,7 +29,6 @@ def test_terminate_and_hang_up_end_a_run_like_an_interruption() -> None:
         run = subprocess.Popen(
             [sys.executable, "-c", CODE], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        assert run.stdout is not None
         assert run.stdout.readline() == b"a row\n"
         run.send_signal(number)
         out, err = run.communicate(timeout=60)

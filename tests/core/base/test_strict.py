@@ -8,7 +8,7 @@ import pytest
 
 from pura.base.errors import PuraError
 from pura.base.files import open_regular, read_bounded
-from pura.base.json_text import AmbiguousError, TwiceError, read_json
+from pura.base.json_text import TwiceError, read_json
 from pura.keys.sealed import load_key
 from pura.measure.fitness import read_samples
 from pura.model.folder import inspect_folder
@@ -24,7 +24,7 @@ from pura.verdict.policy import load_policy
     ['{"a": 1, "a": 2}', '[{"b": {"a": 1, "a": 1}}]', "NaN", "[Infinity]", "[-Infinity]", "1e999"],
 )
 def test_what_two_readers_could_understand_differently_is_refused(text: str) -> None:
-    with pytest.raises(AmbiguousError):
+    with pytest.raises(ValueError, match=r"^(a|-?Infinity|NaN|a number too large)$"):
         read_json(text)
 
 
@@ -73,6 +73,5 @@ def test_a_model_folder_with_a_pipe_or_a_device_is_refused(tmp_path: Path) -> No
         folder = tmp_path / name
         folder.mkdir()
         (folder / name).symlink_to("/dev/zero")
-        with pytest.raises(PuraError) as caught:
+        with pytest.raises(PuraError, check=lambda e: e.key == "model.unsafe"):
             inspect_folder(folder)
-        assert caught.value.key == "model.unsafe"

@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.programs import ended
 
 from pura.base.errors import InputError
 from pura.batch.engine import Receiver, seal
@@ -57,14 +57,9 @@ def test_two_nodes_give_the_same_rows_and_no_log_holds_a_key(
     texts[70] = f"{fast.DEADLY}, once"
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, texts)))
     script = Path(fast.__file__).with_name("_fast_cluster.py")
-    done = subprocess.run(
-        [sys.executable, script, tmp_path, "2", "0.02", "2", tmp_path / "rows.jsonl"],
-        env=os.environ | {"RAY_TEMP": str(short)},
-        capture_output=True,
-        text=True,
-        timeout=800,
-        check=False,
-    )
+    words = (tmp_path, "2", "0.02", "2", tmp_path / "rows.jsonl")
+    environment = os.environ | {"RAY_TEMP": str(short)}
+    done = ended(sys.executable, script, *words, env=environment, timeout=800)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "2 nodes, 150 texts" in done.stdout
     assert len(list((tmp_path / "deaths").iterdir())) == 1, "an actor was killed"

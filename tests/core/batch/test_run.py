@@ -17,6 +17,7 @@ from typing import Any
 import jsonschema
 import psutil
 import pytest
+from tests.core.stops import stop_after
 
 from pura.base.errors import Cancelled, InputError, RecordError
 from pura.base.paths import resource
@@ -225,16 +226,10 @@ def test_a_worker_that_dies_costs_a_try_and_not_a_row(fast: Any, tmp_path: Path)
 
 def test_who_stops_waits_for_no_worker_that_gets_ready(fast: Any, tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("text")
-    beats = iter(range(3))
-
-    def stop() -> None:
-        if next(beats, None) is None:
-            raise Cancelled
-
     engine = local(fast.FastPlan(opening=600.0), fast.lend, 2)  # longer than a test may take
     inputs = Inputs(names=(str(tmp_path / "one.txt"),))
     with BatchJournal(tmp_path / "j", {}) as book, pytest.raises(Cancelled):
-        work_off(inputs, book, engine, checkpoint=stop)
+        work_off(inputs, book, engine, checkpoint=stop_after(3))
     assert not running()
 
 

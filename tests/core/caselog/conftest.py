@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-import importlib.util
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pura.caselog import CaseLog, Person
+from pura.caselog import Case, CaseItem, CaseLog, Person, open_case, save_audit
 from pura.record.audit import Audit
-
-
-def _builder() -> Any:
-    place = Path(__file__).resolve().parents[1] / "record" / "test_json_io.py"
-    spec = importlib.util.spec_from_file_location("json_io_builder", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-_BUILDER = _builder()
 
 
 @pytest.fixture
@@ -48,6 +34,18 @@ def anna(log: CaseLog) -> Person:
 
 
 @pytest.fixture
+def case(log: CaseLog, anna: Person) -> Case:
+    """An empty case of Anna's."""
+    return open_case(log, "Thesis", anna)
+
+
+@pytest.fixture
+def item(log: CaseLog, anna: Person, case: Case, make_audit: Callable[..., Audit]) -> CaseItem:
+    """What the case holds: ``make_audit(1)``."""
+    return save_audit(log, case.id, make_audit(1), anna)
+
+
+@pytest.fixture
 def bela(log: CaseLog) -> Person:
     return log.person("Béla Muster")
 
@@ -67,5 +65,6 @@ def make_audit(honest_record: Callable[..., Audit]) -> Callable[..., Audit]:
 
 @pytest.fixture
 def same() -> Callable[[Any, Any], bool]:
-    compare: Callable[[Any, Any], bool] = _BUILDER.same
-    return compare
+    from tests.core.record.test_json_io import same
+
+    return same

@@ -18,6 +18,8 @@ import pytest
 from pura.base.errors import CaseLogError
 from pura.caselog import (
     SEAL,
+    Case,
+    CaseItem,
     CaseLog,
     Person,
     Vault,
@@ -37,7 +39,8 @@ from pura.caselog.log import entry_hash, written
 from pura.caselog.reports import request_of_case
 from pura.caselog.verify import verify_log
 from pura.record.audit import Audit
-from pura.report import ReportRequest, build_report
+from pura.report.build import build_report
+from pura.report.request import ReportRequest
 
 OLD = Path(__file__).parents[2] / "data" / "v0.1.0"
 Make = Callable[..., Audit]
@@ -81,6 +84,7 @@ def index_of(packed: bytes) -> Any:
 
 
 def changed(packed: bytes, change: Callable[[Any], object]) -> bytes:
+    """Return a case file with another index."""
     parts = opened(packed)
     index = json.loads(parts["case.json"])
     change(index)
@@ -118,7 +122,6 @@ def test_whole_it_goes_in_and_says_what_was_erased_when_by_whom_and_why(
     assert case.missing == ()
     whole, sealed, without_text, last = case.items
     assert [item.missing for item in case.items] == [False] * 4
-    assert sealed.erased is not None
     assert (sealed.erased.who, sealed.erased.reason) == ("Anna Beispiel", "kept long enough")
     with pytest.raises(CaseLogError) as caught:
         load_audit(elsewhere, sealed)
@@ -191,9 +194,8 @@ def test_an_erasure_of_another_case_or_log_accounts_for_nothing(
 
 
 def test_what_was_missing_at_home_goes_in_marked_as_incomplete(
-    log: CaseLog, elsewhere: CaseLog, anna: Person, make_audit: Make, tmp_path: Path
+    log: CaseLog, elsewhere: CaseLog, anna: Person, make_audit: Make, tmp_path: Path, case: Case
 ) -> None:
-    case = open_case(log, "Thesis", anna)
     first = save_audit(log, case.id, make_audit(1), anna)
     save_audit(log, case.id, make_audit(2), anna)
     place = (log.id, first.entry.seq, "record")
@@ -224,9 +226,8 @@ def test_what_was_missing_at_home_goes_in_marked_as_incomplete(
 
 
 def test_a_record_that_was_edited_or_exchanged_is_refused(
-    log: CaseLog, elsewhere: CaseLog, anna: Person, make_audit: Make
+    log: CaseLog, elsewhere: CaseLog, anna: Person, make_audit: Make, case: Case
 ) -> None:
-    case = open_case(log, "Thesis", anna)
     audit = make_audit(1)
     save_audit(log, case.id, replace(audit, decoder="exact", verdict="mark"), anna)
     assert refused(elsewhere, export_case(log, case.id, anna)) == "case.record-differs"
@@ -276,11 +277,9 @@ def test_a_name_that_a_file_of_an_earlier_version_lacks_makes_it_incomplete(
 
 
 def test_a_log_that_took_in_a_tampered_file_says_so_now(
-    log: CaseLog, elsewhere: CaseLog, anna: Person, make_audit: Make
+    log: CaseLog, elsewhere: CaseLog, anna: Person, case: Case, item: CaseItem
 ) -> None:
     """Earlier versions imported it as whole, and called what was taken out erased."""
-    case = open_case(log, "Thesis", anna)
-    save_audit(log, case.id, make_audit(1), anna)
     import_case(elsewhere, export_case(log, case.id, anna), elsewhere.person("Carla"))
     with closing(sqlite3.connect(elsewhere.path)) as db, db:
         db.execute("DELETE FROM kept WHERE field = 'record'")

@@ -1,10 +1,25 @@
 """The command in this process, as ``pura`` runs it."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
 
-from pura.cli.__main__ import main
+from pura.base.errors import PuraError
+from pura.cli.__main__ import app, main
+
+
+def pura(*words: object, stdin: str | bytes | None = None, file: Path | None = None) -> Result:
+    """Run the command with these words; ``file`` holds the passphrase of the keys."""
+    options = ["--passphrase-file", str(file)] if file is not None else []
+    return CliRunner().invoke(app, [*options, *map(str, words)], input=stdin)
+
+
+def refusal(done: Result) -> str:
+    """Return the code of the error that a command ended with."""
+    assert isinstance(done.exception, PuraError), (done.output, done.exception)
+    return done.exception.code
 
 
 @pytest.fixture

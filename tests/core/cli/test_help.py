@@ -4,7 +4,6 @@ import ast
 import inspect
 import re
 import shlex
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 import typer
 import typer.main
+from tests.core import programs
 from typer.core import TyperGroup
 
 from pura.base.catalogue import catalogue
@@ -22,7 +22,6 @@ from pura.base.numerals import LANGUAGES
 from pura.caselog import CUSTODY, HOUSE
 from pura.cli.__main__ import app
 from pura.cli.manual import write_manual
-from pura.cli.terminal import use_language
 from pura.cli.tree import EXAMPLES, HEADINGS, Later, asked_language, paragraphs
 from pura.scheme import Profile
 
@@ -32,12 +31,6 @@ ENGLISH = re.compile(
     r"|arguments|commands?|required|env|value|missing|such|try|error|input|should)\b",
     re.IGNORECASE,
 )
-
-
-@pytest.fixture(autouse=True)
-def english_afterwards() -> Iterator[None]:
-    yield
-    use_language("en")
 
 
 def tree() -> dict[str, Any]:
@@ -168,13 +161,7 @@ def test_the_manual_has_a_clean_page_for_every_command_in_both_languages(tmp_pat
             assert f"pura {words}".strip().replace("-", "\\-") in text, words
             for option in (name for param in command.params for name in param.opts):
                 assert not option.startswith("-") or option.replace("-", "\\-") in text, option
-        checked = subprocess.run(
-            ["groff", "-man", "-Kutf8", "-ww", "-b", "-z", *pages],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert checked.stderr == ""
+        programs.run("groff", "-man", "-Kutf8", "-ww", "-b", "-z", *pages, quiet=True)
 
 
 def test_a_shell_is_told_commands_options_and_stored_names(
@@ -317,4 +304,4 @@ def test_help_loads_no_model_code() -> None:
         "heavy = {'torch', 'transformers', 'PySide6', 'numpy', 'scipy', 'typst', 'lxml'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    programs.python(code)

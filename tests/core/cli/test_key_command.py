@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from tests.core.cli.conftest import pura, refusal
 
 from pura.base.errors import PuraError
 from pura.base.paths import user_paths
@@ -29,21 +29,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def pura(*words: object, stdin: str | bytes = "", file: Path | None = None) -> Any:
-    options = ["--passphrase-file", str(file)] if file is not None else []
-    return CliRunner().invoke(app, [*options, *map(str, words)], input=stdin)
-
-
 def read_key(name: str) -> str:
     at = options.environment()
     with at.opened_keys(options.find_keys(at, [name], None)) as [(key, _)]:
         return key.fingerprint
-
-
-def refusal(done: Any) -> str:
-    assert done.exit_code != 0
-    assert isinstance(done.exception, PuraError), done.exception
-    return done.exception.code
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,6 @@ import pytest
 from pura.base.catalogue import catalogue
 from pura.base.paths import resource
 from pura.caselog import ACTIONS, action_words
-from pura.cli.terminal import use_language
 from pura.scheme import Profile
 
 Run = Callable[..., tuple[int, str, str]]
@@ -22,7 +21,7 @@ FINGERPRINT = "0123456789abcdef"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PURA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PURA_LANGUAGE", "de")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
@@ -34,8 +33,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "schluessel.hex").write_text("ab" * 32)
     (tmp_path / "geheim.txt").write_text("eine lange Passphrase\n")
     (tmp_path / "brief.txt").write_text("Ein kurzer Brief.\n")
-    yield tmp_path
-    use_language("en")
+    return tmp_path
 
 
 COMMANDS = [
@@ -110,27 +108,9 @@ def test_every_text_of_the_command_is_used() -> None:
         for path in Path(room.__file__ or "").parent.rglob("*.py")
     )
     built = ("head.", "verdict.", "advice.", "note.", "skipped.", "mode.", "audit.", "device.")
-    built += (
-        "review.",
-        "usage.",
-        "expect.",
-        "memory.",
-        "fitness.",
-        "engine.",
-        "state.",
-        "case.erase-",
-    )
-    built += (
-        "serve.token-",
-        "answer.",
-        "doctor.",
-        "action.",
-        "stage.",
-        "check.",
-        "kept.",
-        "quoted",
-        "source.",
-    )
+    built += ("review.", "usage.", "expect.", "memory.", "fitness.", "state.", "case.erase-")
+    built += ("serve.token-", "answer.", "doctor.", "action.", "stage.", "check.", "kept.")
+    built += ("quoted", "source.", "engine.")
     left = [
         key
         for key in catalogue("command")

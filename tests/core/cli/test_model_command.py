@@ -7,21 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from tests.core.cli.conftest import pura, refusal
 
-from pura.base.errors import PuraError
 from pura.base.paths import user_paths
-from pura.cli.__main__ import app
 from pura.scheme import Profile
-
-
-def pura(*words: object) -> Any:
-    return CliRunner().invoke(app, [*map(str, words)])
-
-
-def refusal(done: Any) -> str:
-    assert isinstance(done.exception, PuraError), done.exception
-    return done.exception.code
 
 
 @pytest.fixture

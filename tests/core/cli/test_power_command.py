@@ -5,54 +5,28 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pikepdf
 import pypdfium2
 import pytest
-from typer.testing import CliRunner
+from tests.core.cli.conftest import pura, refusal
+from tests.core.verdict.test_power import data_of, entry
 
-from pura.base.errors import PuraError
 from pura.base.paths import user_paths
-from pura.cli.__main__ import app
 from pura.cli.terminal import use_language
 from pura.scheme import Profile
 from pura.verdict.policy import load_policy
 from pura.verdict.power import PowerFile, seal
 
 
-def pura(*words: object) -> Any:
-    return CliRunner().invoke(app, [*map(str, words)])
-
-
-def refusal(done: Any) -> str:
-    assert isinstance(done.exception, PuraError), done.exception
-    return done.exception.code
-
-
 def table(name: str = "Chat, German") -> PowerFile:
-    entry = {
-        "code": "tbcc",
-        "payload_bits": 36,
-        "threshold": 6.0,
-        "prompt": False,
-        "sampling": {"temperature": 0.7, "top_k": 0, "top_p": 0.95},
-        "entropy_thresholds_bits": [1.0, 3.0, 5.0],
-        "usable": [30, 50],
-        "found": [58, 64],
-        "texts": [64, 64],
-    }
-    conditions = {
-        "name": name,
-        "date": "2026-11-22",
-        "texts": 64,
-        "models": ["0" * 16],
-        "kinds": ["German"],
-        "names": {"generator": "house", "reader": "house"},
-    }
-    more = [entry | {"text_usable": 480}, entry | {"edit": "delete:0.1", "found": [0, 20]}]
-    body = {"schema": "pura-power/1", "level": 0.95, "conditions": conditions}
-    return seal(body | {"entries": [entry, *more]})
+    cold = {"temperature": 0.7, "top_k": 0, "top_p": 0.95}
+    found = {"usable": [30, 50], "found": [58, 64], "texts": [64, 64]}
+    one = entry(threshold=6.0, sampling=cold, **found)
+    conditions = {"name": name, "date": "2026-11-22", "texts": 64, "models": ["0" * 16]}
+    conditions |= {"kinds": ["German"], "names": {"generator": "house", "reader": "house"}}
+    more = [one | {"text_usable": 480}, one | {"edit": "delete:0.1", "found": [0, 20]}]
+    return seal(data_of(one, *more, conditions=conditions))
 
 
 @pytest.fixture
@@ -110,14 +84,11 @@ def test_a_name_steers_no_terminal(tmp_path: Path) -> None:
 
 
 def test_it_speaks_german(file: Path) -> None:
-    try:
-        words = " ".join(pura("--language", "de", "power", "add", file).output.split())
-        for part in ("Ganze Texte, unbearbeitet: mindestens 80", "Nicht signiert.", "»house«"):
-            assert part in words, words
-        used = pura("--language", "de", "power", "use", "Chat, German").output
-        assert "stützt sich auf eine eigene Tabelle" in used
-    finally:
-        use_language("en")
+    words = " ".join(pura("--language", "de", "power", "add", file).output.split())
+    for part in ("Ganze Texte, unbearbeitet: mindestens 80", "Nicht signiert.", "»house«"):
+        assert part in words, words
+    used = pura("--language", "de", "power", "use", "Chat, German").output
+    assert "stützt sich auf eine eigene Tabelle" in used
 
 
 def printed(pdf: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,14 +10,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-from typer.testing import CliRunner
+from tests.core.cli import conftest
+from tests.core.cli.conftest import refusal
+from tests.core.programs import run
 
 from pura.base.errors import InputError, PuraError
 from pura.base.paths import resource, user_paths
 from pura.batch.results import failed, row_line, row_of
-from pura.cli.__main__ import app
 from pura.cli.rows import OPEN, ROWS, json_schema
-from pura.cli.terminal import exit_code, rows_into, use_language, write_row
+from pura.cli.terminal import exit_code, rows_into, write_row
 from pura.measure.fitness import ProxyFitness, TextResult, share
 from pura.model.store import builtin_model
 from pura.scheme import Profile
@@ -44,8 +44,7 @@ def desk(tmp_path: Path, installed_models: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def pura(*words: object, codes: tuple[int, ...] = (0,)) -> str:
-    given = ["--passphrase-file", "words.txt", *map(str, words)]
-    done = CliRunner().invoke(app, given)
+    done = conftest.pura(*words, file=Path("words.txt"))
     assert done.exit_code in codes, (words, done.output, done.exception)
     return done.stdout
 
@@ -58,19 +57,13 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
     pura("caselog", "new", "Thesis", "--auditor", "Anna")
     pura("serve", "token", "new", "City paper")
     texts = [TextResult(tokens=9, usable=5, log10_e=7.0, matched=True, bits_right=1.0)]
-    one = share(1, 1)
+    names = {"model": "tiny", "model_fingerprint": "a", "profile": "b", "dtype": "float32"}
+    shares = ("found", "matched", "evidence", "evidence_per_100", "bits_right")
     fitness = ProxyFitness(
-        model="tiny",
-        model_fingerprint="a",
-        profile="b",
-        dtype="float32",
+        **names,
+        **dict.fromkeys(shares, share(1, 1)),
         made_here=False,
         results=tuple(texts),
-        found=one,
-        matched=one,
-        evidence=one,
-        evidence_per_100=one,
-        bits_right=one,
         kl_bits=None,
         source=None,
         word="undecided",
@@ -104,7 +97,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
     known = {kind["properties"]["schema"]["const"] for kind in kinds.values()}
     # Those of test_command.py, test_engine_fitness.py, test_report_check_command.py,
     # test_lab_command.py, test_compare_command.py, test_statement.py.
-    elsewhere = {
+    elsewhere = [
         "engine-fitness",
         "choice",
         "report-check",
@@ -113,15 +106,13 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
         "comparison",
         "score",
         "statement-check",
-    }
+    ]
     assert seen == known - {f"pura-{kind}/1" for kind in elsewhere}
 
 
 def test_the_schemas_that_ship_are_those_of_the_types() -> None:
     root = Path(__file__).resolve().parents[3]
-    run = [sys.executable, str(root / "packaging" / "setup" / "schemas.py"), "--check"]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+    assert run(sys.executable, str(root / "packaging" / "setup" / "schemas.py"), "--check") == ""
 
 
 def test_each_kind_of_row_refuses_what_its_type_does_not_hold() -> None:
@@ -158,9 +149,7 @@ def test_rows_go_into_a_new_file(rows: Rows) -> None:
     written = rows(Path("rows.jsonl").read_text())
     assert {row["grade"] for row in written} <= {"ok", "warning"}
     assert next(row for row in written if row["check"] == "model")["grade"] == "ok"
-    done = CliRunner().invoke(app, ["model", "list", "--output", "rows.jsonl"])
-    assert isinstance(done.exception, PuraError)
-    assert done.exception.code == "file-exists"
+    assert refusal(conftest.pura("model", "list", "--output", "rows.jsonl")) == "file-exists"
     assert rows(Path("rows.jsonl").read_text()) == written
 
 
@@ -179,7 +168,7 @@ def test_what_is_typed_wrongly_is_a_usage_error() -> None:
         ("profile", "new", "--code", "morse"),
         ("completion", "tcsh"),
     ):
-        done = CliRunner().invoke(app, words)
+        done = conftest.pura(*words)
         wrong = done.exception
         code = exit_code(wrong) if isinstance(wrong, PuraError) else done.exit_code
         assert code == 2, (words, done.output, wrong)
@@ -200,8 +189,7 @@ def test_a_file_that_cannot_be_read_is_named(language: str) -> None:
         ("lab", "attack", "delete", "nowhere/torn.json"),
         ("profile", "new", "--vocab-size", "9", "--fields", "torn.json"),
     ):
-        done = CliRunner().invoke(app, ["--language", language, *words])
-        use_language("en")
+        done = conftest.pura("--language", language, *words)
         wrong = done.exception
         said = wrong.words(language)[0] if isinstance(wrong, PuraError) else done.output
         assert "torn.json" in said, (words, said)
@@ -224,12 +212,11 @@ def test_the_doctor_names_what_is_wrong_and_the_way_out(
     paths.policy.write_text('{"schema": "pura-policy/1", "power_tables": ["0123456789abcdef"]}')
     paths.register.write_bytes(b"no database")
     monkeypatch.setattr("pura.model.libraries._FORCED", {"DO_NOT_TRACK": "1"})
-    found = rows(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
+    found = rows(conftest.pura("doctor", "--json").stdout)
     assert any(f"pura model remove {other.name}" in row["hint"] for row in found)
     faults = {row["check"]: row for row in found if row["grade"] == "fault"}
     assert set(faults) == {"model", "profile", "policy", "register"}
     assert all(row["hint"] for row in faults.values()), faults
-    german = CliRunner().invoke(app, ["--language", "de", "doctor"])
+    german = conftest.pura("--language", "de", "doctor")
     assert german.exit_code == 1
     assert "5 Fehler" in german.stdout
-    use_language("en")

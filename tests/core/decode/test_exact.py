@@ -412,6 +412,7 @@ def test_the_posterior_is_no_surer_than_the_payload_is_right(text_maker, profile
     assert sum(f[1] for f in fields) > len(LAYOUT) * sum(s[1] for s in said)
 
 
+@pytest.mark.slow
 def test_the_mean_over_a_range_of_epochs_has_mean_one() -> None:
     """Texts that know no key; every epoch's key is derived, and all of a text read the same text.
 

@@ -1,9 +1,4 @@
-"""The frozen numbers, and ``f_t``.
-
-A density for every interval, width, arity and desynchronisation.
-
-a density for every interval, width, arity and desynchronisation.
-"""
+"""The frozen numbers, and ``f_t``: a density for every interval, width, arity and edit rate."""
 
 from __future__ import annotations
 

@@ -170,6 +170,7 @@ def test_any_number_of_marks_and_one_in_two_places(profile, text_maker):
     assert (np.sum([mark.marked > 0.5 for mark in got.marks], axis=0) <= 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.weekly
 def test_other_keys_find_no_passage_in_a_text_of_many_marks(profile, text_maker):
     """Another key's phases are independent of the text: 30 keys a code."""

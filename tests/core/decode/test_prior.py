@@ -74,23 +74,30 @@ def test_a_sum_that_underflows_in_the_chain_is_still_right():
 
 @BOTH
 @pytest.mark.parametrize("marked", [True, False])
-@pytest.mark.parametrize("register", [True, False])
-def test_decisions_against_brute_force(profile, marked, register, text_maker):
+@pytest.mark.parametrize("limits", [FEW, None], ids=["limits", "no limits"])
+@pytest.mark.parametrize("listed", [(7, 200, 300), ()], ids=["register", "no register"])
+def test_decisions_against_brute_force(profile, marked, limits, listed, text_maker):
     rng = np.random.default_rng(5)
     text = text_maker(rng, profile, 30, Payload.from_int(200, 9) if marked else None)
-    issued = Issued.of([EVERYONE[[7, 200, 300]]], 9, 0.5) if register else None
-    got = decide(text.seen(profile), candidates=512, issuable=FEW, issued=issued)
+    issued = Issued.of([EVERYONE[list(listed)]], 9, 0.5) if listed else None
+    got = decide(text.seen(profile), candidates=512, issuable=limits, issued=issued)
     ratios = np.exp(got.log_ratios(EVERYONE, profile))
-    base = PayloadPrior(trellis=make_trellis(profile), issuable=FEW)
+    base = PayloadPrior(trellis=make_trellis(profile), issuable=limits)
     prior = np.exp(log_prior(EVERYONE, base, issued))
     assert got.log_e == pytest.approx(math.log(prior @ ratios), abs=1e-9)
     assert got.log_e_alike == pytest.approx(math.log(ratios.mean()), abs=1e-9)
+    if issued and not limits:
+        held = issued.holds(EVERYONE)
+        assert got.log_e_issued == pytest.approx(math.log(ratios[held].mean()), abs=1e-9)
     posterior = prior * ratios / (prior @ ratios)
     assert got.payload.bits.tolist() == EVERYONE[np.argmax(posterior)].tolist()
     for candidate in got.candidates:
         at = int(candidate.payload.text, 2)
         assert candidate.posterior == pytest.approx(posterior[at], rel=1e-6)
     np.testing.assert_allclose(got.bit_posteriors, posterior @ EVERYONE, atol=0.02)
+    (mark,) = got.marks
+    assert mark.log_e == got.log_e  # no longer than a window: the statement is about the text
+    assert mark.candidates == tuple(c for c in got.candidates[:64] if c.posterior >= 1e-4)
 
 
 def test_what_is_within_gains_and_what_is_not_is_still_found(profile, text_maker):
@@ -125,17 +132,23 @@ def test_short_passages_within_and_outside_are_found(tbcc, text_maker, near_inte
     assert mark.payload == OUTSIDE
 
 
-@pytest.mark.weekly
 @pytest.mark.slow
 @BOTH
-def test_mean_e_is_one_where_it_can_be_seen(profile, text_maker):
+@pytest.mark.parametrize(
+    "known",
+    [
+        pytest.param({"issuable": FEW}, marks=pytest.mark.weekly, id="limits"),
+        pytest.param({"issued": Issued.of([EVERYONE[[0, 1, 2, 400]]], 9, 0.9)}, id="register"),
+    ],
+)
+def test_mean_e_is_one_where_it_can_be_seen(profile, known, text_maker):
     """Random phases over one text of few steps: the mean itself, from both sides.
 
     Five standard errors: below one in a million by chance.
     """
     rng = np.random.default_rng(23)
     text = text_maker(rng, profile, 6)
-    runs = [sum_evidence(text.with_phases(rng).seen(profile), issuable=FEW) for _ in range(150)]
+    runs = [sum_evidence(text.with_phases(rng).seen(profile), **known) for _ in range(150)]
     whole = np.exp([run.log_e_whole for run in runs])
     assert abs(whole.mean() - 1) <= 5 * whole.std() / np.sqrt(whole.size)
     both = np.exp([run.log_e for run in runs])
@@ -174,31 +187,6 @@ def test_the_prior_adds_up_to_one():
     assert prior.sum() == pytest.approx(1)
     assert prior[70] == pytest.approx(0.25 / 3 + 0.75 / 512)
     np.testing.assert_allclose(np.exp(log_prior(EVERYONE, alike, None)), 1 / 512)
-
-
-@pytest.mark.parametrize("profile", [SMALL, SMALL_SPC], ids=["tbcc", "spc"])
-@pytest.mark.parametrize("marked", [True, False])
-def test_brute_force_over_all_payloads(profile, marked, text_maker):
-    rng = np.random.default_rng(5)
-    payload = Payload.from_int(200, 9)
-    text = text_maker(rng, profile, 30, payload if marked else None)
-    issued = Issued.of([EVERYONE[[7, 200, 300, 301]]], 9, 0.5)
-    got = decide(text.seen(profile), candidates=512, issued=issued)
-    ratios = np.exp(got.log_ratios(EVERYONE, profile))
-    prior = np.exp(log_prior(EVERYONE, PayloadPrior(trellis=make_trellis(profile)), issued))
-    assert got.log_e == pytest.approx(math.log(prior @ ratios), abs=1e-9)
-    assert got.log_e_alike == pytest.approx(math.log(ratios.mean()), abs=1e-9)
-    held = issued.holds(EVERYONE)
-    assert got.log_e_issued == pytest.approx(math.log(ratios[held].mean()), abs=1e-9)
-    posterior = prior * ratios / (prior @ ratios)
-    assert got.payload.bits.tolist() == EVERYONE[np.argmax(posterior)].tolist()
-    for candidate in got.candidates:
-        at = int(candidate.payload.text, 2)
-        assert candidate.posterior == pytest.approx(posterior[at], rel=1e-6)
-    np.testing.assert_allclose(got.bit_posteriors, posterior @ EVERYONE, atol=0.02)
-    (mark,) = got.marks
-    assert mark.log_e == got.log_e  # no longer than a window: the statement is about the text
-    assert mark.candidates == tuple(c for c in got.candidates[:64] if c.posterior >= 1e-4)
 
 
 def test_without_steps_nothing_is_said(profile, text_maker):
@@ -259,20 +247,6 @@ def test_scores_do_not_depend_on_how_many_are_scored_at_once(profile, payload, t
     np.testing.assert_allclose(scores.log_ratio[at], again.log_ratio)
     weight = np.exp(scores.log_ratio - np.logaddexp.reduce(scores.log_ratio))
     np.testing.assert_allclose(scores.mean_bits(), weight @ issued.bits(slice(None)), atol=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("profile", [SMALL, SMALL_SPC], ids=["tbcc", "spc"])
-def test_mean_e_of_the_issued_is_one_where_it_can_be_seen(profile, text_maker):
-    """Random phases over one text of few steps: the mean itself, from both sides."""
-    rng = np.random.default_rng(23)
-    text = text_maker(rng, profile, 6)
-    issued = Issued.of([EVERYONE[[0, 1, 2, 400]]], 9, 0.9)
-    runs = [sum_evidence(text.with_phases(rng).seen(profile), issued=issued) for _ in range(150)]
-    whole = np.exp([run.log_e_whole for run in runs])
-    assert abs(whole.mean() - 1) <= 5 * whole.std() / np.sqrt(whole.size)
-    both = np.exp([run.log_e for run in runs])
-    assert both.mean() <= 1 + 5 * both.std() / np.sqrt(both.size)
 
 
 @pytest.mark.slow

@@ -1,10 +1,4 @@
-"""Trellises.
-
-What counting through all payloads says, laws at any length, and the quick way against the slow
-one.
-
-what counting through all payloads says, laws at any length, and the quick way against the slow one.
-"""
+"""Trellises: counted through, by laws at any length, and the quick way against the slow one."""
 
 from __future__ import annotations
 
@@ -249,20 +243,11 @@ def check(profile, phi, truth, k):
     np.testing.assert_allclose(posteriors, expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize(("bits", "blocks"), SPC_SHAPES)
+@pytest.mark.parametrize(("bits", "blocks"), [*SPC_SHAPES, *((n, None) for n in range(9, 13))])
 @settings(exact, max_examples=25)
 @given(make=potentials(), k=st.integers(1, 20))
-def test_spc_is_counting_through(everything, make_profile, bits, blocks, make, k):
+def test_it_is_counting_through(everything, make_profile, bits, blocks, make, k):
     profile = make_profile(bits, blocks)
-    phi = make(profile.codeword_length)
-    check(profile, phi, everything(profile, phi), k)
-
-
-@pytest.mark.parametrize("bits", [9, 10, 11, 12])
-@settings(exact, max_examples=25)
-@given(make=potentials(), k=st.integers(1, 20))
-def test_tbcc_is_counting_through(everything, make_profile, bits, make, k):
-    profile = make_profile(bits)
     phi = make(profile.codeword_length)
     check(profile, phi, everything(profile, phi), k)
 

@@ -36,10 +36,10 @@ def manifest(size: int, version: int = 1, cut: int = 0) -> str:
 
 def test_a_manifest_is_found_where_it_stands() -> None:
     text = "Words." + manifest(300) + " More." + manifest(7)
-    assert characters.find(text) == (
-        characters.HiddenManifest(start=7, size=300, whole=True),
-        characters.HiddenManifest(start=text.rindex("\ufeff") + 1, size=7, whole=True),
-    )
+    assert characters.find(text) == [
+        (7, 300, True),
+        (text.rindex("\ufeff") + 1, 7, True),
+    ]
     assert restore(text).text == "Words. More.", "the restored reading leaves it out"
 
 
@@ -54,14 +54,14 @@ def test_a_manifest_is_found_where_it_stands() -> None:
 )
 def test_what_only_begins_like_one_is_told_apart(text: str) -> None:
     (found,) = characters.find(text)
-    assert not found.whole
+    assert not found[2]
     (fact,) = characters.facts(text)
     assert fact.name == characters.INCOMPLETE
 
 
 @pytest.mark.parametrize("text", ["", "plain", "♥\ufe0f", "x\ufeff" + "\ufe01" * 40])
 def test_other_hidden_characters_are_none(text: str) -> None:
-    assert characters.find(text) == ()
+    assert characters.find(text) == []
     assert characters.facts(text) == ()
 
 
@@ -123,7 +123,7 @@ def test_a_text_of_nothing_else_is_read_as_it_is() -> None:
 
 @pytest.mark.model
 def test_record_report_and_words_tell_of_it(
-    builtin_model: Any, samples: dict[str, Any], sample_key: SecretKey, tmp_path: Path
+    audited: Any, samples: dict[str, Any], tmp_path: Path
 ) -> None:
     from pura.report.blocks import Labels
     from pura.report.method import item
@@ -132,12 +132,7 @@ def test_record_report_and_words_tell_of_it(
     sample = samples["marked-tbcc"]
     path = tmp_path / "text.txt"
     path.write_text(sample["texts"][0]["text"] + manifest(200), encoding="utf-8")
-    audit = audit_text(
-        AuditText(document=read_document(path).chosen[0]),
-        model=builtin_model,
-        keys=[(sample_key, None)],
-        profile=Profile.from_dict(sample["profile"]),
-    )
+    audit = audited(AuditText(document=read_document(path).chosen[0]))
     assert audit.verdict == "mark"
     assert json_io.from_json(json_io.to_json(audit)).input == audit.input
     for step in audit.log:

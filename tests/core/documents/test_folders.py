@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.core.stops import stop
 
 from pura.base.errors import Cancelled
 from pura.documents import folders
@@ -104,9 +105,6 @@ def test_many_files_and_a_stop(tmp_path: Path) -> None:
     assert files == []
     assert summary.total_skipped == 1500
     assert len(summary.examples) == folders.MAX_EXAMPLES
-
-    def stop() -> None:
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         gather([tmp_path], checkpoint=stop)

@@ -203,7 +203,6 @@ def test_killed_between_row_and_answer_no_answer_lacks_its_row(policy: Path) -> 
     child = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(policy)], stdout=subprocess.PIPE, text=True
     )
-    assert child.stdout is not None
     answers = [child.stdout.readline().strip() for _ in range(20)]
     child.send_signal(signal.SIGKILL)
     answers += child.stdout.read().split()

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,19 @@ def library(
     model: LanguageModel, processor: PuraLogitsProcessor, prompts: list[str], **settings: Any
 ) -> list[list[int]]:
     """Return what ``generate()`` wrote in each row, up to its end."""
+    return written(model, prompts, logits_processor=[processor], max_new_tokens=60, **settings)
+
+
+def written(model: LanguageModel, prompts: list[str], **settings: Any) -> list[list[int]]:
     inputs = padded(model, prompts)
-    out = model.network.generate(
-        **inputs, logits_processor=[processor], max_new_tokens=60, **settings
-    )
+    out = model.network.generate(**inputs, **settings)
     rows = out[:, inputs["input_ids"].shape[1] :].tolist()
     return [row[: row.index(END)] if END in row else row for row in rows]
+
+
+@pytest.fixture
+def processor(key: SecretKey, profile: Profile) -> PuraLogitsProcessor:
+    return PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +110,8 @@ def test_one_token_is_left_standing(tiny: LanguageModel, key: SecretKey, profile
 @pytest.mark.parametrize("beams", [2, 3, 4])
 @pytest.mark.parametrize("sample", [False, True])
 def test_beam_search_is_refused_at_its_first_step(
-    tiny: LanguageModel, key: SecretKey, profile: Profile, beams: int, *, sample: bool
+    tiny: LanguageModel, processor: PuraLogitsProcessor, beams: int, sample: bool
 ) -> None:
-    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
     with pytest.raises(GenerationError, match="beam search") as refused:
         library(tiny, processor, ["The council"], num_beams=beams, do_sample=sample)
     assert "num_beams=1" in refused.value.hint
@@ -155,9 +162,8 @@ def test_a_text_with_drafts_is_the_text_without(
 
 
 def test_a_draft_model_with_another_tokenizer_is_refused(
-    tiny: LanguageModel, key: SecretKey, profile: Profile
+    tiny: LanguageModel, processor: PuraLogitsProcessor
 ) -> None:
-    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
     prompt = torch.tensor([[5, 6]])
 
     def _assisted_decoding(ids: torch.Tensor, width: int) -> torch.Tensor:
@@ -171,9 +177,8 @@ def test_a_draft_model_with_another_tokenizer_is_refused(
 
 
 def test_a_second_call_needs_a_second_processor(
-    tiny: LanguageModel, key: SecretKey, profile: Profile
+    tiny: LanguageModel, processor: PuraLogitsProcessor
 ) -> None:
-    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
     library(tiny, processor, ["The council"])
     with pytest.raises(GenerationError, match="another call") as refused:
         library(tiny, processor, ["The council"])
@@ -182,28 +187,28 @@ def test_a_second_call_needs_a_second_processor(
 
 def test_rows_that_move_are_refused(key: SecretKey, profile: Profile) -> None:
     scores = torch.randn((2, 257), generator=torch.Generator().manual_seed(2))
+    begun = torch.tensor([[5, 6], [7, 8]])
 
-    def begun() -> tuple[PuraLogitsProcessor, torch.Tensor]:
+    def go_on(change: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        """Take a first step, change what was written, and take a second."""
         processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
-        ids = torch.tensor([[5, 6], [7, 8]])
-        chosen = processor(ids, scores).argmax(dim=1, keepdim=True)
-        return processor, torch.cat([ids, chosen], dim=1)
+        chosen = processor(begun, scores).argmax(dim=1, keepdim=True)
+        ids = change(torch.cat([begun, chosen], dim=1))
+        processor(ids, scores[: len(ids)])
 
-    processor, ids = begun()
-    processor(ids, scores)
-    processor, ids = begun()
-    with pytest.raises(GenerationError, match="beam search"):
-        processor(ids.flip(0), scores)
-    processor, ids = begun()
-    with pytest.raises(GenerationError, match="beam search"):
-        processor(ids[:1], scores[:1])
-    processor, ids = begun()
-    with pytest.raises(GenerationError, match="assisted"):
-        processor(torch.cat([ids, ids[:, :1]], dim=1), scores)
-    processor, ids = begun()
-    ids[0, -1] = (ids[0, -1] + 1) % 200
-    with pytest.raises(GenerationError, match="beam search or assisted"):
-        processor(ids, scores)
+    def another_token(ids: torch.Tensor) -> torch.Tensor:
+        ids[0, -1] = (ids[0, -1] + 1) % 200
+        return ids
+
+    go_on(lambda ids: ids)
+    for change, words in (
+        (lambda ids: ids.flip(0), "beam search"),
+        (lambda ids: ids[:1], "beam search"),
+        (lambda ids: torch.cat([ids, ids[:, :1]], dim=1), "assisted"),
+        (another_token, "beam search or assisted"),
+    ):
+        with pytest.raises(GenerationError, match=words):
+            go_on(change)
 
 
 @pytest.mark.parametrize(
@@ -241,9 +246,8 @@ def test_settings_that_can() -> None:
     ],
 )
 def test_what_changes_the_distribution_beside_it_is_refused(
-    tiny: LanguageModel, key: SecretKey, profile: Profile, settings: dict[str, Any]
+    tiny: LanguageModel, settings: dict[str, Any], processor: PuraLogitsProcessor
 ) -> None:
-    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
     behind, last = settings.get("behind"), settings.get("last", False)
     more = {k: v for k, v in settings.items() if k not in ("behind", "last")}
     listed = [processor, behind] if last else [behind, processor] if behind else [processor]
@@ -254,9 +258,8 @@ def test_what_changes_the_distribution_beside_it_is_refused(
 
 
 def test_a_least_length_may_stand_beside_it(
-    tiny: LanguageModel, key: SecretKey, profile: Profile
+    tiny: LanguageModel, processor: PuraLogitsProcessor
 ) -> None:
-    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
     [row] = library(tiny, processor, ["a"], min_new_tokens=20, do_sample=True)
     assert len(row) >= 20
 
@@ -304,16 +307,9 @@ def test_a_watermarking_config_marks_as_the_processor_does(
     """And once more: a config serves any number of calls."""
     shared = profile.with_(temperature=0.8, top_k=40, top_p=0.95)
     own = generate_batch(tiny, PROMPTS, PAYLOADS, key, shared, tokens=60, seed=5)
-    config = configured(key, shared)
-    inputs = padded(tiny, PROMPTS)
+    settings |= {"watermarking_config": configured(key, shared), "max_new_tokens": 60}
     for _ in range(2):
-        out = tiny.network.generate(
-            **inputs, watermarking_config=config, max_new_tokens=60, **settings
-        )
-        rows = out[:, inputs["input_ids"].shape[1] :].tolist()
-        assert [row[: row.index(END)] if END in row else row for row in rows] == [
-            text.ids.tolist() for text in own
-        ]
+        assert written(tiny, PROMPTS, **settings) == [text.ids.tolist() for text in own]
 
 
 @pytest.mark.parametrize(

@@ -174,8 +174,7 @@ def mean_surprisal(model: LanguageModel, texts: list[Any]) -> np.ndarray:
     with torch.inference_mode():
         logits = model.network(ids).logits[:, start - 1 : -1].double()
         own = torch.log_softmax(logits, dim=-1).gather(2, ids[:, start:, None])
-    surprisal: np.ndarray = -own[..., 0].mean(dim=1).numpy() / np.log(2)
-    return surprisal
+    return -own[..., 0].mean(dim=1).numpy() / np.log(2)
 
 
 @pytest.mark.weekly

@@ -10,7 +10,6 @@ import pytest
 from pura.measure.attacks.rewrite import ModelWriter, model_tools, request, rewards
 from pura.scheme import Profile, SecretKey
 from pura_lab.attacks.training import (
-    Preference,
     learn_preferences,
     learn_rewards,
     preferences,
@@ -39,35 +38,30 @@ class Rewriter:
 def test_attackers_learn_from_surrogate_keys_and_from_rewards(small_model: Any) -> None:
     profile = Profile(payload_bits=12, code="tbcc", vocab_size=small_model.vocab_size)
     marked = surrogates(small_model, PROMPTS, profile, tokens=40, seed=1)
-    assert len({m.key.fingerprint for m in marked}) == 2
-    own = [strength(small_model, profile, m.key, m.text) for m in marked]
+    assert len({key.fingerprint for _, key in marked}) == 2
+    own = [strength(small_model, profile, key, text) for text, key in marked]
     assert min(own) > 6
-    assert strength(small_model, profile, SecretKey(bytes(32)), marked[0].text) < 2
+    assert strength(small_model, profile, SecretKey(bytes(32)), marked[0][0]) < 2
     tools = model_tools(small_model)
     pairs = preferences(
         marked,
-        lambda m, text: strength(small_model, profile, m.key, text),
+        lambda key, text: strength(small_model, profile, key, text),
         tools=tools,
         writer=Rewriter(),
         tries=6,
         seed=1,
     )
-    told = [
-        Preference(
-            text=m.text, chosen=" ".join(m.text.split()[::-1]), rejected=" ".join(m.text.split())
-        )
-        for m in marked
-    ]
+    told = [(text, " ".join(text.split()[::-1]), " ".join(text.split())) for text, _ in marked]
     assert pairs == told
     before = small_model.network.lm_head.weight.clone()
     learnt, losses = learn_preferences(small_model, pairs, steps=3, rate=2e-3, beta=1.0)
     assert losses[0] == pytest.approx(np.log(2), abs=1e-3)  # nothing is preferred at first
     assert losses[-1] < losses[0] / 2
-    ask = request(pairs[0].text)
+    ask = request(pairs[0][0])
     gains = [
         ModelWriter(learnt).log_likelihoods(*ask, answer).sum()
         - ModelWriter(small_model).log_likelihoods(*ask, answer).sum()
-        for answer in (pairs[0].chosen, pairs[0].rejected)
+        for answer in pairs[0][1:]
     ]
     assert gains[0] > gains[1]
     groups: list[list[str]] = []

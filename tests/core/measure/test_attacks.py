@@ -211,9 +211,8 @@ def test_copy_paste_reaches_its_share_and_keeps_the_own_sentences_in_order() -> 
 
 def test_attacks_say_what_they_lack() -> None:
     for name in ("substitute", "substitute-plausible", "sentence-shuffle"):
-        with pytest.raises(AttackError) as caught:
+        with pytest.raises(AttackError):
             attack_ids(name, text_ids(), np.random.default_rng(1), Tools())
-        assert caught.value.hint
     with pytest.raises(AttackError, match="“unknown” is not known"):
         attack_ids("unknown", text_ids(), np.random.default_rng(1), TOOLS)
     with pytest.raises(ValueError, match="rate"):

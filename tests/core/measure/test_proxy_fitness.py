@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.core.stops import stop
 
 from pura.base.errors import Cancelled, GenerationError, InputError, ProfileError
 from pura.measure.fitness import (
@@ -117,7 +118,6 @@ def test_the_generating_model_reads_its_own_samples(
     )
     assert found.matched.value == 1.0
     assert found.evidence.value > 6
-    assert found.kl_bits is not None
     assert found.kl_bits.value == pytest.approx(0, abs=1e-9)
     assert found.word == "undecided"
     assert said == [(0, 2), (1, 2), (2, 2)]
@@ -155,9 +155,6 @@ def test_what_does_not_fit_is_found_before_any_reading(
         )
     with pytest.raises(ProfileError, match="tokenizer"):
         measure(builtin_model, marked, profile.with_(tokenizer="0" * 16), sample_key)
-
-    def stop() -> None:
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         measure(builtin_model, marked, profile, sample_key, checkpoint=stop)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from tests.core.programs import python
 
 from pura.base.errors import DeviceError
 from pura.model import libraries
@@ -56,13 +55,7 @@ print(json.dumps({
 
 @pytest.mark.slow
 def test_a_lean_network_is_the_same_network(small_folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, str(small_folder)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found = json.loads(done.stdout)
+    found = json.loads(python(_CHILD, small_folder))
     model = load_model(small_folder, choose_device("cpu"))
     with torch.inference_mode():
         logits = model.network(torch.arange(9)[None]).logits[0].tolist()
@@ -88,10 +81,7 @@ def test_what_rests_on_the_shapes_runs_once_though_they_are_brought_when_it_is_a
         "own = torch._prims.__spec__.loader",
         "print('torch._meta_registrations' in sys.modules, type(own).__name__)",
     )
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["True", "SourceFileLoader"]
+    assert python("\n".join(lines)).split() == ["True", "SourceFileLoader"]
 
 
 def test_a_process_that_is_not_ours_gets_the_whole_library() -> None:
@@ -193,10 +183,7 @@ def test_offline_switches_stand_before_torch_and_win_over_the_shell() -> None:
         "os.environ['HF_HUB_DISABLE_TELEMETRY'])"
     )
     environment = {**os.environ, "HF_HUB_OFFLINE": "0", "OMP_WAIT_POLICY": "ACTIVE"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["True", "ACTIVE", "1"]
+    assert python(code, env=environment).split() == ["True", "ACTIVE", "1"]
 
 
 def test_prepare_turns_a_hub_that_was_imported_before(monkeypatch: pytest.MonkeyPatch) -> None:

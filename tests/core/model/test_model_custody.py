@@ -6,7 +6,6 @@ import gc
 import json
 import os
 import shutil
-import subprocess
 import sys
 import weakref
 from collections.abc import Callable
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.programs import python
+from tests.core.stops import stop, stop_after
 
 from pura.base.errors import Cancelled, ModelError
 from pura.base.paths import user_paths
@@ -38,28 +39,22 @@ def silent(*_: int) -> None:
 # Copies
 
 
+@pytest.fixture
 def interrupted(
-    files: list[Path], cache: Path, blocks: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Path, Path]:
+    """A file of weights, and the folder of its copy, which was stopped after five blocks."""
+    file, cache = small_folder / "model.safetensors", cache_for(tmp_path, small_folder, "x")
     monkeypatch.setattr(folder, "_BLOCK", 1 << 10)
-    left = blocks
-
-    def stop() -> None:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise Cancelled
-
     with pytest.raises(Cancelled):
-        copy_files(files, cache, silent, stop)
+        copy_files([file], cache, silent, stop_after(5))
+    return file, cache
 
 
 def test_an_interrupted_copy_goes_on_in_the_middle_of_a_file(
-    tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
+    interrupted: tuple[Path, Path],
 ) -> None:
-    file = small_folder / "model.safetensors"
-    cache = cache_for(tmp_path, small_folder, "x")
-    interrupted([file], cache, 5, monkeypatch)
+    file, cache = interrupted
     assert copied_bytes(cache, [file]) == 5 << 10
     said: list[tuple[int, int]] = []
     made = copy_files([file], cache, lambda *n: said.append(n), lambda: None)
@@ -69,26 +64,17 @@ def test_an_interrupted_copy_goes_on_in_the_middle_of_a_file(
     assert (made / file.name).read_bytes() == file.read_bytes()
 
 
-def test_a_source_that_changed_is_copied_afresh(
-    tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = small_folder / "model.safetensors"
-    cache = cache_for(tmp_path, small_folder, "x")
-    interrupted([file], cache, 5, monkeypatch)
-    data = bytearray(file.read_bytes())
-    data[0:4] = b"new!"
+def test_a_source_that_changed_is_copied_afresh(interrupted: tuple[Path, Path]) -> None:
+    file, cache = interrupted
+    data = b"new!" + file.read_bytes()[4:]
     file.write_bytes(data)
     assert copied_bytes(cache, [file]) == 0
     made = copy_files([file], cache, silent, lambda: None)
     assert (made / file.name).read_bytes() == data
 
 
-def test_a_taken_over_part_that_differs_is_found(
-    tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = small_folder / "model.safetensors"
-    cache = cache_for(tmp_path, small_folder, "x")
-    interrupted([file], cache, 5, monkeypatch)
+def test_a_taken_over_part_that_differs_is_found(interrupted: tuple[Path, Path]) -> None:
+    file, cache = interrupted
     with (cache / "model" / file.name).open("r+b") as part:
         part.write(b"oops")
     with pytest.raises(ModelError, match="writing to this model folder"):
@@ -97,11 +83,9 @@ def test_a_taken_over_part_that_differs_is_found(
 
 
 def test_forgotten_copies_are_swept_after_a_week(
-    tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, interrupted: tuple[Path, Path]
 ) -> None:
-    file = small_folder / "model.safetensors"
-    cache = cache_for(tmp_path, small_folder, "x")
-    interrupted([file], cache, 5, monkeypatch)
+    _, cache = interrupted
     now = cache.stat().st_mtime
     sweep(tmp_path, now + 6 * 86_400)
     assert cache.exists()
@@ -149,9 +133,6 @@ def flip(path: Path, at: int = -1, to: bytes | None = None) -> None:
 
 def test_a_check_can_be_stopped(shop: ModelStore, small_folder: Path) -> None:
     shop.add(small_folder)
-
-    def stop() -> None:
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         shop.verify("small", checkpoint=stop)
@@ -262,17 +243,11 @@ def test_switching_models_frees_the_memory_of_the_first(
     shop: ModelStore, small_folder: Path, installed_models: Path
 ) -> None:
     shop.add(small_folder)
-    done = subprocess.run(
-        [sys.executable, "-c", _SWITCH, str(shop.folder), str(installed_models)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    before, during, after, weights = map(int, done.stdout.split())
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    said = python(_SWITCH, shop.folder, installed_models, env=environment)
+    before, during, after, weights = map(int, said.split())
     assert during - before > 0.8 * weights
     assert after - before < 0.25 * weights
-    print(f"before {before >> 20} MB, with the model {during >> 20}, after {after >> 20}")
 
 
 def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
@@ -318,6 +293,5 @@ def test_the_model_that_the_profile_names_is_taken(small_folder: Path, tmp_path:
         assert at.model(profile=profile.with_(model=model.fingerprint)).name == model.name
     assert at.model("one", profile=profile.with_(model=two.fingerprint)).name == "one"
     for names_none in (profile, profile.with_(model="0" * 16), None):
-        with pytest.raises(ModelError) as caught:
+        with pytest.raises(ModelError, check=lambda e: e.code == "model-ambiguous"):
             at.model(profile=names_none)
-        assert caught.value.code == "model-ambiguous"

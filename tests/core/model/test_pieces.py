@@ -21,6 +21,7 @@ from pura.model.evidence import read, read_many
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
 from pura.model.pieces import AROUND, LEAST, aligned, plan, shares
+from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, Tiling
 from pura.scheme import Profile, SecretKey
 
@@ -192,6 +193,13 @@ def test_a_text_of_many_windows_is_read_in_each_where_it_differs(
             )
 
 
+def same_numbers(found: Reading, wanted: Reading, atol: float = 1e-5) -> None:
+    """Hold the numbers of two readings of a text against each other."""
+    for name in COLUMNS:
+        got, want = getattr(found, name), getattr(wanted, name)
+        np.testing.assert_allclose(got, want, rtol=0, atol=atol, err_msg=name)
+
+
 def test_a_text_that_differs_much_is_read_beside_one_that_differs_little(tiny: Tiny) -> None:
     """The third text begins like the second one, which is read in stretches only."""
     model = replace(tiny("llama"), context_length=512)
@@ -199,11 +207,9 @@ def test_a_text_that_differs_much_is_read_beside_one_that_differs_little(tiny: T
     first, second = pair(model, 400, (20, 300))
     third = np.concatenate([second[:250], np.random.default_rng(1).integers(0, 300, 150)])
     found = read_many(model, [first, second, third], keys=KEYS, profile=profile)
-    alone = read(model, third, keys=KEYS, profile=profile)
     assert found[1].taken
     assert not found[2].taken
-    for name in COLUMNS:
-        np.testing.assert_allclose(getattr(found[2], name), getattr(alone, name), atol=2e-5)
+    same_numbers(found[2], read(model, third, keys=KEYS, profile=profile), 2e-5)
 
 
 def test_texts_are_aligned_and_rise() -> None:
@@ -261,9 +267,7 @@ def test_readings_together_say_what_each_says_alone(
     for ids, together in zip(texts, found, strict=True):
         alone = read(model, ids, keys=KEYS, profile=profile, tiling=tiling, window=window)
         assert together.windows == alone.windows
-        for name in ("entropy_bits", "probability", "lo", "hi"):
-            got, want = getattr(together, name), getattr(alone, name)
-            np.testing.assert_allclose(got, want, rtol=0, atol=1e-5, err_msg=name)
+        same_numbers(together, alone)
     assert np.array_equal(found[2].lo, found[0].lo)
 
 
@@ -300,9 +304,7 @@ def test_prompts_of_any_length_share_how_they_begin(
             model, ids, keys=KEYS, profile=profile, prompt_ids=prompt or None, window=window
         )
         assert together.windows == alone.windows
-        for name in ("entropy_bits", "probability", "lo", "hi"):
-            got, want = getattr(together, name), getattr(alone, name)
-            np.testing.assert_allclose(got, want, rtol=0, atol=1e-5, err_msg=name)
+        same_numbers(together, alone)
 
 
 def test_what_prompts_have_in_common_goes_through_the_network_once(
@@ -350,7 +352,6 @@ def test_what_is_shared_and_kept() -> None:
     found = shares(texts, windows)
     assert found[0] == [None]
     [share] = found[1]
-    assert share is not None
     assert (share.text, share.inputs, share.whole) == (0, 59, False)
     assert found[2] == [None]  # too little to be worth it
 
@@ -361,5 +362,4 @@ def test_the_last_token_counts_although_it_is_not_fed() -> None:
     second[-1] = 3
     texts = [first, second]
     [share] = shares(texts, [plan(ids, context=1000) for ids in texts])[1]
-    assert share is not None
     assert not share.whole

@@ -13,7 +13,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from pura.base.errors import ModelError
 from pura.model.device import Device
@@ -45,19 +45,60 @@ def test_pickles_are_refused_unopened(small_folder: Path, cpu: Device, name: str
     with pytest.raises(ModelError, match=name) as caught:
         load_model(small_folder, cpu)
     assert caught.value.code == "model-unsafe"
-    assert caught.value.hint
     assert not (small_folder / "exploded").exists()
 
 
-def test_pickle_only_folder_is_refused(small_folder: Path, cpu: Device) -> None:
-    (small_folder / "model.safetensors").rename(small_folder / "pytorch_model.bin")
-    with pytest.raises(ModelError, match="run code"):
-        load_model(small_folder, cpu)
+Act = Callable[[Path], object]
 
 
-def test_pickle_under_a_safe_name_is_refused(small_folder: Path, cpu: Device) -> None:
-    torch.save({"w": torch.zeros(9)}, small_folder / "model.safetensors")
-    with pytest.raises(ModelError, match="damaged"):
+def _tensors(change: Callable[[dict[str, torch.Tensor]], object]) -> Act:
+    def act(folder: Path) -> None:
+        path = folder / "model.safetensors"
+        tensors = load_file(path)
+        change(tensors)
+        save_file(tensors, path, metadata={"format": "pt"})
+
+    return act
+
+
+HARMS: dict[str, tuple[Act, str]] = {
+    "a pickle only": (
+        lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"),
+        "run code",
+    ),
+    "a pickle under a safe name": (
+        lambda f: torch.save({"w": torch.zeros(9)}, f / "model.safetensors"),
+        "damaged",
+    ),
+    "Python": (
+        lambda f: (f / "modeling_evil.py").write_text("raise SystemExit('ran')"),
+        r"modeling_evil\.py",
+    ),
+    "a tokenizer of nonsense": (
+        lambda f: (f / "tokenizer.json").write_text('{"model": {"type": "BPE", "vocab": 5}}'),
+        "tokenizer",
+    ),
+    "no config": (lambda f: (f / "config.json").unlink(), r"config\.json"),
+    "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), "tokenizer"),
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "safetensors"),
+    "a tensor missing": (
+        _tensors(lambda tensors: tensors.pop("model.layers.0.mlp.up_proj.weight")),
+        "missing",
+    ),
+    "weights that are no numbers": (
+        _tensors(lambda tensors: tensors["model.norm.weight"].fill_(float("nan"))),
+        "finite",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HARMS)
+def test_what_is_unsafe_damaged_or_missing_is_refused(
+    small_folder: Path, cpu: Device, name: str
+) -> None:
+    act, words = HARMS[name]
+    act(small_folder)
+    with pytest.raises(ModelError, match=words):
         load_model(small_folder, cpu)
 
 
@@ -66,14 +107,7 @@ def test_remote_code_is_refused(small_folder: Path, cpu: Device, name: str) -> N
     path = small_folder / name
     data = json.loads(path.read_text()) | {"auto_map": {"AutoModelForCausalLM": "evil--x.Evil"}}
     path.write_text(json.dumps(data))
-    with pytest.raises(ModelError, match="run code") as caught:
-        load_model(small_folder, cpu)
-    assert caught.value.code == "model-unsafe"
-
-
-def test_python_files_are_refused(small_folder: Path, cpu: Device) -> None:
-    (small_folder / "modeling_evil.py").write_text("raise SystemExit('ran')")
-    with pytest.raises(ModelError, match=r"modeling_evil\.py"):
+    with pytest.raises(ModelError, match="run code", check=lambda e: e.code == "model-unsafe"):
         load_model(small_folder, cpu)
 
 
@@ -111,7 +145,6 @@ def test_absurd_config_is_a_model_error(
     path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
     with pytest.raises(ModelError) as caught:
         load_model(small_folder, cpu)
-    assert caught.value.hint
     assert str(small_folder) not in str(caught.value)
 
 
@@ -122,19 +155,6 @@ def test_damaged_json_is_a_model_error(
 ) -> None:
     (small_folder / name).write_bytes(content)
     with pytest.raises(ModelError, match=name):
-        load_model(small_folder, cpu)
-
-
-def test_tokenizer_of_nonsense_is_a_model_error(small_folder: Path, cpu: Device) -> None:
-    (small_folder / "tokenizer.json").write_text('{"model": {"type": "BPE", "vocab": 5}}')
-    with pytest.raises(ModelError, match="tokenizer"):
-        load_model(small_folder, cpu)
-
-
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_missing_file_is_named(small_folder: Path, cpu: Device, name: str) -> None:
-    (small_folder / name).unlink()
-    with pytest.raises(ModelError, match="tokenizer" if "tok" in name else r"config|safetensors"):
         load_model(small_folder, cpu)
 
 
@@ -150,28 +170,6 @@ def test_truncated_and_padded_weights_are_refused(small_folder: Path, cpu: Devic
         path.write_bytes(content)
         with pytest.raises(ModelError, match="damaged or incomplete"):
             load_model(small_folder, cpu)
-
-
-def test_missing_tensor_is_refused_instead_of_made_up(small_folder: Path, cpu: Device) -> None:
-    from safetensors.torch import load_file
-
-    path = small_folder / "model.safetensors"
-    tensors = load_file(path)
-    del tensors["model.layers.0.mlp.up_proj.weight"]
-    save_file(tensors, path, metadata={"format": "pt"})
-    with pytest.raises(ModelError, match="missing"):
-        load_model(small_folder, cpu)
-
-
-def test_weights_that_are_not_numbers_are_refused(small_folder: Path, cpu: Device) -> None:
-    from safetensors.torch import load_file
-
-    path = small_folder / "model.safetensors"
-    tensors = load_file(path)
-    tensors["model.norm.weight"].fill_(float("nan"))
-    save_file(tensors, path, metadata={"format": "pt"})
-    with pytest.raises(ModelError, match="finite"):
-        load_model(small_folder, cpu)
 
 
 def test_index_must_name_files_of_the_folder(small_folder: Path, cpu: Device) -> None:

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.core.programs import python
+from tests.core.stops import stop_after
 
 from pura.base.errors import Cancelled, ModelError
 from pura.model import store
@@ -133,16 +135,8 @@ def test_unsafe_folders_do_not_get_in(shop: ModelStore, small_folder: Path) -> N
 def test_cancelled_copies_are_not_listed_and_go_on(
     shop: ModelStore, small_folder: Path, after: int
 ) -> None:
-    calls = 0
-
-    def checkpoint() -> None:
-        nonlocal calls
-        calls += 1
-        if calls > after:
-            raise Cancelled
-
     with pytest.raises(Cancelled):
-        shop.add(small_folder, copy=True, checkpoint=checkpoint)
+        shop.add(small_folder, copy=True, checkpoint=stop_after(after))
     assert shop.list() == ()
     assert all(name.startswith(".resume-") for name in left_over(shop))
     model = shop.add(small_folder, copy=True)
@@ -165,9 +159,8 @@ def test_a_full_disk_is_said_before_the_start(
 ) -> None:
     monkeypatch.setattr(store.shutil, "disk_usage", lambda _p: type("U", (), {"free": 1 << 20}))
     for act in (lambda: shop.add(small_folder, copy=True), shop.install_builtin):
-        with pytest.raises(ModelError, match="MB") as caught:
+        with pytest.raises(ModelError, match="MB", check=lambda e: e.code == "model-space"):
             act()
-        assert caught.value.code == "model-space"
     assert left_over(shop) == []
 
 
@@ -184,20 +177,14 @@ def test_a_disk_that_fails_half_way_leaves_nothing(
 
 
 def test_two_installations_do_not_meet(shop: ModelStore, small_folder: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from pura.model.store import ModelStore;"
+        "from pura.base.errors import ModelError\n"
+        "try: ModelStore(Path(sys.argv[1])).add(Path(sys.argv[2]))\n"
+        "except ModelError as e: print(e.message)"
+    )
     with store.workshop(shop.folder, 0):
-        code = (
-            "import sys; from pathlib import Path; from pura.model.store import ModelStore;"
-            "from pura.base.errors import ModelError\n"
-            "try: ModelStore(Path(sys.argv[1])).add(Path(sys.argv[2]))\n"
-            "except ModelError as e: print(e.message)"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(shop.folder), str(small_folder)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    assert "writing to this model folder" in done.stdout
+        assert "writing to this model folder" in python(code, shop.folder, small_folder)
 
 
 # The built-in model: the manifest, the download and the refusal of anything else.

@@ -1,5 +1,6 @@
 """The register of issued payloads: look-up, posterior, many rows, bad files."""
 
+import contextlib
 import datetime as dt
 import math
 import sqlite3
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.core.stops import stop
 
 from pura.base.errors import Cancelled, PayloadError, RegisterError
 from pura.register import store
@@ -27,8 +29,13 @@ def issue(value, who="somebody", bits=36, **more):
 
 
 @pytest.fixture
-def register(tmp_path):
-    with Register(tmp_path / "data" / "r.sqlite3", create=True, clock=lambda: NOON) as opened:
+def path(tmp_path):
+    return tmp_path / "data" / "r.sqlite3"
+
+
+@pytest.fixture
+def register(path):
+    with Register(path, create=True, clock=lambda: NOON) as opened:
         yield opened
 
 
@@ -126,12 +133,10 @@ def test_every_change_changes_the_version_and_the_date(register):
     assert register.changed() == "2026-03-14T12:00:00+00:00"
 
 
-def test_a_change_by_another_program_is_noticed(register, tmp_path):
+def test_a_change_by_another_program_is_noticed(register, path):
     register.add(issue(1))
     register.check()
-    with sqlite3.connect(tmp_path / "data" / "r.sqlite3") as other:
-        other.execute("UPDATE entries SET who = 'forged'")
-    other.close()
+    by_another_program(path, "UPDATE entries SET who = 'forged'")
     with pytest.raises(RegisterError, match="something other"):
         register.check()
 
@@ -290,11 +295,14 @@ def test_what_is_not_a_database_is_refused_and_left_alone(tmp_path, junk):
     assert path.read_bytes() == junk
 
 
+def by_another_program(path, statement):
+    with contextlib.closing(sqlite3.connect(path)) as other, other:
+        other.execute(statement)
+
+
 def test_another_database_is_refused_and_left_alone(tmp_path):
     path = tmp_path / "r"
-    with sqlite3.connect(path) as other:
-        other.execute("CREATE TABLE mine (x)")
-    other.close()
+    by_another_program(path, "CREATE TABLE mine (x)")
     before = path.read_bytes()
     with pytest.raises(RegisterError, match="not a register"):
         Register(path, create=True)
@@ -317,12 +325,9 @@ def test_a_register_of_a_newer_version_is_refused(register, tmp_path):
         "DROP INDEX by_payload",
     ],
 )
-def test_foreign_tables_views_and_triggers_are_refused(register, tmp_path, statement):
+def test_foreign_tables_views_and_triggers_are_refused(register, path, statement):
     register.close()
-    path = tmp_path / "data" / "r.sqlite3"
-    with sqlite3.connect(path) as other:
-        other.execute(statement)
-    other.close()
+    by_another_program(path, statement)
     with pytest.raises(RegisterError, match="of this program"):
         Register(path)
 
@@ -489,12 +494,6 @@ def test_only_the_first_bad_rows_are_written_out(register, tmp_path):
     assert len(caught.value.message) < 2000
 
 
-def test_field_values_that_do_not_fit_are_named(register, tmp_path):
-    text = "user,Model,who\n256,alpha,Ann\n1,gamma,Bob\n"
-    with pytest.raises(RegisterError, match=r"Row 2: .*“user”.*Row 3: .*“Model”"):
-        import_csv(register, table(tmp_path, text), FIELDS)
-
-
 @pytest.mark.parametrize(
     ("text", "what"),
     [
@@ -514,11 +513,17 @@ def test_what_is_not_such_a_table_is_refused(register, tmp_path, text, what):
     assert len(register) == 0
 
 
-def test_field_columns_are_complete_or_absent(register, tmp_path):
-    with pytest.raises(RegisterError, match="“user”"):
-        import_csv(register, table(tmp_path, "Model,who\nalpha,Ann\n"), FIELDS)
-    with pytest.raises(RegisterError, match="both the payload and its field “user”"):
-        import_csv(register, table(tmp_path, "payload,user,who\n0x1,1,Ann\n"), FIELDS)
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("user,Model,who\n256,alpha,Ann\n1,gamma,Bob\n", r"Row 2: .*“user”.*Row 3: .*“Model”"),
+        ("Model,who\nalpha,Ann\n", "“user”"),
+        ("payload,user,who\n0x1,1,Ann\n", "both the payload and its field “user”"),
+    ],
+)
+def test_columns_of_fields_are_complete_and_fit(register, tmp_path, text, what):
+    with pytest.raises(RegisterError, match=what):
+        import_csv(register, table(tmp_path, text), FIELDS)
 
 
 def test_other_encodings_and_missing_files_are_refused(register, tmp_path):
@@ -531,9 +536,6 @@ def test_other_encodings_and_missing_files_are_refused(register, tmp_path):
 
 def test_a_cancelled_import_leaves_nothing(register, tmp_path):
     rows = "".join(f"{hex(i)},Ann\n" for i in range(3000))
-
-    def stop():
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         import_csv(register, table(tmp_path, "payload,who\n" + rows), PROFILE, checkpoint=stop)
@@ -577,10 +579,7 @@ def test_export_disarms_formulas_and_reads_back_the_same(register, tmp_path):
         assert copy.version() == register.version()
 
 
-def test_export_of_one_length_only(register, tmp_path):
-    register.add(issue(1))
-    register.add(issue(1, bits=8))
-    assert export_csv(register, tmp_path / "out.csv", 8) == 1
+def test_a_table_that_cannot_be_written_is_told(register, tmp_path):
     with pytest.raises(RegisterError, match="cannot be written"):
         export_csv(register, tmp_path / "none" / "out.csv")
 

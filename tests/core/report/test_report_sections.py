@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from html import unescape
 from itertools import zip_longest
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pikepdf
 import pytest
+from tests.core.record.test_json_io import make_audit
 
 from pura.base.errors import InputError
 from pura.base.numerals import LANGUAGES
@@ -21,7 +19,7 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.evidence import PowerFacts
 from pura.record.naming import CandidateFacts, Passage
-from pura.report import ReportRequest, build, html_page
+from pura.report import build
 from pura.report.annexes import BLOCK, NO_ID, Seals, names, public_audit, public_audits, table_files
 from pura.report.blocks import (
     Block,
@@ -31,12 +29,13 @@ from pura.report.blocks import (
     compile_pdf,
     covered,
     facts,
+    html_page,
     paragraph,
     printable,
 )
 from pura.report.build import content_of
 from pura.report.method import method, validation
-from pura.report.request import OMITTED, REDACTED, check_request
+from pura.report.request import OMITTED, REDACTED, ReportRequest, check_request
 from pura.words.sentences import forbidden
 
 SEALS = Seals(name="record.json", record="0" * 64, size=1)
@@ -130,26 +129,12 @@ def test_a_wrong_section_is_seen(
         assert fault in faults_of(audits["one"])
 
 
-def _builder() -> Any:
-    place = Path(__file__).resolve().parents[1] / "record" / "test_json_io.py"
-    spec = importlib.util.spec_from_file_location("json_io_builder", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def audit() -> Audit:
-    made: Audit = _builder().make_audit()
-    spans = np.array([[0, 5], [6, 7]])
-    return replace(
-        made,
-        text="Alice 7",
-        tokens=replace(made.tokens, spans=spans),
-        passages=(Passage(first_token=0, last_token=1, start=0, end=7),),
-    )
+    made = make_audit()
+    place = Passage(first_token=0, last_token=1, start=0, end=7)
+    tokens = replace(made.tokens, spans=np.array([[0, 5], [6, 7]]))
+    return replace(made, text="Alice 7", tokens=tokens, passages=(place,))
 
 
 def test_a_redacted_stretch_is_neither_text_nor_token(audit: Audit) -> None:
@@ -177,7 +162,6 @@ def test_a_text_left_out_takes_its_tokens_along(audit: Audit) -> None:
 
 def test_names_are_kept_for_the_annex_alone(audit: Audit) -> None:
     assert names([audit]) == []  # the payload is in question: the entry is nobody's
-    assert audit.register is not None
     bits = audit.register.matches[0].payload
     sure = replace(
         audit,
@@ -188,7 +172,6 @@ def test_names_are_kept_for_the_annex_alone(audit: Audit) -> None:
     )
     assert names([sure])[0][2] == "w"
     shown = public_audit(sure, ReportRequest())
-    assert shown.register is not None
     assert all(match.who == "" for match in shown.register.matches)
 
 

@@ -2,58 +2,44 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import warnings
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, Pdf
+from tests.core.report.test_report_check import NOW, RECORD, SECRET, make_p12, trust_of
 
 from pura.base.errors import PuraError
 from pura.record import json_io
-from pura.report import Parties, Report, ReportRequest, build_report, check, request
-from pura.report.build import remake
+from pura.report import check, request
+from pura.report.build import Report, build_report, remake
 from pura.report.check import BAD, OPEN, CheckedPoint, ReportCheck, check_report
 from pura.report.check_child import differing_pages, dissect
+from pura.report.request import Parties, ReportRequest
 from pura.report.signing import SignOptions, load_identity, sign_report
 
 Act = Callable[[Pdf], None]
 WHITE = b"q 1 1 1 rg 0 0 2000 2000 re f Q"
 
 
-def neighbour(name: str) -> Any:
-    path = Path(__file__).parents[1] / name
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-HELP = neighbour("report/test_report_check.py")
-P12 = HELP.make_p12()
-NOW = HELP.NOW
+P12 = make_p12()
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    audit = json_io.from_json(HELP.RECORD.read_text(encoding="utf-8"))
+    audit = json_io.from_json(RECORD.read_text(encoding="utf-8"))
     return build_report([audit], ReportRequest(parties=Parties(organisation="Desk")))
 
 
 @pytest.fixture(scope="module")
 def signed(report: Report) -> bytes:
-    identity = load_identity(P12, HELP.SECRET, now=NOW)
-    done = sign_report(report.pdf, identity, SignOptions(seal=True), now=NOW)
-    assert isinstance(done, bytes)
-    return done
+    identity = load_identity(P12, SECRET, now=NOW)
+    return sign_report(report.pdf, identity, SignOptions(seal=True), now=NOW)
 
 
 @pytest.fixture
@@ -258,7 +244,7 @@ def test_forty_kinds_of_tampering_are_found(
     report: Report, signed: bytes, uncaged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert len(TAMPERING) >= 40
-    trust = HELP.trust_of(P12)
+    trust = trust_of(P12)
     assert check_report(report.pdf, moment=NOW).headline().startswith("Not signed: the pages are")
     assert check_report(signed, moment=NOW, trust=trust).headline().startswith("Signed under")
     missed = []
@@ -290,7 +276,7 @@ def test_what_cannot_be_compared_is_in_the_headline(report: Report, uncaged: Non
 
 
 def test_a_removed_signature_fails_where_trust_was_named(report: Report, uncaged: None) -> None:
-    found = check_report(report.pdf, moment=NOW, trust=HELP.trust_of(P12))
+    found = check_report(report.pdf, moment=NOW, trust=trust_of(P12))
     assert faults(found) == {"integrity.missing"}
     # A policy asks for signatures: the one here, or the one that the record was made under.
     assert not faults(check_report(report.pdf, moment=NOW))
@@ -308,9 +294,7 @@ def test_a_removed_signature_fails_where_trust_was_named(report: Report, uncaged
 def test_changed_padding_of_the_signature_is_named(signed: bytes, uncaged: None) -> None:
     end = signed.index(b">", signed.index(b"/Contents <"))
     other = signed[: end - 2] + b"41" + signed[end:]
-    assert faults(check_report(other, moment=NOW, trust=HELP.trust_of(P12))) == {
-        "integrity.padding"
-    }
+    assert faults(check_report(other, moment=NOW, trust=trust_of(P12))) == {"integrity.padding"}
 
 
 def test_the_pages_are_made_again_in_children(report: Report) -> None:

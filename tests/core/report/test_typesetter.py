@@ -14,8 +14,9 @@ import pytest
 from pura.base.errors import Cancelled, ReportError
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.report import ReportRequest, build_report
 from pura.report.blocks import typeset
+from pura.report.build import build_report
+from pura.report.request import ReportRequest
 from pura.report.typesetter import apart
 
 RECORD = Path(__file__).parents[2] / "data/v0.1.0/record.json"

@@ -115,15 +115,6 @@ def test_integers():
     assert number_of(layout, "-10") == 0
     assert number_of(layout, "+245") == 255
     assert text_of(layout, 0).text == "-10"
-    for bad in (-11, 246, 2**80):
-        with pytest.raises(PayloadError, match="“x”"):
-            pack(layout, {"x": bad})
-
-
-@pytest.mark.parametrize("bad", ["", "1.0", 1.0, "1_0", " 1", "١", "0x1", None, True, "9" * 5000])
-def test_what_is_no_whole_number_is_refused(bad):
-    with pytest.raises(PayloadError, match="integer"):
-        pack(one("integer", bits=40), {"x": bad})
 
 
 def test_enumerations_keep_unknown_numbers_apart():
@@ -131,9 +122,6 @@ def test_enumerations_keep_unknown_numbers_apart():
     assert number_of(layout, "b") == 1
     assert [text_of(layout, raw).known for raw in range(4)] == [True, True, False, False]
     assert text_of(layout, 3).text == "#3"
-    for bad in ("c", "A", "", 0, None):
-        with pytest.raises(PayloadError, match="enumeration"):
-            pack(layout, {"x": bad})
 
 
 @pytest.mark.parametrize(
@@ -166,10 +154,25 @@ def test_a_day_counted_from_elsewhere_reads_back_as_itself(zone):
         assert number_of(layout, text_of(layout, raw).text) == raw
 
 
-@pytest.mark.parametrize("bad", ["14.03.2026", "", "soon", "2026-02-30", 20, None])
-def test_what_is_no_date_is_refused(bad):
-    with pytest.raises(PayloadError, match="date"):
-        pack(one("date"), {"x": bad})
+NOT_NUMBERS = ("", "1.0", 1.0, "1_0", " 1", "١", "0x1", None, True, "9" * 5000)
+NOT_VERSIONS = ("4.0", "1.64", "1", "1.2.3", "-1.0", "1.+2", "1. 2", "", ".", "1.", "v1.2", 1.5e9)
+
+
+@pytest.mark.parametrize(
+    ("layout", "bad", "said"),
+    [
+        (one("integer", bits=40), NOT_NUMBERS, "integer"),
+        (one("integer", offset=-10), (-11, 246, 2**80), "“x”"),
+        (one("enumeration", bits=2, values=["a", "b"]), ("c", "A", "", 0, None), "enumeration"),
+        (one("date"), ("14.03.2026", "", "soon", "2026-02-30", 20, None), "date"),
+        (one("version", parts=[2, 6]), NOT_VERSIONS, "version"),
+    ],
+    ids=["integer", "range", "enumeration", "date", "version"],
+)
+def test_what_is_no_such_value_is_refused(layout, bad, said):
+    for value in bad:
+        with pytest.raises(PayloadError, match=said):
+            pack(layout, {"x": value})
 
 
 def test_dates_before_the_epoch_and_after_the_last():
@@ -199,9 +202,6 @@ def test_versions():
     layout = one("version", parts=[2, 6])
     assert number_of(layout, "3.63") == 255
     assert text_of(layout, 64 + 7).text == "1.7"
-    for bad in ("4.0", "1.64", "1", "1.2.3", "-1.0", "1.+2", "1. 2", "", ".", "1.", "v1.2", 1.5e9):
-        with pytest.raises(PayloadError, match="version"):
-            pack(layout, {"x": bad})
 
 
 # ------------------------------------------------------------------------------ bad input
@@ -278,9 +278,8 @@ def test_widths_that_do_not_add_up_are_refused(total):
     ],
 )
 def test_a_damaged_field_is_named(entry, what):
-    with pytest.raises(ProfileError, match=what) as caught:
+    with pytest.raises(ProfileError, match=what):
         parse_layout([entry], 8)
-    assert caught.value.hint
 
 
 def test_a_field_that_stands_twice_is_named():

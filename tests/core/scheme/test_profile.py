@@ -69,7 +69,6 @@ def test_a_bad_value_is_refused_with_its_name(name, subtests):
         with subtests.test(value=repr(value)[:40]):
             with pytest.raises(ProfileError) as caught:
                 Profile.from_dict(GOOD | {name: value})
-            assert caught.value.hint
             assert name in caught.value.message
             assert len(caught.value.message) < 300
 
@@ -131,25 +130,16 @@ def test_a_field_that_stands_twice_is_named():
 
 
 def test_json_and_file_there_and_back(tmp_path):
-    profile = Profile.from_dict(
-        GOOD
-        | {
-            "fields": LAYOUT,
-            "name": "Prüfung",
-            "note": "two\nlines",
-            "history": "all",
-            "top_k": 40,
-            "tokenizer": "0123456789abcdef",
-        }
-    )
+    more = {"name": "Prüfung", "note": "two\nlines", "history": "all", "top_k": 40}
+    more |= {"fields": LAYOUT, "tokenizer": "0123456789abcdef"}
+    profile = Profile.from_dict(GOOD | more)
     assert Profile.from_json(profile.to_json()) == profile
     path = tmp_path / "profile.json"
     path.write_text(profile.to_json(), encoding="utf-8")
     assert Profile.load(path) == profile
-    with pytest.raises(ProfileError, match="cannot be read"):
-        Profile.load(tmp_path / "none.json")
-    with pytest.raises(ProfileError, match="cannot be read"):
-        Profile.load(tmp_path)
+    for missing in (tmp_path / "none.json", tmp_path):
+        with pytest.raises(ProfileError, match="cannot be read"):
+            Profile.load(missing)
 
 
 def test_the_fingerprint_covers_what_changes_a_verification():
@@ -218,22 +208,8 @@ def test_changes_are_checked_like_new_profiles():
         Profile.from_dict(GOOD).with_(temperature=-1)
 
 
-@pytest.mark.parametrize(
-    ("bits", "blocks"),
-    [
-        (1, 1),
-        (2, 2),
-        (5, 1),
-        (12, 3),
-        (18, 3),
-        (24, 3),
-        (30, 3),
-        (36, 4),
-        (64, 4),
-        (35, 5),
-        (37, 1),
-    ],
-)
-def test_default_blocks_are_the_papers_or_the_nearest_divisor(bits, blocks):
-    assert default_blocks(bits) == blocks
-    assert bits % default_blocks(bits) == 0
+def test_default_blocks_are_the_papers_or_the_nearest_divisor():
+    papers = {12: 3, 18: 3, 24: 3, 30: 3, 36: 4, 64: 4}
+    for bits, blocks in (papers | {1: 1, 2: 2, 5: 1, 35: 5, 37: 1}).items():
+        assert default_blocks(bits) == blocks
+        assert bits % default_blocks(bits) == 0

@@ -42,6 +42,13 @@ OPEN = Settings(
     limits=Limits(at_once_s=60.0),
 )
 """Short texts are answered, at once, and as an audit would."""
+Start = Callable[..., TestClient]
+Token = Callable[..., dict[str, str]]
+
+
+def ask(client: Any, text: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
+    """Ask about a text, as a program does."""
+    return client.post("/v1/checks", json={"text": text, **more}, headers=headers or {})
 
 
 @pytest.fixture

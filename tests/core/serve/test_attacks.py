@@ -18,14 +18,13 @@ from typing import Any
 
 import pytest
 from tests.core.documents.test_c2pa import manifest
-from tests.core.serve.conftest import Wire
+from tests.core.serve.conftest import Token, Wire, ask
 
 from pura.documents import read_data
 from pura.record.answers import Role
 from pura.usecases.audits import Prepared
 
 Start = Callable[..., Wire]
-Token = Callable[..., dict[str, str]]
 POST = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 PROXY = {"proxies": ("127.0.0.0/8",), "hosts": ("x",)}
 PATIENCE_S = 60
@@ -68,16 +67,11 @@ def test_texts_of_the_public_wait_in_a_line_of_their_own_and_give_way(
     """Forty texts with a manifest of 8 kB each, and then one of somebody with a token."""
     there = wire(listen=PROXY, limits={"at_once_s": 0.0, "waiting": 60})
     header, hidden = token(Role.TRUSTED), manifest(8000)
-    asked = [
-        there.client.post("/v1/checks", json={"text": plain + hidden}, headers=from_block(number))
-        for number in range(40)
-    ]
+    asked = [ask(there.client, plain + hidden, from_block(number)) for number in range(40)]
     found = Counter(one.status_code for one in asked)
     assert found[202] >= 30  # half of the places, and those that are being read
     assert set(found) <= {202, 429}
-    places = [
-        there.client.post("/v1/checks", json={"text": plain}, headers=header) for _ in range(3)
-    ]
+    places = [ask(there.client, plain, header) for _ in range(3)]
     assert [one.status_code for one in places] == [202] * 3
     gate.set()
     while len(lines(said)) < found[202] + 3:
@@ -101,8 +95,8 @@ def test_what_gives_way_goes_on_all_the_same(
 
     monkeypatch.setattr(Prepared, "audit_many", held)
     there, header = wire(limits={"at_once_s": 0.0}), token(Role.TRUSTED)
-    there.client.post("/v1/checks", json={"text": "An endless text."}, headers=header)
-    place = there.client.post("/v1/checks", json={"text": plain}).headers["location"]
+    ask(there.client, "An endless text.", header)
+    place = ask(there.client, plain).headers["location"]
     while there.client.get(place).json()["status"] == "waiting":
         time.sleep(0.01)
     opened.set()
@@ -148,12 +142,9 @@ def test_questions_of_one_character_cost_next_to_nothing_and_are_in_nobodys_way(
 ) -> None:
     there = wire(limits={"at_once_s": 0.0, "waiting_each": 256})
     header = token(Role.TRUSTED)
-    asked = [
-        there.client.post("/v1/checks", json={"text": chr(0x4E00 + number)}).status_code
-        for number in range(150)
-    ]
+    asked = [ask(there.client, chr(0x4E00 + number)).status_code for number in range(150)]
     assert set(asked[:100]) == {202}  # of two hundred checks a day
-    assert there.client.post("/v1/checks", json={"text": plain}, headers=header).status_code == 202
+    assert ask(there.client, plain, header).status_code == 202
     gate.set()
     while not (found := lines(said)):
         time.sleep(0.01)
@@ -191,12 +182,7 @@ def test_the_public_answers_wait_on_no_more_than_their_share_of_connections(
     closes = {"Connection": "close"}
     with ThreadPoolExecutor(10) as pool:
         asked = [
-            pool.submit(
-                there.client.post,
-                "/v1/checks",
-                json={"text": f"Words {number}."},
-                headers=from_block(number) | closes,
-            )
+            pool.submit(ask, there.client, f"Words {number}.", from_block(number) | closes)
             for number in range(10)
         ]
         while sum(one.done() for one in asked) < 4:
@@ -204,9 +190,7 @@ def test_the_public_answers_wait_on_no_more_than_their_share_of_connections(
         assert {one.result().status_code for one in asked if one.done()} == {429}
         waiting = [one for one in asked if not one.done()]
         assert there.client.get("/healthz", headers=closes).text == "ok"
-        place = pool.submit(
-            there.client.post, "/v1/checks", json={"text": "Mine."}, headers=header | closes
-        )
+        place = pool.submit(ask, there.client, "Mine.", header | closes)
         gate.set()
         assert place.result().status_code == 200
         assert {one.result().status_code for one in waiting} == {200}

@@ -6,20 +6,13 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+
+from tests.core.serve.conftest import Start, Token, ask
 
 from pura.record.answers import VALUES, Role
 from pura.report.statement import StatementKey, Trust, check_statement, find_statement
-
-Start = Callable[..., Any]
-Token = Callable[..., dict[str, str]]
-
-
-def ask(client: Any, text: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
-    return client.post("/v1/checks", json={"text": text, **more}, headers=headers or {})
 
 
 def test_the_public_is_told_of_a_mark_or_nothing_and_never_a_number(
@@ -120,7 +113,6 @@ def test_all_that_holders_of_tokens_are_shown_is_signed(
                 "statement.copy-same"
             ]
             said, shown = found.statement, told.json()["answer"]
-            assert said is not None
             assert (said.role, said.detector) == (role.value, "House")
             assert said.answer == {name: shown[name] for name in VALUES}
             assert shown["marks"] != []

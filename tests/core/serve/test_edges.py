@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.core.serve.conftest import Start, Token, ask
 
 from pura.base.errors import ServeError
 from pura.caselog import CaseLog
@@ -22,8 +23,6 @@ from pura.serve.settings import Store
 from pura.serve.shapes import MEDIA
 from pura.usecases.cases import open_log
 
-Start = Callable[..., Any]
-Token = Callable[..., dict[str, str]]
 FOREIGN = (
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
@@ -42,10 +41,6 @@ OWN: tuple[dict[str, str], ...] = (
     {"Origin": "null", "Sec-Fetch-Site": "same-origin"},
     {"Sec-Fetch-Site": "none"},
 )
-
-
-def ask(client: Any, text: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
-    return client.post("/v1/checks", json={"text": text, **more}, headers=headers or {})
 
 
 def lines(said: io.StringIO, event: str) -> list[dict[str, Any]]:

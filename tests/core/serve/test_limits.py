@@ -12,19 +12,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.core.serve.conftest import Start, Token, ask
 
 from pura.base.paths import user_paths
 from pura.documents import from_text
 from pura.record.answers import Role
 from pura.serve.reader import Line, Work
 from pura.usecases.audits import Prepared
-
-Start = Callable[..., Any]
-Token = Callable[..., dict[str, str]]
-
-
-def ask(client: Any, text: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
-    return client.post("/v1/checks", json={"text": text, **more}, headers=headers or {})
 
 
 def test_a_queue_is_bounded_and_who_waits_is_told_how_long(

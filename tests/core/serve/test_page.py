@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from typing import Any
+
+from tests.core.serve.conftest import Start
 
 from pura.base.paths import resource
 from pura.record.answers import Role
 from pura_audit.theme.theme import DARK, LIGHT
 
-Start = Callable[..., Any]
-Token = Callable[..., dict[str, str]]
 HOSTILE = "</textarea></title><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{ 7 * 7 }}"
 PARTS = ("background", "card", "line", "text", "muted", "accent", "accent_soft")
 PARTS += ("on_accent", "against", "found")

@@ -7,7 +7,6 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.serve.conftest import Start, Token, ask
 
 from pura.base.errors import ServeError
 from pura.record.answers import Role
@@ -30,13 +30,7 @@ from pura.serve.settings import (
 )
 from pura.verdict.policy import default_policy
 
-Start = Callable[..., Any]
-Token = Callable[..., dict[str, str]]
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
-
-
-def ask(client: Any, text: str, headers: dict[str, str] | None = None) -> Any:
-    return client.post("/v1/checks", json={"text": text}, headers=headers or {})
 
 
 def lines(said: io.StringIO) -> list[dict[str, Any]]:
@@ -236,7 +230,6 @@ def test_tokens_are_kept_as_hashes_and_end_when_they_should(tmp_path: Path) -> N
     assert made.encode() not in path.read_bytes()
     assert path.stat().st_mode & 0o077 == 0
     asker = running.asker(made)
-    assert asker is not None
     assert (asker.name, asker.role) == ("City paper", Role.TRUSTED)
     assert [one.per_day for one in asker.budgets] == [7]
     assert running.asker(made[:-1]) is None

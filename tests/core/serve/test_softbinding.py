@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.serve.conftest import Start, Token
 
 from pura.base.errors import ServeError
 from pura.record.answers import Role
 from pura.serve.softbinding import Manifests, binding
 
-Start = Callable[..., Any]
-Token = Callable[..., dict[str, str]]
 ALG = "org.example.pura.1"
 HERE, THERE = "urn:c2pa:here", "urn:c2pa:there"
 BASE = "/v1/softbinding"

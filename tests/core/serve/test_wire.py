@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import ipaddress
 import json
 import signal
 import socket
@@ -19,8 +20,11 @@ from typing import Any
 import httpx2 as httpx
 import psutil
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from tests.core.certificates import self_signed
 from tests.core.documents.test_hostile_corpus import ENTITIES, packed, pdf
-from tests.core.serve.conftest import Wire
+from tests.core.serve.conftest import Token, Wire
 
 from pura.base.errors import ServeError
 from pura.base.paths import user_paths
@@ -29,8 +33,6 @@ from pura.scheme import SecretKey
 from pura.serve.app import Listen
 from pura.usecases.audits import Prepared
 from pura.usecases.cases import open_log
-
-Token = Callable[..., dict[str, str]]
 
 
 def test_hostile_bytes_are_bounded_and_the_service_goes_on(wire: Callable[..., Wire]) -> None:
@@ -265,28 +267,8 @@ def test_others_cannot_listen_in_unless_somebody_says_so(
 @pytest.fixture
 def tls(tmp_path: Path) -> tuple[Path, Path]:
     """A certificate of 127.0.0.1 and its key."""
-    import ipaddress
-    from datetime import UTC, datetime, timedelta
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import NameOID
-
-    now, key = datetime.now(UTC), ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    cert = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=9))
-        .add_extension(here, critical=False)
-        .sign(key, hashes.SHA256())
-    )
+    key, cert = self_signed("127.0.0.1", None, here, critical=False)
     paths = tmp_path / "tls.pem", tmp_path / "tls.key"
     pem = serialization.Encoding.PEM
     paths[0].write_bytes(cert.public_bytes(pem))

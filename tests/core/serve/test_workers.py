@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.serve.conftest import OPEN, TestClient
+from tests.core.serve.conftest import OPEN, TestClient, Token
 
 from pura.base.errors import Cancelled, ServeError
 from pura.base.paths import user_paths
@@ -25,7 +25,6 @@ from pura.serve.settings import Protection, Settings
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
 
-Token = Callable[..., dict[str, str]]
 COUNT = 12
 
 

@@ -64,8 +64,7 @@ def quick(at: Environment, reader: Any, loads: list[str]) -> Environment:
 @pytest.fixture
 def marked(small_samples: dict[str, Any]) -> dict[str, Any]:
     """The marked samples that belong to the reader."""
-    found: dict[str, Any] = small_samples["marked-tbcc"]
-    return found
+    return small_samples["marked-tbcc"]
 
 
 @pytest.fixture

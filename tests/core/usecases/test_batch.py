@@ -81,7 +81,6 @@ def test_rows_say_what_records_say_and_lead_to_them(
         assert row["passages"] == [[p.start, p.end] for p in whole.marks[0].passages]
         assert 0.5 < (row["share"] or 0) <= 1
     opened = record_of(rows[3], tmp_path / "records")
-    assert opened is not None
     assert opened.evidence.log10_e == rows[3]["log10_e"]
     assert opened.text == texts[0]
     assert record_of(rows[4], tmp_path / "records") is None

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.core.stops import stop_after
 
 from pura.base.errors import Cancelled, CaseLogError, InputError, KeyFormatError
 from pura.base.paths import user_paths
@@ -39,16 +40,9 @@ def test_without_a_log_nothing_is_made_by_looking(alone: Environment) -> None:
 
 
 def test_audits_are_saved_all_or_none(alone: Environment, make_record: Make) -> None:
-    calls: list[int] = []
-
-    def stop_at_the_second() -> None:
-        calls.append(1)
-        if len(calls) == 2:
-            raise Cancelled
-
     both = [make_record(1), make_record(2)]
     with pytest.raises(Cancelled):
-        cases.save_audits(alone, TO, both, checkpoint=stop_at_the_second)
+        cases.save_audits(alone, TO, both, checkpoint=stop_after(1))
     with cases.open_log(alone, read_only=True) as log:
         assert list_cases(log) == ()
     case, count = cases.save_audits(alone, TO, both)
@@ -112,7 +106,6 @@ def test_four_eyes_are_two_persons(alone: Environment, make_record: Make) -> Non
         review(reviewer="Anna", agree=True)
     review(reviewer="Béla", agree=False)
     _, [item] = cases.items_of(alone, "Thesis")
-    assert item.review is not None
     assert (item.review.state, item.review.who) == ("disputed", "Béla")
 
 

@@ -289,11 +289,9 @@ def test_an_audit_knows_when_its_key_was_created_and_what_was_issued(
 ) -> None:
     with prepared(quick, setup) as ready:
         use = ready._options.use
-        assert use is not None
         assert (use.created, use.new, use.issued) == (use.today, True, 1)
     stranger = replace(quick, lent_keys={setup.keys[0].fingerprint: SecretKey(bytes(32))})
     lent = replace(setup, keys=(replace(setup.keys[0], entry=None),), ask_register=False)
     with prepared(stranger, lent) as ready:
         use = ready._options.use
-        assert use is not None
         assert (use.created, use.new, use.issued) == (None, False, None)

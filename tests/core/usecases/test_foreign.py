@@ -21,7 +21,9 @@ from pura.extract.foreign import philox
 from pura.keys import KeyRef
 from pura.model.tokenise import decode
 from pura.record import json_io
-from pura.report import ReportRequest, build_report, html_page
+from pura.report.blocks import html_page
+from pura.report.build import build_report
+from pura.report.request import ReportRequest
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Setup, audit, audit_again, prepared
 from pura.usecases.cases import SaveTo, check_log, open_saved, save_audits

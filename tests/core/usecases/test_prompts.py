@@ -50,7 +50,6 @@ def test_what_is_no_candidate_is_named_with_its_line(text: str, says: str) -> No
     with pytest.raises(InputError, match=says) as caught:
         candidates_of(text)
     assert caught.value.code == "prompts"
-    assert caught.value.hint
 
 
 def test_a_file_is_read_as_it_stands_whatever_it_is_called(tmp_path: Path) -> None:
@@ -128,9 +127,10 @@ def test_the_evidence_is_the_mean_over_candidates_and_the_text_without_any(
     assert not none.prompt.known
     assert "caution.prompts-none" in {c.key for c in none.cautions}
 
-    with pytest.raises(InputError, match="201 candidate prompts; at most 200") as many:
+    with pytest.raises(
+        InputError, match="201 candidate prompts; at most 200", check=lambda e: e.code == "prompts"
+    ):
         of(*map(str, range(201)))
-    assert many.value.code == "prompts"
     with pytest.raises(InputError, match="at most 200,000"):
         of("a" * 200_001, "b")
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.base.test_locks import at_once
+from tests.core.stops import stop
 
 from pura.base.errors import (
     Cancelled,
@@ -116,23 +119,14 @@ def test_a_profile_is_made_in_one_way_under_a_lock(at: Environment, tmp_path: Pa
 
 
 def test_two_programs_that_make_one_profile_at_once_make_one(at: Environment) -> None:
-    outcomes: list[str] = []
     start = threading.Barrier(4)
 
     def make(bits: int) -> None:
         start.wait()
-        try:
-            profiles.create_profile(at, name="One", bits=bits, vocab_size=49152)
-            outcomes.append("made")
-        except ProfileError as error:
-            outcomes.append(error.code)
+        profiles.create_profile(at, name="One", bits=bits, vocab_size=49152)
 
-    threads = [threading.Thread(target=make, args=(24 + i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(outcomes) == ["file-exists"] * 3 + ["made"]
+    outcomes = at_once(*(partial(make, 24 + i) for i in range(4)))
+    assert sorted(map(str, outcomes)) == ["None"] + ["file-exists"] * 3
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_in_words(at: Environment) -> None:
@@ -159,12 +153,9 @@ def test_a_register_is_filled_read_and_let_go_of(
     assert profiles.import_register(at, path=table, profile=profile)[:2] == (2, 2)
     profiles.add_issue(at, issue=Issue(payload=Payload(text="111111111"), who="C"))
     entry = profiles.find_payload(at, payload=Payload(text="000000010"))
-    assert entry is not None
     assert entry.issue.who == "B"
-    with profiles.open_register(at, must_exist=True) as lent:
-        assert lent is not None
-        with pytest.raises(RegisterError):
-            lent.add(Issue(payload=Payload(text="010101010"), who="C"))
+    with profiles.open_register(at, must_exist=True) as lent, pytest.raises(RegisterError):
+        lent.add(Issue(payload=Payload(text="010101010"), who="C"))
     assert len(opened) == 4
     for one in opened:
         with pytest.raises(PuraError):
@@ -190,8 +181,6 @@ def test_a_model_is_held_once_and_let_go_before_it_is_checked(at: Environment) -
 
 
 def test_work_on_a_model_stops_when_it_is_asked_to(at: Environment) -> None:
-    def stop() -> None:
-        raise Cancelled
 
     with pytest.raises(Cancelled):
         models.recheck_model(at, name="small", checkpoint=stop)

@@ -29,9 +29,7 @@ Data = dict[str, Any]
 
 
 def read(name: str) -> Data:
-    data = json.loads((OLD / name).read_text(encoding="utf-8"))
-    assert isinstance(data, dict)
-    return data
+    return json.loads((OLD / name).read_text(encoding="utf-8"))
 
 
 @pytest.fixture

@@ -45,10 +45,8 @@ def test_the_table_of_bad_values_covers_every_setting():
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_value_is_refused_with_its_name(name, subtests):
     for value in BAD[name]:
-        with subtests.test(value=repr(value)[:40]):
-            with pytest.raises(PolicyError, match=f"“{name}") as caught:
-                Policy.from_dict(Policy().to_dict() | {name: value})
-            assert caught.value.hint
+        with subtests.test(value=repr(value)[:40]), pytest.raises(PolicyError, match=f"“{name}"):
+            Policy.from_dict(Policy().to_dict() | {name: value})
 
 
 def test_defaults_are_those_of_the_reporting_conventions():

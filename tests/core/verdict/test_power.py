@@ -40,15 +40,15 @@ def entry(**changes):
     } | changes
 
 
+def data_of(*entries, **changes):
+    """A table as it stands in a file."""
+    data = {"schema": "pura-power/1", "level": 0.95, "conditions": {"models": [MODEL]}}
+    return data | {"entries": list(entries)} | changes
+
+
 def table(tmp_path, *entries, **changes):
-    data = {
-        "schema": "pura-power/1",
-        "level": 0.95,
-        "conditions": {"models": [MODEL]},
-        "entries": list(entries),
-    } | changes
     path = tmp_path / "power.json"
-    path.write_text(json.dumps(data))
+    path.write_text(json.dumps(data_of(*entries, **changes)))
     return load_power(path)
 
 
@@ -334,12 +334,9 @@ def test_a_table_that_is_not_json_or_not_there_is_refused(tmp_path):
 # ------------------------------------------------------------------------ sealed files
 
 
-TABLE = {
-    "schema": "pura-power/1",
-    "level": 0.95,
-    "conditions": {"models": [MODEL], "name": "Ours", "date": "2026-11-22", "texts": 64},
-    "entries": [entry()],
-}
+TABLE = data_of(
+    entry(), conditions={"models": [MODEL], "name": "Ours", "date": "2026-11-22", "texts": 64}
+)
 
 
 def altered(**changes):

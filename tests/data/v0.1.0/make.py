@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -54,20 +55,20 @@ SETTINGS = {
     "report_language": "en",
     "report_paper": "us-letter",
 }
-A, B = ("--auditor", "A. Example"), ("--auditor", "B. Muster")
+A, B = '--auditor "A. Example"', '--auditor "B. Muster"'
 
 
-def pura(*words: str) -> str:
-    """Run the command in the current folder."""
+def pura(command: str) -> str:
+    """Run the command in the current folder, with words as a shell takes them."""
     done = subprocess.run(
-        [sys.executable, "-m", "pura.cli", *words],
+        [sys.executable, "-m", "pura.cli", *shlex.split(command)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        sys.exit(f"pura {' '.join(words)}: {done.stdout}{done.stderr}")
+        sys.exit(f"pura {command}: {done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -100,191 +101,88 @@ def certificate() -> None:
 
 def audits(case: str) -> list[str]:
     """Return the audits of a case."""
-    return [row["id"] for row in json.loads(pura("caselog", "show", case, "--json"))["audits"]]
+    return [row["id"] for row in json.loads(pura(f"caselog show '{case}' --json"))["audits"]]
 
 
 def setup() -> None:
     """Store keys, profiles, register and policy; write the texts."""
     Path("passphrase.txt").write_text(PASSPHRASE + "\n")
     Path("raw.key").write_text(KEY + "\n")
-    pura("key", "import", "desk", "--file", "raw.key", "--in-file", "--note", "of the tests")
-    pura("key", "derive", "desk", "newsroom-2026", "--in-file")
-    pura(
-        "key",
-        "export",
-        "desk",
-        "-o",
-        "desk.purakey",
-        "--passphrase-file",
-        "passphrase.txt",
-        "--yes",
-    )
+    pura("key import desk --file raw.key --in-file --note 'of the tests'")
+    pura("key derive desk newsroom-2026 --in-file")
+    pura("key export desk -o desk.purakey --passphrase-file passphrase.txt --yes")
     Path("fields.json").write_text(json.dumps(FIELDS))
-    pura("profile", "new", "--fields", "fields.json", "--name", "house", "-o", "house.json")
-    pura("profile", "new", "--bits", "24", "--code", "spc", "--name", "paper", "-o", "paper.json")
+    pura("profile new --fields fields.json --name house -o house.json")
+    pura("profile new --bits 24 --code spc --name paper -o paper.json")
     Path("register.csv").write_text(
         "customer,issued,release,who,when,model\n"
         "417,2026-11-21,1.4,City paper,2026-11-21,smollm2-135m\n"
         "418,2026-11-22,1.4,=Harbour paper,2026-11-22,smollm2-135m\n"
     )
-    pura("register", "import", "register.csv", "--profile", "house")
-    pura("register", "export", "register-export.csv")
-    Path("home/config/policy.json").write_text(
-        json.dumps(
-            {
-                "schema": "pura-policy/1",
-                "name": "desk",
-                "version": 3,
-                "organisation": "Example Desk",
-                "draws": 99,
-                "yearly_volume": 2000,
-            }
-        )
-    )
+    pura("register import register.csv --profile house")
+    pura("register export register-export.csv")
+    policy = {"schema": "pura-policy/1", "name": "desk", "version": 3}
+    policy |= {"organisation": "Example Desk", "draws": 99, "yearly_volume": 2000}
+    Path("home/config/policy.json").write_text(json.dumps(policy))
     Path("prompt.txt").write_text("The city council met on Tuesday evening to discuss")
-    common = ("--key", "desk", "--prompt-file", "prompt.txt", "--seed", "1")
+    common = "--key desk --prompt-file prompt.txt --seed 1"
+    fields = "--field customer=417 --field issued=2026-11-21 --field release=1.4"
     pura(
-        "generate",
-        "--profile",
-        "house",
-        *common,
-        "--tokens",
-        "80",
-        "-o",
-        "letter.txt",
-        "--field",
-        "customer=417",
-        "--field",
-        "issued=2026-11-21",
-        "--field",
-        "release=1.4",
-        "--ids",
-        "letter-ids.json",
+        f"generate --profile house {common} --tokens 80 -o letter.txt {fields}"
+        " --ids letter-ids.json"
     )
-    pura(
-        "generate",
-        "--profile",
-        "paper",
-        *common,
-        "--tokens",
-        "60",
-        "-o",
-        "note.txt",
-        "--payload",
-        "0x8E41B0",
-    )
+    pura(f"generate --profile paper {common} --tokens 60 -o note.txt --payload 0x8E41B0")
 
 
 def findings() -> None:
     """Write records and one-line findings."""
-    house = ("letter.txt", "--profile", "house", "--key", "desk", "--json")
-    Path("record.json").write_text(pura("verify", *house, "--full", "--register"))
-    Path("summary.json").write_text(pura("verify", *house, "--key", "desk/newsroom-2026"))
-    Path("record-paper.json").write_text(
-        pura(
-            "verify",
-            "note.txt",
-            "--profile",
-            "paper",
-            "--key",
-            "desk",
-            "--decoder",
-            "paper",
-            "--prompt-file",
-            "prompt.txt",
-            "--json",
-            "--full",
-        )
-    )
+    house = "verify letter.txt --profile house --json --key desk"
+    Path("record.json").write_text(pura(f"{house} --full --register"))
+    Path("summary.json").write_text(pura(f"{house} --key desk/newsroom-2026"))
+    paper = "verify note.txt --profile paper --key desk --decoder paper --json --full"
+    Path("record-paper.json").write_text(pura(f"{paper} --prompt-file prompt.txt"))
 
 
 def cases() -> None:
     """Fill the case log, make a report of it, sign both, hand a case out."""
-    house = ("--profile", "house", "--key", "desk")
-    seal = ("--keep-text", "seal", "--text-passphrase-file", "passphrase.txt")
-    pura("verify", "letter.txt", *house, "--save", "Letter 17", *A)
-    pura("verify", "letter.txt", *house, "--save", "Letter 17", *A, "--prompt-file", "prompt.txt")
-    note = ("verify", "note.txt", "--profile", "paper", "--key", "desk", "--save")
-    pura(*note, "Letter 17", *A, *seal)
-    pura(*note, "Letter 17", *A, "--keep-text", "leave-out")
+    letter = "verify letter.txt --profile house --key desk"
+    lock = "--certificate org.p12 --passphrase-file passphrase.txt"
+    pura(f"{letter} --save 'Letter 17' {A}")
+    pura(f"{letter} --save 'Letter 17' {A} --prompt-file prompt.txt")
+    note = f"verify note.txt --profile paper --key desk --save 'Letter 17' {A}"
+    pura(f"{note} --keep-text seal --text-passphrase-file passphrase.txt")
+    pura(f"{note} --keep-text leave-out")
     first, second, *_ = audits("Letter 17")
-    review = ("--recomputed", "the evidence, from the record")
-    pura("caselog", "review", "Letter 17", first, "--agree", *review, *B)
-    pura("caselog", "review", "Letter 17", second, "--disagree", *review, *B)
-    pura("caselog", "note", "Letter 17", "Asked the sender for the file: “ja”, 17 €.", *A)
-    pura("caselog", "tag", "Letter 17", "press", "überfällig", *A)
+    review = f"--recomputed 'the evidence, from the record' {B}"
+    pura(f"caselog review 'Letter 17' {first} --agree {review}")
+    pura(f"caselog review 'Letter 17' {second} --disagree {review}")
+    pura(f"caselog note 'Letter 17' 'Asked the sender for the file: “ja”, 17 €.' {A}")
+    pura(f"caselog tag 'Letter 17' press überfällig {A}")
     pura(
-        "caselog",
-        "record",
-        "item-received",
-        "--case",
-        "Letter 17",
-        "--handed",
-        "Front desk",
-        "--taken",
-        "A. Example",
-        "--digest",
-        "SHA-256 9f2c",
-        "--details",
-        "sealed envelope",
-        *A,
+        "caselog record item-received --case 'Letter 17' --handed 'Front desk' --taken 'A. Example'"
+        f" --digest 'SHA-256 9f2c' --details 'sealed envelope' {A}"
     )
     Path("request.json").write_text(json.dumps(REQUEST))
+    files = "--pdf report.pdf --html report.html --json-file report.json --tables tables"
     pura(
-        "report",
-        "build",
-        "--case",
-        "Letter 17",
-        "--audit",
-        first,
-        "--pdf",
-        "report.pdf",
-        "--request",
-        "request.json",
-        "--html",
-        "report.html",
-        "--json-file",
-        "report.json",
-        "--tables",
-        "tables",
-        "--recipient",
-        "City paper",
-        *A,
+        f"report build --case 'Letter 17' --audit {first} --request request.json {files}"
+        f" --recipient 'City paper' {A}"
     )
     certificate()
-    pura(
-        "report",
-        "sign",
-        "report.pdf",
-        "signed.pdf",
-        "--certificate",
-        "org.p12",
-        "--passphrase-file",
-        "passphrase.txt",
-        "--log",
-        *A,
-    )
-    pura("verify", "letter.txt", *house, "--save", "Old inquiry", *A)
+    pura(f"report sign report.pdf signed.pdf {lock} --log {A}")
+    pura(f"{letter} --save 'Old inquiry' {A}")
     [old] = audits("Old inquiry")
-    pura("caselog", "hold", "Old inquiry", "--reason", "a court asked", *A)
-    pura("caselog", "release", "Old inquiry", "--reason", "withdrawn", *A)
-    pura("caselog", "erase", "Old inquiry", "--audit", old, "--reason", "asked for", "--yes", *A)
-    pura("caselog", "note", "Old inquiry", "by someone who left", "--auditor", "C. Left")
-    pura("caselog", "forget", "C. Left", "--reason", "left the house", "--yes", *A)
-    pura("caselog", "close", "Old inquiry", *A)
+    pura(f"caselog hold 'Old inquiry' --reason 'a court asked' {A}")
+    pura(f"caselog release 'Old inquiry' --reason withdrawn {A}")
+    pura(f"caselog erase 'Old inquiry' --audit {old} --reason 'asked for' --yes {A}")
+    pura("caselog note 'Old inquiry' 'by someone who left' --auditor 'C. Left'")
+    pura(f"caselog forget 'C. Left' --reason 'left the house' --yes {A}")
+    pura(f"caselog close 'Old inquiry' {A}")
     key = json.loads(Path("record.json").read_text())["keys"][0]["fingerprint"]
-    pura("caselog", "record", "key-leaked", "--key", key, "--details", "laptop stolen", *A)
-    pura("caselog", "export", "Letter 17", "letter-17.puracase", *A)
-    pura(
-        "caselog",
-        "sign-head",
-        "--certificate",
-        "org.p12",
-        "--passphrase-file",
-        "passphrase.txt",
-        *A,
-    )
-    pura("caselog", "verify", "--record", *A)
+    pura(f"caselog record key-leaked --key {key} --details 'laptop stolen' {A}")
+    pura(f"caselog export 'Letter 17' letter-17.puracase {A}")
+    pura(f"caselog sign-head {lock} {A}")
+    pura(f"caselog verify --record {A}")
 
 
 def settings() -> None:

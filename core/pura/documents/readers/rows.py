@@ -42,7 +42,9 @@ def read_csv(data: bytes, options: ReadOptions) -> list[Extract]:
     if "\x00" in decoded.text:
         raise ValueError("NUL")
     csv.field_size_limit(MAX_CHARACTERS)
-    rows = list(csv.reader(io.StringIO(decoded.text, newline=""), dialect=dialect_of(decoded.text)))
+    rows = list(
+        csv.reader(io.StringIO(decoded.text, newline=""), delimiter=delimiter_of(decoded.text))
+    )
     head, body, first = _head(rows)
 
     cells: list[Extract] = []
@@ -81,16 +83,11 @@ def _columns(body: list[list[str]]) -> list[tuple[int, str]]:
     return [(index, text) for index, text in texts if len(text) <= MAX_CHARACTERS]
 
 
-def dialect_of(text: str) -> type[csv.Dialect]:
+def delimiter_of(text: str) -> str:
     """Choose the delimiter that splits the first lines most often; quotes are double quotes."""
     lines = text[:65536].splitlines()[:20]
     counts = {d: sum(line.count(d) for line in lines) for d in _DELIMITERS}
-    chosen = max(_DELIMITERS, key=lambda d: min(counts[d], len(lines)) * 1000 + counts[d])
-
-    class ChosenCells(csv.excel):
-        delimiter = chosen
-
-    return ChosenCells
+    return max(_DELIMITERS, key=lambda d: min(counts[d], len(lines)) * 1000 + counts[d])
 
 
 def _head(rows: list[list[str]]) -> tuple[dict[int, str], list[list[str]], int]:
@@ -188,13 +185,11 @@ def _find(value: Any, field: str | None, where: str) -> Iterator[tuple[str, str]
                 yield from _find(inner, field, where)
                 return
         for name, inner in value.items():
-            if isinstance(inner, dict) or (isinstance(inner, list) and _records(inner)):
+            if isinstance(inner, dict) or (
+                isinstance(inner, list) and any(isinstance(one, dict) for one in inner)
+            ):
                 label = name[:60]
                 yield from _find(inner, field, f"{where}, {label}" if where else label)
-
-
-def _records(value: list[Any]) -> bool:
-    return any(isinstance(item, dict) for item in value)
 
 
 def _check_depth(text: str) -> None:

@@ -168,7 +168,7 @@ def test_a_row_that_the_disk_does_not_take_is_printed(pura, rows, marked, tmp_pa
     finally:
         limits.setrlimit(limits.RLIMIT_FSIZE, before)
     assert done.returncode == 1
-    assert "takes no more: File too large" in done.stderr
+    assert "cannot be written any more: File too large" in done.stderr
     # What is in the file is whole, and what is not was said.
     [written], [printed] = rows(out.read_text()), rows(done.stdout)
     assert [written["input"]["name"], printed["input"]["name"]] == ["00.txt", "01.txt"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import GenerationConfig, LogitsProcessorList
+from transformers import GenerationConfig, LogitsProcessorList, pipeline
 from transformers.generation.continuous_batching.cb_logits_processors import (
     ContinuousBatchingLogitsProcessorList,
 )
@@ -332,6 +332,24 @@ def test_settings_that_are_not_the_profiles_are_refused(
         tiny.network.generate(
             **padded(tiny, ["a"]), watermarking_config=config, max_new_tokens=5, **chosen
         )
+
+
+def test_a_pipeline_marks_as_the_processor_does(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    made = generate_batch(tiny, PROMPTS[:1], PAYLOADS[:1], key, profile, tokens=20, seed=5)
+    config = PuraWatermarkingConfig(key, PAYLOADS[0], profile, seed=5, eos_token_id=END)
+    write = pipeline("text-generation", model=tiny.network, tokenizer=tiny.tokenizer)
+    found = write(
+        PROMPTS[0],
+        watermarking_config=config,
+        max_new_tokens=20,
+        do_sample=False,
+        return_tensors=True,
+        add_special_tokens=False,
+    )
+    ids = found[0]["generated_token_ids"]
+    assert ids[-len(made[0].ids) :] == made[0].ids.tolist()
 
 
 def test_nothing_secret_leaves_a_watermarking_config(

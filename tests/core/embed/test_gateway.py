@@ -187,6 +187,17 @@ def test_a_request_through_the_middleware(policy: Path) -> None:
     assert end["body"] == b'{"prompt": "ab"}'
 
 
+def test_a_socket_that_nobody_looks_into_is_closed(policy: Path) -> None:
+    middleware = GatewayMiddleware(echo, Gateway(Policy.load(policy)))
+    answered: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        answered.append(message)
+
+    asyncio.run(middleware({"type": "websocket", "path": "/v1/realtime"}, None, send))
+    assert answered == [{"type": "websocket.close"}]
+
+
 KILLED = """
 import os, sys
 from pathlib import Path

@@ -210,6 +210,9 @@ class GatewayMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on; one that asks for text is marked, or answered with an error."""
+        if scope["type"] == "websocket" and self._gateway.policy.required:
+            await send({"type": "websocket.close"})  # what it would ask for is not looked into
+            return
         asks = scope["type"] == "http" and scope["method"] == "POST"
         if not asks or scope["path"].endswith(_NO_TEXT):
             await self._app(scope, receive, send)

@@ -1,0 +1,90 @@
+"""The value by which a mark and a manifest name each other, and the text's fingerprint."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import Final
+
+from pura.base.errors import PayloadError
+from pura.scheme import Payload
+
+_PROFILE_BYTES: Final = 4
+_HEAD_BYTES: Final = _PROFILE_BYTES + 1
+_BYTE: Final = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class BindingValue:
+    """What a soft binding's value says.
+
+    Attributes:
+        profile: First 8 hex digits of the profile's fingerprint; empty in the form of 0.3, which
+            names none.
+        payload: Characters 0 and 1; in the form of 0.3 with zeros in front up to whole bytes.
+    """
+
+    profile: str
+    payload: str
+
+    def names(self, payload: str, profile: str) -> bool:
+        """Whether this is the value of a payload under a profile's fingerprint."""
+        if not self.profile:
+            return int(self.payload, 2) == int(payload, 2) and len(payload) <= len(self.payload)
+        return self.payload == payload and profile.startswith(self.profile)
+
+
+def binding_value(payload: str, profile: str) -> str:
+    """Return a payload as the value of a soft binding.
+
+    Base64 of the first 4 bytes of the profile's fingerprint, the width in bits (1 byte), and the
+    payload, big-endian.
+
+    Args:
+        payload: Characters 0 and 1, at most 255.
+        profile: The profile's fingerprint, 16 hex digits.
+
+    Raises:
+        PayloadError: The payload has another form.
+    """
+    Payload(text=payload)
+    if len(payload) >> _BYTE:
+        raise PayloadError("payload.form")
+    head = bytes.fromhex(profile)[:_PROFILE_BYTES] + bytes([len(payload)])
+    return base64.b64encode(head + _packed(payload)).decode()
+
+
+def former_binding_value(payload: str) -> str:
+    """Return the value that 0.3 gave a payload: without profile and width."""
+    return base64.b64encode(_packed(payload)).decode()
+
+
+def binding_values(value: str) -> tuple[BindingValue, ...]:
+    """Return what a value can say: the present form if it is one, and that of 0.3.
+
+    Raises:
+        ValueError: It is no base64, or empty.
+    """
+    try:
+        data = base64.b64decode(value, validate=True)
+    except binascii.Error:
+        raise ValueError("base64") from None
+    if not data:
+        raise ValueError("base64")
+    found = [BindingValue(profile="", payload=_unpacked(data, _BYTE * len(data)))]
+    if len(data) > _HEAD_BYTES:
+        width, body = data[_PROFILE_BYTES], data[_HEAD_BYTES:]
+        number = int.from_bytes(body, "big")
+        if width and len(body) == -(-width // _BYTE) and not number >> width:
+            profile = data[:_PROFILE_BYTES].hex()
+            found.insert(0, BindingValue(profile=profile, payload=_unpacked(body, width)))
+    return tuple(found)
+
+
+def _packed(payload: str) -> bytes:
+    return int(payload, 2).to_bytes(-(-len(payload) // _BYTE), "big")
+
+
+def _unpacked(data: bytes, width: int) -> str:
+    return f"{int.from_bytes(data, 'big'):0{width}b}"

@@ -36,7 +36,7 @@ from pura.documents.characters import kind_of_hidden
 from pura.documents.layout import restore_layout
 from pura.documents.restore import restore
 from pura.model.reading import Reading
-from pura.model.tokenise import usual_spelling
+from pura.model.tokenise import nats_of, usual_spelling
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy
@@ -84,8 +84,8 @@ def check_shown(audit: Any, text: str, name: str, payload: str) -> None:
     assert by_name[name].shown
     assert by_name[name].changes
     assert by_name[name].log10_e > by_name[FOUND].log10_e + 3
-    mean = np.logaddexp.reduce([v.log10_e * np.log(10) for v in audit.variants])
-    wanted = mean / np.log(10) - np.log10(len(audit.variants))
+    read = [v.log10_e for v in audit.variants if v.read]
+    wanted = np.logaddexp.reduce(np.array(read) * np.log(10)) / np.log(10) - np.log10(len(read))
     assert audit.evidence.log10_e == pytest.approx(wanted)
     assert audit.text == text
     spans = audit.tokens.spans
@@ -166,8 +166,11 @@ def test_the_readings_do_not_depend_on_key_or_phases(
     def spelt(words: Sequence[str]) -> dict[str, str]:
         return usual_spelling(builtin_model.tokenizer, words)
 
-    chosen = variants_of(text, spelt=spelt)
-    assert [v.name for v in chosen] == [FOUND, LAYOUT, CAPITALS]
+    def costs(texts: Sequence[str]) -> list[float]:
+        return nats_of(builtin_model.tokenizer, texts)
+
+    chosen = variants_of(text, spelt=spelt, costs=costs)
+    assert [(v.name, v.read) for v in chosen] == [(FOUND, False), (CAPITALS, True)]
     for key in (None, OTHER_KEY):
         found = audited(text, key=key)
         assert [v.name for v in found.variants] == [v.name for v in chosen]

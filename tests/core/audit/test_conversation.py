@@ -70,15 +70,13 @@ def audited(model: Any, profile: Profile, text: str, *prompts: str) -> Audit:
     return audit_text(asked, model=model, keys=[(KEY, None)], profile=profile, options=options)
 
 
-def test_each_turn_alone(builtin_model: Any, profile: Profile, turns: list[Turn]) -> None:
+def test_each_turn_alone(builtin_model, profile, turns):
     for turn, payload in zip(turns, PAYLOADS, strict=True):
         audit = audited(builtin_model, profile, turn.text)
         assert (audit.verdict, audit.payload.bits) == ("mark", payload)
 
 
-def test_each_turn_with_its_history(
-    builtin_model: Any, profile: Profile, turns: list[Turn]
-) -> None:
+def test_each_turn_with_its_history(builtin_model, profile, turns):
     """What earlier turns hold is left out, and the turn is found all the same."""
     for number, (turn, payload) in enumerate(zip(turns, PAYLOADS, strict=True)):
         audit = audited(builtin_model, profile, turn.text, turn.history)
@@ -95,9 +93,7 @@ def test_each_turn_with_its_history(
         assert ("are left out" in said[0]) == bool(shared)
 
 
-def test_a_turn_that_the_history_holds_says_nothing(
-    builtin_model: Any, profile: Profile, turns: list[Turn]
-) -> None:
+def test_a_turn_that_the_history_holds_says_nothing(builtin_model, profile, turns):
     """A quotation of what is known to have stood before is no mark of who quotes it."""
     quoted = turns[0].text
     assert audited(builtin_model, profile, quoted).verdict == "mark"
@@ -108,9 +104,7 @@ def test_a_turn_that_the_history_holds_says_nothing(
     assert candidates.verdict != "mark"
 
 
-def test_the_conversation_as_one_document(
-    builtin_model: Any, profile: Profile, turns: list[Turn]
-) -> None:
+def test_the_conversation_as_one_document(builtin_model, profile, turns):
     """Contexts that several turns share count once, where they first stand."""
     pasted = "\n\n".join(f"{asked}\n{t.text}" for asked, t in zip(ASKED, turns, strict=True))
     audit = audited(builtin_model, profile, pasted)

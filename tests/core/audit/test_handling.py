@@ -96,7 +96,7 @@ def check_shown(audit: Any, text: str, name: str, payload: str) -> None:
     assert json_io.from_json(json_io.to_json(audit)).variants == audit.variants
 
 
-def test_wrapped_lines_are_joined(audited: Callable[..., Any], sample: dict[str, Any]) -> None:
+def test_wrapped_lines_are_joined(audited, sample):
     text = wrapped(sample["text"]).strip()
     found = audited(text)
     check_shown(found, text, LAYOUT, sample["payload"])
@@ -105,24 +105,20 @@ def test_wrapped_lines_are_joined(audited: Callable[..., Any], sample: dict[str,
 
 
 @pytest.mark.parametrize("case", [str.lower, str.upper])
-def test_capitals_are_given_back(
-    audited: Callable[..., Any], sample: dict[str, Any], case: Callable[[str], str]
-) -> None:
+def test_capitals_are_given_back(audited, sample, case):
     text = case(sample["text"])
     found = audited(text)
     check_shown(found, text, CAPITALS, sample["payload"])
     assert "caution.handled-case" in {s.key for s in found.cautions}
 
 
-def test_collapsed_text_is_read(audited: Callable[..., Any], sample: dict[str, Any]) -> None:
+def test_collapsed_text_is_read(audited, sample):
     found = audited(" ".join(sample["text"].split()))
     assert found.verdict == "mark"
     assert found.payload.bits == sample["payload"]
 
 
-def test_no_mark_is_not_said_of_a_handled_text(
-    audited: Callable[..., Any], sample: dict[str, Any]
-) -> None:
+def test_no_mark_is_not_said_of_a_handled_text(audited, sample):
     clean = audited(sample["text"], key=OTHER_KEY)
     assert [v.name for v in clean.variants] == [FOUND]
     assert clean.verdict == "no-mark"
@@ -136,7 +132,7 @@ def test_no_mark_is_not_said_of_a_handled_text(
         assert fill(caution, "en") != fill(caution, "de")
 
 
-def test_signs(builtin_model: Any, samples: dict[str, Any]) -> None:
+def test_signs(builtin_model, samples):
     pieces = pieces_of(builtin_model)
     texts = [t["text"] for t in samples["marked-tbcc"]["texts"][:5]]
 
@@ -152,14 +148,12 @@ def test_signs(builtin_model: Any, samples: dict[str, Any]) -> None:
     assert all(found == (TYPING,) for found in signs(with_errors))
 
 
-def test_german_is_not_full_of_typing_errors(builtin_model: Any) -> None:
+def test_german_is_not_full_of_typing_errors(builtin_model):
     german = "Der Ausschuss hat sich gestern mit der Frage befasst, ob die Regeln angewendet "
     assert handling_signs(german * 12, pieces_of(builtin_model), odd=ODD) == ()
 
 
-def test_the_readings_do_not_depend_on_key_or_phases(
-    builtin_model: Any, audited: Callable[..., Any], sample: dict[str, Any]
-) -> None:
+def test_the_readings_do_not_depend_on_key_or_phases(builtin_model, audited, sample):
     """They are chosen from the text and the vocabulary; an audit adds none and leaves none out."""
     text = wrapped(sample["text"][:600].lower())
 
@@ -175,7 +169,7 @@ def test_the_readings_do_not_depend_on_key_or_phases(
         assert [v.text or found.text for v in found.variants] == [v.text for v in chosen]
 
 
-def test_a_vocabulary_is_a_lexicon(builtin_model: Any) -> None:
+def test_a_vocabulary_is_a_lexicon(builtin_model):
     words = ["tuesday", "the", "eu", "i", "london", "harbour", "zzyzxq"]
     found = usual_spelling(builtin_model.tokenizer, words)
     assert found["tuesday"] == "Tuesday"
@@ -201,7 +195,7 @@ def silent(text: str, char: str) -> bool:
     return text in readings or bool(handling_signs(put, lambda words: [1] * len(words), odd=ODD))
 
 
-def test_no_character_behind_every_blank_leads_to_no_mark() -> None:
+def test_no_character_behind_every_blank_leads_to_no_mark():
     """Over all code points: what restoring drops or changes by itself, the rest by one rule."""
     every = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c <= 0xDFFF]
     hidden = [char for char in every if kind_of_hidden(char)]
@@ -224,7 +218,7 @@ def test_no_character_behind_every_blank_leads_to_no_mark() -> None:
     assert all(silent(PROSE, char) for char in others[:: len(others) // 200])
 
 
-def test_ordinary_prose_has_no_odd_characters() -> None:
+def test_ordinary_prose_has_no_odd_characters():
     def signs(text: str) -> tuple[str, ...]:
         return handling_signs(text, lambda words: [1] * len(words), odd=ODD)
 
@@ -257,12 +251,12 @@ def test_ordinary_prose_has_no_odd_characters() -> None:
         (r"(?<=[b-z])[eo](?=[b-z]{2})", "0"),
     ],
 )
-def test_joined_and_disguised_words_are_told(found: str, put: str) -> None:
+def test_joined_and_disguised_words_are_told(found, put):
     text = re.sub(found, put, PROSE * 2)
     assert CHARACTERS in handling_signs(text, lambda words: [1] * len(words), odd=ODD)
 
 
-def test_words_in_the_cells_of_a_table_are_read_as_words() -> None:
+def test_words_in_the_cells_of_a_table_are_read_as_words():
     for text in (PROSE.replace(" ", "\t"), "\t" + PROSE.replace(" ", "\t")):
         assert restore_layout(text).text.strip() == PROSE.strip()
         assert CHARACTERS in handling_signs(
@@ -272,7 +266,7 @@ def test_words_in_the_cells_of_a_table_are_read_as_words() -> None:
 
 @pytest.mark.parametrize("gap", [" ", "\t"])
 @pytest.mark.parametrize("words", [1, 2, 3, 5])
-def test_a_few_words_a_line_are_a_sign(words: int, gap: str) -> None:
+def test_a_few_words_a_line_are_a_sign(words, gap):
     """Also where no line begins with a small letter, so that nothing joins them."""
 
     def signs(text: str) -> tuple[str, ...]:
@@ -298,9 +292,7 @@ HIDING = {
 }
 
 
-def test_a_mark_stays_one_behind_hidden_characters_of_any_kind(
-    audited: Callable[..., Any], sample: dict[str, Any]
-) -> None:
+def test_a_mark_stays_one_behind_hidden_characters_of_any_kind(audited, sample):
     kinds, gaps = list(HIDING), sample["text"].count(" ")
     turn = itertools.cycle(kinds)
     found = audited(re.sub(" ", lambda _: f" {next(turn)}", sample["text"]))
@@ -315,17 +307,13 @@ def test_a_mark_stays_one_behind_hidden_characters_of_any_kind(
 
 
 @pytest.mark.parametrize("char", ["ꙮ", "*"])
-def test_a_mark_stays_one_behind_characters_that_show(
-    audited: Callable[..., Any], sample: dict[str, Any], char: str
-) -> None:
+def test_a_mark_stays_one_behind_characters_that_show(audited, sample, char):
     found = audited(sample["text"].replace(" ", f" {char}"))
     assert found.verdict != "no-mark"
     assert f"caution.handled-{CHARACTERS}" in {s.key for s in found.cautions}
 
 
-def test_mixed_capitals_are_told_and_undone(
-    audited: Callable[..., Any], sample: dict[str, Any]
-) -> None:
+def test_mixed_capitals_are_told_and_undone(audited, sample):
     rng = random.Random(5)
 
     def swapped(text: str) -> str:
@@ -345,7 +333,7 @@ def test_mixed_capitals_are_told_and_undone(
         assert audited(text, key=OTHER_KEY).verdict == "insufficient"
 
 
-def test_exchanged_words_are_told(audited: Callable[..., Any], sample: dict[str, Any]) -> None:
+def test_exchanged_words_are_told(audited, sample):
     rng, pool = random.Random(5), PROSE.split()
     words = [rng.choice(pool) if rng.random() < 0.4 else w for w in sample["text"].split(" ")]
     found = audited(" ".join(words), key=OTHER_KEY)
@@ -374,7 +362,7 @@ def drawn(temperature: float, exchanged: float) -> Reading:
 
 
 @pytest.mark.parametrize("exchanged", [0.0, 0.05, 0.1])
-def test_exchanged_words_do_not_hide_colder_settings(exchanged: float) -> None:
+def test_exchanged_words_do_not_hide_colder_settings(exchanged):
     profile = Profile(payload_bits=36, code="tbcc", vocab_size=1000)
     assert unlike_written([drawn(0.7, exchanged)], profile) == (SETTINGS,)
     assert SETTINGS not in unlike_written([drawn(1.0, exchanged)], profile)

@@ -36,7 +36,7 @@ def read(audited: Callable[..., Audit], samples: dict[str, Any]) -> Any:
     return audit
 
 
-def test_limits_are_a_prior_and_what_is_outside_is_said(read: Any, samples: dict[str, Any]) -> None:
+def test_limits_are_a_prior_and_what_is_outside_is_said(read, samples):
     bits = samples["marked-tbcc"]["texts"][0]["payload"]
     customer = int(bits[:16], 2)
     day = (dt.date(2020, 1, 1) + dt.timedelta(days=int(bits[16:30], 2))).isoformat()
@@ -65,7 +65,7 @@ def test_limits_are_a_prior_and_what_is_outside_is_said(read: Any, samples: dict
         assert json_io.from_json(json.dumps(audit.to_dict())).profile == audit.profile
 
 
-def test_the_day_is_part_of_the_rule(read: Any) -> None:
+def test_the_day_is_part_of_the_rule(read):
     days = [dt.date(2026, 1, day) for day in (1, 1, 2)]
     fields = layout("2020-01-01", customers="..")
     first, again, later = (read(fields=fields, options=Options(day=day)) for day in days)
@@ -74,7 +74,7 @@ def test_the_day_is_part_of_the_rule(read: Any) -> None:
     assert first.limits.log10_share < later.limits.log10_share
 
 
-def test_limits_that_admit_nothing_on_that_day_are_refused_before_a_text_is_read(read: Any) -> None:
+def test_limits_that_admit_nothing_on_that_day_are_refused_before_a_text_is_read(read):
     (_, day, _) = layout("2020-01-01", customers="..")
     fields = [{"name": "rest", "bits": 22, "kind": "integer"}, day | {"limits": ["..today"]}]
     with pytest.raises(ProfileError, match="allow at least one value"):

@@ -47,7 +47,7 @@ def audit(audited: Audited, samples: dict[str, Any]) -> Audit:
     return audited("\n\n".join([host(0)[:500], first, host(1)[:700], second, host(2)[:300]]))
 
 
-def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
+def test_two_marks_of_one_text(audit, samples):
     texts = samples["marked-tbcc"]["texts"][:2]
     assert audit.verdict == "mark"
     assert {mark.bits for mark in audit.marks} == {t["payload"] for t in texts}
@@ -70,7 +70,7 @@ def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
         assert 0.2 < mark.share < 0.6
 
 
-def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
+def test_the_marks_are_counted_and_each_has_its_lines(audit):
     said = [s for s in audit.sentences if s.key.startswith("marks.")]
     assert [s.key for s in said] == ["marks.counted"]
     assert "2 marks" in fill(said[0], "en")
@@ -87,13 +87,13 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
             assert any(least in line for line in lines)
 
 
-def test_redraws_are_left_out_where_the_bound_decides(audit: Audit) -> None:
+def test_redraws_are_left_out_where_the_bound_decides(audit):
     assert audit.evidence.p_redraw is None
     assert audit.evidence.draws == 0
     assert "bound reaches the threshold" in next(s.words("en") for s in audit.log if s.number == 9)
 
 
-def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) -> None:
+def test_the_record_keeps_its_marks_and_records_without_them_open(audit):
     assert json_io.from_json(json_io.to_json(audit)).marks == audit.marks
     assert json_io.summary(audit)["marks"][1]["payload"] == audit.marks[1].bits
     assert json_io.summary(audit)["payload"] is None
@@ -110,7 +110,7 @@ def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) 
     assert findings_digest(opened) != findings_digest(audit)
 
 
-def test_the_bits_of_a_mark_are_read_in_its_own_passages(audit: Audit) -> None:
+def test_the_bits_of_a_mark_are_read_in_its_own_passages(audit):
     assert [number for number, _ in audit.finding.passages] == [
         mark_at(audit, passage.first_token) for _, passage in audit.finding.passages
     ]
@@ -150,9 +150,7 @@ def two_keys(builtin_model: Any, samples: dict[str, Any]) -> tuple[Audit, list[t
     return audit, expected
 
 
-def test_marks_of_two_keys_are_found_with_the_key_of_each(
-    two_keys: tuple[Audit, list[tuple[str, str]]],
-) -> None:
+def test_marks_of_two_keys_are_found_with_the_key_of_each(two_keys):
     audit, expected = two_keys
     assert audit.verdict == "mark"
     assert [(mark.key, mark.bits) for mark in audit.marks] == expected
@@ -168,18 +166,14 @@ def test_marks_of_two_keys_are_found_with_the_key_of_each(
             assert bits_of(audit, number) is audit.bits
 
 
-def test_a_policy_may_ask_for_redraws_all_the_same(
-    audited: Audited, samples: dict[str, Any]
-) -> None:
+def test_a_policy_may_ask_for_redraws_all_the_same(audited, samples):
     options = Options(policy=Policy(redraw="always", draws=99))
     found = audited(samples["marked-tbcc"]["texts"][0]["text"][:260], options=options)
     assert found.evidence.p_redraw == pytest.approx(0.01)
     assert found.evidence.draws == 99
 
 
-def test_a_text_without_a_named_generator_is_never_called_unmarked(
-    builtin_model: Any, samples: dict[str, Any]
-) -> None:
+def test_a_text_without_a_named_generator_is_never_called_unmarked(builtin_model, samples):
     sample = samples["marked-tbcc"]
     profile = Profile.from_dict(sample["profile"])
     plain = host(4)[:1000]
@@ -208,9 +202,7 @@ def issued(tmp_path: Path, payloads: list[str]) -> Register:
     return register
 
 
-def test_the_register_is_asked_for_each_identified_payload(
-    audited: Audited, audit: Audit, tmp_path: Path
-) -> None:
+def test_the_register_is_asked_for_each_identified_payload(audited, audit, tmp_path):
     with issued(tmp_path, [mark.bits for mark in audit.marks]) as register:
         found = audited(audit.text, options=Options(register=register))
     entries = [mark.entry for mark in found.named_marks]
@@ -219,9 +211,7 @@ def test_the_register_is_asked_for_each_identified_payload(
     assert all("Customer" in " ".join(lines) for lines in found.finding.mark_lines("en"))
 
 
-def test_a_payload_in_question_is_not_looked_up(
-    audited: Audited, samples: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_payload_in_question_is_not_looked_up(audited, samples, tmp_path):
     sample = samples["marked"]["texts"][1]
     piece = sample["text"][300:560]
     alone = audited(piece, "marked")
@@ -238,9 +228,7 @@ def test_a_payload_in_question_is_not_looked_up(
     assert "Customer" not in json_io.to_json(found)
 
 
-def test_text_between_two_passages_of_a_mark_is_named(
-    audited: Audited, samples: dict[str, Any]
-) -> None:
+def test_text_between_two_passages_of_a_mark_is_named(audited, samples):
     first = samples["marked-tbcc"]["texts"][0]["text"].strip().split(" ")
     foreign = " ".join(samples["plain"]["texts"][0]["text"].split(" ")[:60])
     text = " ".join([*first[:90], foreign, *first[90:]])
@@ -277,9 +265,7 @@ def beside_repeats(builtin_model: Any, samples: dict[str, Any]) -> list[Audit]:
     return [one for one in found if isinstance(one, Audit)]
 
 
-def test_a_mark_ends_where_its_evidence_does(
-    beside_repeats: list[Audit], samples: dict[str, Any]
-) -> None:
+def test_a_mark_ends_where_its_evidence_does(beside_repeats, samples):
     """0.3.0 let it reach through text that repeats what stood before it, and into tables."""
     marked = samples["marked-tbcc"]["texts"][0]["text"].strip()
     assert len(beside_repeats) == 3
@@ -298,7 +284,7 @@ def test_a_mark_ends_where_its_evidence_does(
     assert beside_repeats[0].passages[0].end_uncounted
 
 
-def test_limits_are_the_same_in_every_output(beside_repeats: list[Audit]) -> None:
+def test_limits_are_the_same_in_every_output(beside_repeats):
     audit = beside_repeats[0]
     (passage,) = audit.passages
     assert passage.limits is not None
@@ -322,9 +308,7 @@ def test_limits_are_the_same_in_every_output(beside_repeats: list[Audit]) -> Non
     assert [one.key for one in disagreements(wrong)] == ["differs.passages"]
 
 
-def test_a_paragraph_that_comes_twice_is_said_to(
-    beside_repeats: list[Audit], samples: dict[str, Any]
-) -> None:
+def test_a_paragraph_that_comes_twice_is_said_to(beside_repeats, samples):
     """0.3.0 said nothing: the second copy is not counted."""
     copies = [[s for s in a.sentences if s.key == "text.copy"] for a in beside_repeats]
     assert [len(one) for one in copies] == [0, 0, 1]

@@ -42,9 +42,7 @@ def stopped(audited: Audited, long_text: str) -> Audit:
     return audited(long_text, options=Options(policy=POLICY))
 
 
-def test_reading_stops_where_the_evidence_is_there(
-    stopped: Audit, samples: dict[str, Any], long_text: str
-) -> None:
+def test_reading_stops_where_the_evidence_is_there(stopped, samples, long_text):
     at = stopped.stopped
     assert at.read == stopped.tokens.ids.size == READ
     assert at.tokens == stopped.input.tokens > 2 * CHUNK
@@ -60,7 +58,7 @@ def test_reading_stops_where_the_evidence_is_there(
     assert f"bis zum {READ}. von" in fill(said, "de")
 
 
-def test_the_record_keeps_where_reading_stopped(stopped: Audit) -> None:
+def test_the_record_keeps_where_reading_stopped(stopped):
     again = json_io.from_json(json_io.to_json(stopped))
     assert again.stopped == stopped.stopped
     assert json_io.summary(stopped)["stopped"]["read"] == READ
@@ -70,9 +68,7 @@ def test_the_record_keeps_where_reading_stopped(stopped: Audit) -> None:
     assert findings_digest(whole) != findings_digest(stopped)
 
 
-def test_a_text_without_a_mark_is_read_to_its_end(
-    small_model: Any, small_samples: dict[str, Any]
-) -> None:
+def test_a_text_without_a_mark_is_read_to_its_end(small_model, small_samples):
     text = HUMAN.read_text(encoding="utf-8").replace("\n%\n", "\n\n")[:2500]
     profile = Profile.from_dict(small_samples["plain"]["profile"])
     key = SecretKey(bytes(range(32)))
@@ -91,7 +87,7 @@ def test_a_text_without_a_mark_is_read_to_its_end(
     np.testing.assert_allclose(found.tokens.lo, usual.tokens.lo, atol=1e-4)
 
 
-def test_a_reading_that_was_not_begun_counts_as_nothing(audited: Audited, long_text: str) -> None:
+def test_a_reading_that_was_not_begun_counts_as_nothing(audited, long_text):
     quoted = long_text[:-3000] + long_text[-3000:].replace('"', "”").replace("'", "’")
     found = audited(quoted, options=Options(policy=POLICY))
     assert found.stopped.unread == 1
@@ -101,7 +97,7 @@ def test_a_reading_that_was_not_begun_counts_as_nothing(audited: Audited, long_t
     assert read.log10_e - found.evidence.log10_e == pytest.approx(math.log10(2))
 
 
-def test_whoever_follows_hears_of_the_evidence(audited: Audited, long_text: str) -> None:
+def test_whoever_follows_hears_of_the_evidence(audited, long_text):
     told: list[Stage] = []
     options = Options(policy=replace(POLICY, t_found=9.0, lr_cap=1e9), follow=True)
     audited(long_text, options=options, progress=told.append)

@@ -19,12 +19,12 @@ from pura.record.audit import Audit
 from pura.verdict.policy import Policy
 
 
-def test_a_plain_text_has_one_reading() -> None:
+def test_a_plain_text_has_one_reading():
     [only] = variants_of("plain text")
     assert (only.name, only.text) == (FOUND, "plain text")
 
 
-def test_readings_are_distinct_and_named() -> None:
+def test_readings_are_distinct_and_named():
     found = variants_of("“a”")
     assert [(v.name, v.text) for v in found] == [(FOUND, "“a”"), (RESTORED, '"a"')]
     assert [v.name for v in variants_of("“a”", restored=False)] == [FOUND]
@@ -32,14 +32,14 @@ def test_readings_are_distinct_and_named() -> None:
 
 @pytest.mark.model
 @pytest.mark.parametrize("ids", [[], [1.5], [[1]], [-1], [10**9], ["a"], [True]])
-def test_ids_that_are_none_are_refused(builtin_model: Any, ids: Any) -> None:
+def test_ids_that_are_none_are_refused(builtin_model, ids):
     with pytest.raises(InputError, check=lambda e: e.code == "input-ids"):
         check_ids(builtin_model, ids)
 
 
 @pytest.mark.model
 @pytest.mark.parametrize("text", ["Plain words here.", " naïve 日本語 👩🏽‍🚀 end", "a\n\n  b\tc"])
-def test_saved_ids_know_their_characters(builtin_model: Any, text: str) -> None:
+def test_saved_ids_know_their_characters(builtin_model, text):
     from pura.model.tokenise import tokenise
 
     tokens = tokenise(builtin_model.tokenizer, text)
@@ -69,9 +69,7 @@ def read(audited: Callable[..., Audit]) -> Callable[..., Audit]:
 
 
 @pytest.mark.model
-def test_what_an_office_program_did_is_undone_and_both_readings_count(
-    read: Callable[..., Audit], sample: dict[str, Any]
-) -> None:
+def test_what_an_office_program_did_is_undone_and_both_readings_count(read, sample):
     text = sample["text"][:600]
     plain = read(text)
     assert [v.name for v in plain.variants] == [FOUND]
@@ -104,9 +102,7 @@ def test_what_an_office_program_did_is_undone_and_both_readings_count(
 
 
 @pytest.mark.model
-def test_saved_ids_stand_beside_the_text(
-    read: Callable[..., Audit], sample: dict[str, Any]
-) -> None:
+def test_saved_ids_stand_beside_the_text(read, sample):
     found = read(sample["text"], ids=tuple(sample["tokens"]))
     by_name = {v.name: v for v in found.variants}
     assert set(by_name) == {FOUND, IDS}
@@ -117,9 +113,7 @@ def test_saved_ids_stand_beside_the_text(
 
 
 @pytest.mark.model
-def test_another_language_is_a_caution_where_a_rate_is_stated(
-    read: Callable[..., Audit], sample: dict[str, Any]
-) -> None:
+def test_another_language_is_a_caution_where_a_rate_is_stated(read, sample):
     german = (
         "Der Ausschuss hat sich in der letzten Woche mit der Frage befasst, ob die neuen Regeln "
         "für den Verkehr in der Stadt auch auf die Straßen am Rand angewendet werden, und er ist "
@@ -132,9 +126,7 @@ def test_another_language_is_a_caution_where_a_rate_is_stated(
 
 
 @pytest.mark.model
-def test_a_long_text_that_was_handled_is_read_in_windows_that_the_log_names(
-    audited: Callable[..., Audit], samples: dict[str, Any]
-) -> None:
+def test_a_long_text_that_was_handled_is_read_in_windows_that_the_log_names(audited, samples):
     """2,400 tokens with a curly quote at both ends of every fifth sentence."""
     texts = (one["text"].strip() for one in samples["marked"]["texts"][:12])
     parts = "\n\n".join(texts).replace("’", "'").split(". ")

@@ -11,7 +11,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.core.programs import ended
@@ -22,7 +21,7 @@ from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows
 
 
-def test_only_the_process_that_a_key_was_sealed_for_opens_it() -> None:
+def test_only_the_process_that_a_key_was_sealed_for_opens_it():
     here, other = Receiver(), Receiver()
     keys = [bytes(range(32)), bytes(32)]
     given = [bytearray(key) for key in keys]
@@ -50,9 +49,7 @@ def short() -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_two_nodes_give_the_same_rows_and_no_log_holds_a_key(
-    fast: Any, tmp_path: Path, short: Path, cluster: None
-) -> None:
+def test_two_nodes_give_the_same_rows_and_no_log_holds_a_key(fast, tmp_path, short, cluster):
     texts = [f"text {n}" for n in range(150)]
     texts[70] = f"{fast.DEADLY}, once"
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, texts)))

@@ -340,7 +340,7 @@ def read(key: SecretKey, text: np.ndarray, prompt: list[int]) -> tuple[np.ndarra
 @pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.parametrize("left_out", [True, False])
-def test_mean_e_with_a_marked_prompt(left_out: bool) -> None:
+def test_mean_e_with_a_marked_prompt(left_out):
     """Texts by somebody who knows no key and quotes a prompt that was marked with it.
 
     With the prompt's contexts left out the mean is one from both sides; with them e reaches 100
@@ -413,7 +413,7 @@ def test_the_posterior_is_no_surer_than_the_payload_is_right(text_maker, profile
 
 
 @pytest.mark.slow
-def test_the_mean_over_a_range_of_epochs_has_mean_one() -> None:
+def test_the_mean_over_a_range_of_epochs_has_mean_one():
     """Texts that know no key; every epoch's key is derived, and all of a text read the same text.
 
     Chosen beforehand: texts of 10 tokens, so that single texts weigh little; 4 standard errors,
@@ -445,7 +445,7 @@ def test_the_mean_over_a_range_of_epochs_has_mean_one() -> None:
     assert abs(mean - 1) < 4 * error
 
 
-def test_what_one_of_many_keys_weighs_is_a_bound_from_below() -> None:
+def test_what_one_of_many_keys_weighs_is_a_bound_from_below():
     """So their mean is no larger than that of e-values, whatever is in sight at a first look."""
     profile = Profile(payload_bits=12, blocks=3, vocab_size=64)
     rng = np.random.default_rng(15)

@@ -14,7 +14,7 @@ from pura.usecases.reports import detector_key
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps rights of its own")
-def test_what_the_service_keeps_is_looked_at() -> None:
+def test_what_the_service_keeps_is_looked_at():
     at = Environment(paths=user_paths(), device="cpu")
 
     def said() -> list[tuple[str, str]]:

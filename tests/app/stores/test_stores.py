@@ -22,10 +22,7 @@ from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
 from pura.scheme.profile import NOTES
 from pura.usecases.environment import Environment
-from pura.usecases.profiles import (
-    ProfileDone,
-    read_foreign,
-)
+from pura.usecases.profiles import ProfileDone, read_foreign
 from pura.verdict.power import PowerFile, read_power_file, seal
 from pura_audit.jobs.queue import Done, Progress
 from pura_audit.session.choices import (

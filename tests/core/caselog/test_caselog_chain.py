@@ -22,15 +22,7 @@ from tests.core.programs import python, run
 
 from pura.base.errors import CaseLogError
 from pura.base.json_text import canonical
-from pura.caselog import (
-    CaseLog,
-    LogHead,
-    Person,
-    open_case,
-    save_audit,
-    workstation,
-    write_note,
-)
+from pura.caselog import CaseLog, LogHead, Person, open_case, save_audit, workstation, write_note
 from pura.caselog.log import commitment, entry_hash, written
 from pura.caselog.verify import LogCheck, deposits_in, lay_down, parse_head, sign_head, verify_log
 from pura.record.audit import Audit

@@ -42,14 +42,7 @@ from pura.report.findings import ratio
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases import audits
-from pura.usecases.audits import (
-    Setup,
-    audit,
-    audit_again,
-    prepared,
-    resolve_epochs,
-    unread_file,
-)
+from pura.usecases.audits import Setup, audit, audit_again, prepared, resolve_epochs, unread_file
 from pura.usecases.cases import SaveTo, open_log, saving_run
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key

@@ -9,12 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pura.extract.foreign import (
-    first_contexts,
-    shuffled_front,
-    synthid_entries,
-    synthid_table,
-)
+from pura.extract.foreign import first_contexts, shuffled_front, synthid_entries, synthid_table
 from pura.scheme import SecretKey
 from pura_lab.compare.methods import ZERO_BIT
 from pura_lab.rivals.base import (

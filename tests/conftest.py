@@ -1,7 +1,5 @@
 """What every test gets: a clean user, no keyring, no network, and nothing left running."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import hashlib

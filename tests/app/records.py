@@ -1,7 +1,5 @@
 """Records for the tests of the window: invented, and made to agree with a real profile."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Synthetic texts with their readings, as a generator would write them; engines of a batch."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A canary: a known key goes through everything, and is then looked for in everything written."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """Several texts in one command: each says what it says alone, whatever becomes of the others."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The dialogs of models, profiles and fitness: what they show, what they ask for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

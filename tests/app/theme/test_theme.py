@@ -1,7 +1,5 @@
 """Colours that can be read, settings that survive, flags that work."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

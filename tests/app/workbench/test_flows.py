@@ -1,7 +1,5 @@
 """What a person does with the window, from dropping a file to closing it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Three turns, each marked with one key: alone, with the history known, and as one document."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

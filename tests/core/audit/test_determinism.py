@@ -1,7 +1,5 @@
 """The same in, the same out; other hardware moves the evidence within a tolerance, nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Handled texts are read again by restored readings; where restoring is a guess, no "no mark"."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

@@ -1,7 +1,5 @@
 """A real text whose profile states limits of its payload's fields, and one that lies outside."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Callable

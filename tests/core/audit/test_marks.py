@@ -1,7 +1,5 @@
 """A real text that holds two marked passages, and one that holds a passage and much else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

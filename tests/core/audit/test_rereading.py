@@ -1,7 +1,5 @@
 """Windows of a long text are read again: what they weigh, and what is found by them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

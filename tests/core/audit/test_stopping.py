@@ -1,7 +1,5 @@
 """Reading stops where the evidence is there; the record says where, and what it still rests on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """All readings of a text are read, all count, and the record says what each says alone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is said of a text without a mark: nothing of passages, payloads and repaired bits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

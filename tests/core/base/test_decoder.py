@@ -1,7 +1,5 @@
 """The strict decoder: what is wrong is named with its place, and what is made is checked alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal

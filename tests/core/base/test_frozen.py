@@ -1,7 +1,5 @@
 """A packaged program is its own child; see packaging/linux."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """JSON text: in pieces as json.dumps writes it, canonical as RFC 8785 says, and as it once was."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

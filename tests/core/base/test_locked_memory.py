@@ -1,7 +1,5 @@
 """Secrets in locked pages: overwritten when they go, also at the very end of the program."""
 
-from __future__ import annotations
-
 from tests.core.programs import python
 
 from pura.base.process import SLOT, LockedBytes

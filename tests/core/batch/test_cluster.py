@@ -1,7 +1,5 @@
 """Workers of a real Ray cluster: two nodes on this machine; and keys sealed on their way there."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

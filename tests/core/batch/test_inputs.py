@@ -1,7 +1,5 @@
 """What a batch reads: every kind of input, in order; what cannot be read stands in its place."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

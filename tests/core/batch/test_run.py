@@ -1,7 +1,5 @@
 """A batch from end to end, with a reader that needs no model; killed, it goes on where it was."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import random

@@ -1,7 +1,5 @@
 """What is not in a case file was erased, as an entry says; else it was taken out, and is told."""
 
-from __future__ import annotations
-
 import io
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """Cases: what is saved comes back, four eyes are two persons, what is erased is gone."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -1,7 +1,5 @@
 """The chain: what an entry says, and that the first fault is named for what it is."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """A report is final only of what a second person confirmed; nobody takes two roles."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

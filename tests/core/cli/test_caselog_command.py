@@ -1,7 +1,5 @@
 """``pura caselog``, ``pura verify --save`` and ``pura report build --case``."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """``pura key`` in this process, on a machine without a keyring."""
 
-from __future__ import annotations
-
 import base64
 import getpass
 import json

@@ -1,7 +1,5 @@
 """``pura lab`` in this process, on the beginning of a sample text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """``pura model`` and ``pura profile`` in this process, with a tiny store."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

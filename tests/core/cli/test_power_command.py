@@ -1,7 +1,5 @@
 """``pura power`` in this process, with a table that nobody measured."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``pura report sign`` and ``verify`` in this process."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``pura report build`` and ``pura verify --pdf``: files are written whole, or not at all."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Every kind of row that the command writes satisfies the schema that it names."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Small words of the command: what it warns of, refuses, and says where there is nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.core.cli.conftest import pura

@@ -1,7 +1,5 @@
 """Bets on keyed draws have mean one, whatever the text; their increments add up."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import MISSING, fields
 from typing import Any

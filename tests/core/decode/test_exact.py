@@ -3,8 +3,6 @@
 The study measures it on texts of a model (``bench/calibration.py``); these are synthetic.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Limits and a register as prior: exact beside the trellis, a mean, and still an e-value."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trellises: counted through, by laws at any length, and the quick way against the slow one."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The draws of marks by others are those of the programs that write them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -5,8 +5,6 @@ Kernels against quadrature and where rounding bites.
 kernels against quadrature and where rounding bites.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

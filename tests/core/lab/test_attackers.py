@@ -1,7 +1,5 @@
 """Attacks by a model that is not the one under attack: other tokens, another opening."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

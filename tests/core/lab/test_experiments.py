@@ -1,7 +1,5 @@
 """Experiments on a bench of made-up texts: every row that needs no language model, the files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

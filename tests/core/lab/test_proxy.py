@@ -1,7 +1,5 @@
 """Proxies made from a tiny random model: what is left out, and how far it is then."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``pura lab score``: what goes in, what is missing, and the packages' own numbers."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """The study's parts on synthetic texts: cells, shelf, evaluation. No model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Attackers that learn, on a model that costs next to nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

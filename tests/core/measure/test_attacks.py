@@ -1,7 +1,5 @@
 """What each attack does to a text, and what it leaves alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The decomposition of robustness against numbers worked out by hand, and marks laid afterwards."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

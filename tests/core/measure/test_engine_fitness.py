@@ -1,7 +1,5 @@
 """A server's next tokens beside a model's: asked over HTTP, judged by the printed rule."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The learner finds what synthetic data were made of; what it learns keeps the mean at one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a measurement of power counts, on evidence that is made up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

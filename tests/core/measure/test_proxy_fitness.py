@@ -1,7 +1,5 @@
 """How good a proxy a model is: measured on real marked texts, judged by the printed rule."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The evidence pass equals the naive float64 way, on every family, cut or not, however tiled."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

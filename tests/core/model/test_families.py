@@ -1,7 +1,5 @@
 """Every family that the paper or its readers may bring marks a text and verifies it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The head is proven, swept in one go like plain torch, and cut by one rule."""
 
-from __future__ import annotations
-
 import copy
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """Torch and transformers are imported offline and in part; the device is chosen in words."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """Custody of models: resumed copies, hashes on demand, room in memory, one model at a time."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -5,8 +5,6 @@ Each token is predicted once, as if alone.
 each token is predicted once, as if alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

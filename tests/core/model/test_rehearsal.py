@@ -1,7 +1,5 @@
 """A stranger's model meets its faults in a child with limits, never here."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Model folders are untrusted: what is unsafe, damaged or absurd is refused before it is loaded."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import struct

@@ -1,7 +1,5 @@
 """The store: complete models only, whatever happens on the way."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Suspect text stays text, and every token knows its characters."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from functools import cache

@@ -3,8 +3,6 @@
 No model: the real plan and the real scheduler, with a network that only looks at what it is fed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any

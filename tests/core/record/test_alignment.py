@@ -1,7 +1,5 @@
 """Two texts side by side."""
 
-from __future__ import annotations
-
 import random
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Signing a report, and naming what was done to it afterwards."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

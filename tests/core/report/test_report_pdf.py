@@ -1,7 +1,5 @@
 """Reports, read back by other programs: what they say, what they carry, what they are."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Every section of a report: in both languages and formats, what it hides, names and prints."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Whatever is done to a report is found: on a signed one, and on one that nobody signed."""
 
-from __future__ import annotations
-
 import io
 import json
 import warnings

@@ -1,7 +1,5 @@
 """Statements of a detector: signed, found again in an answer, and changed by somebody."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import hashlib

@@ -1,7 +1,5 @@
 """Typesetting in a process of its own: the same bytes, and an end of it that loses nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import tempfile

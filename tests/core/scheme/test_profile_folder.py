@@ -1,7 +1,5 @@
 """Profiles: stored, migrated, and compared with model and key before a run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

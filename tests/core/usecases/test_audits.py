@@ -1,7 +1,5 @@
 """Audits at the desk: one, many, again; what cannot be examined, and what is said at once."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import html

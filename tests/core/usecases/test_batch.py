@@ -1,7 +1,5 @@
 """A batch at the desk, with a model: rows, records, register, choice, and who reads."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections import Counter

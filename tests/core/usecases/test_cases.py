@@ -1,7 +1,5 @@
 """Cases at the desk: audits saved all or none, opened again, reviewed, exported, checked."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """A fault in one text never costs another its finding, whoever asked and whatever step met it."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

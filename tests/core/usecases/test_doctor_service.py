@@ -1,7 +1,5 @@
 """What the doctor says of the detector that others may ask."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Marks by others at the desk: looked for with tokens and key, alone, together, beside PURA's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

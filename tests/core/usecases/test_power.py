@@ -1,7 +1,5 @@
 """Power of the organisation's own, at the desk: measured, stopped, sealed, relied on, named."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Candidate prompts: how they are read, and what they do to an audit."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Reports at the desk: written whole or not at all, signed, noted in the case log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

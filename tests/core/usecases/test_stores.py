@@ -1,7 +1,5 @@
 """Keys, profiles, the register and models at the desk: the same for the command and the window."""
 
-from __future__ import annotations
-
 import json
 import threading
 from functools import partial

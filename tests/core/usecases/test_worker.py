@@ -1,7 +1,5 @@
 """Who works here is asked for a name once; login and name are one person, who reviews nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -3,8 +3,6 @@
 That honest ones of every kind do is watched in every test that audits (``honest_records_agree``).
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Marks with a message: what was embedded is read, and who says unbiased is, for each message."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Marks without a message: exact laws, evidence of mean one, the library's own classes."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from types import SimpleNamespace

@@ -45,6 +45,7 @@ def short() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_two_nodes_give_the_same_rows_and_no_log_holds_a_key(fast, tmp_path, short, cluster):

@@ -128,6 +128,7 @@ def faults_of(experiment: Experiment, bench: ExperimentBench) -> list[str]:
     return faults
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_clean_text_is_read_in_every_cell_of_every_experiment(
     marked_text, tmp_path, name, monkeypatch

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,17 +24,17 @@ def layout(bits: str, *, customers: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def read(audited: Callable[..., Audit], samples: dict[str, Any]) -> Any:
-    text = samples["marked-tbcc"]["texts"][0]["text"]
+def read(small_audited, small_samples) -> Any:
+    text = small_samples["marked-tbcc"]["texts"][0]["text"]
 
     def audit(*, options: Options | None = None, **more: Any) -> Audit:
-        return audited(text, profile=more, options=options)
+        return small_audited(text, profile=more, options=options)
 
     return audit
 
 
-def test_limits_are_a_prior_and_what_is_outside_is_said(read, samples):
-    bits = samples["marked-tbcc"]["texts"][0]["payload"]
+def test_limits_are_a_prior_and_what_is_outside_is_said(read, small_samples):
+    bits = small_samples["marked-tbcc"]["texts"][0]["payload"]
     customer = int(bits[:16], 2)
     day = (dt.date(2020, 1, 1) + dt.timedelta(days=int(bits[16:30], 2))).isoformat()
     alone = read(fields=[one | {"limits": []} for one in layout(day, customers="..")])

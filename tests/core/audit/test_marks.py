@@ -14,6 +14,7 @@ from pura.audit.run import audit_documents, audit_text
 from pura.batch.results import finding_of
 from pura.cli.verify import audit_lines
 from pura.documents import from_text
+from pura.embed import generate
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.evidence import encode as as_json
@@ -40,13 +41,13 @@ def host(number: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def audit(audited: Audited, samples: dict[str, Any]) -> Audit:
-    first, second = (one["text"].strip() for one in samples["marked-tbcc"]["texts"][:2])
-    return audited("\n\n".join([host(0)[:500], first, host(1)[:700], second, host(2)[:300]]))
+def audit(small_audited, small_samples) -> Audit:
+    first, second = (one["text"].strip() for one in small_samples["marked-tbcc"]["texts"][:2])
+    return small_audited("\n\n".join([host(0)[:500], first, host(1)[:700], second, host(2)[:300]]))
 
 
-def test_two_marks_of_one_text(audit, samples):
-    texts = samples["marked-tbcc"]["texts"][:2]
+def test_two_marks_of_one_text(audit, small_samples):
+    texts = small_samples["marked-tbcc"]["texts"][:2]
     assert audit.verdict == "mark"
     assert {mark.bits for mark in audit.marks} == {t["payload"] for t in texts}
     assert [mark.bits for mark in audit.marks] == [t["payload"] for t in texts]
@@ -123,19 +124,18 @@ def test_the_bits_of_a_mark_are_read_in_its_own_passages(audit):
 
 
 @pytest.fixture(scope="module")
-def two_keys(builtin_model: Any, samples: dict[str, Any]) -> tuple[Audit, list[tuple[str, str]]]:
+def two_keys(small_model, small_samples) -> tuple[Audit, list[tuple[str, str]]]:
     """Three passages: of one key, of another, of the first again; with keys and payloads."""
-    sample = samples["marked-tbcc"]
+    sample = small_samples["marked-tbcc"]
     profile = Profile.from_dict(sample["profile"])
     first, second = SecretKey.from_hex(sample["key_hex"]), SecretKey(bytes(range(64, 96)))
     other = Payload.from_int(0x5A5A5A5A5, profile.payload_bits)
-    # 180 tokens of the built-in model, at "Write a short text about a harbour in winter."
-    made = (DATA / "second_key.txt").read_text(encoding="utf-8")
+    made = generate(small_model, "The harbour", other, second, profile, tokens=110, seed=1).text
     texts = sample["texts"]
     parts = [host(0)[:400], texts[0]["text"], made, host(1)[:400], texts[1]["text"]]
     audit = audit_text(
         "\n\n".join(part.strip() for part in parts),
-        model=builtin_model,
+        model=small_model,
         keys=[(second, "second"), (first, "first")],
         profile=profile,
         options=Options(policy=Policy(redraw="undecided")),
@@ -164,9 +164,9 @@ def test_marks_of_two_keys_are_found_with_the_key_of_each(two_keys):
             assert bits_of(audit, number) is audit.bits
 
 
-def test_a_policy_may_ask_for_redraws_all_the_same(audited, samples):
+def test_a_policy_may_ask_for_redraws_all_the_same(small_audited, small_samples):
     options = Options(policy=Policy(redraw="always", draws=99))
-    found = audited(samples["marked-tbcc"]["texts"][0]["text"][:260], options=options)
+    found = small_audited(small_samples["marked-tbcc"]["texts"][0]["text"][:260], options=options)
     assert found.evidence.p_redraw == pytest.approx(0.01)
     assert found.evidence.draws == 99
 
@@ -200,9 +200,9 @@ def issued(tmp_path: Path, payloads: list[str]) -> Register:
     return register
 
 
-def test_the_register_is_asked_for_each_identified_payload(audited, audit, tmp_path):
+def test_the_register_is_asked_for_each_identified_payload(small_audited, audit, tmp_path):
     with issued(tmp_path, [mark.bits for mark in audit.marks]) as register:
-        found = audited(audit.text, options=Options(register=register))
+        found = small_audited(audit.text, options=Options(register=register))
     entries = [mark.entry for mark in found.named_marks]
     assert [one.who for one in entries if one is not None] == ["Customer 0", "Customer 1"]
     assert "register.marks" in [s.key for s in found.sentences]
@@ -226,11 +226,11 @@ def test_a_payload_in_question_is_not_looked_up(audited, samples, tmp_path):
     assert "Customer" not in json_io.to_json(found)
 
 
-def test_text_between_two_passages_of_a_mark_is_named(audited, samples):
-    first = samples["marked-tbcc"]["texts"][0]["text"].strip().split(" ")
-    foreign = " ".join(samples["plain"]["texts"][0]["text"].split(" ")[:60])
-    text = " ".join([*first[:90], foreign, *first[90:]])
-    audit = audited(text)
+def test_text_between_two_passages_of_a_mark_is_named(small_audited, small_samples):
+    first = small_samples["marked-tbcc"]["texts"][0]["text"].strip().split(" ")
+    foreign = " ".join(small_samples["plain"]["texts"][0]["text"].split(" ")[:60])
+    text = " ".join([*first[:50], foreign, *first[50:]])
+    audit = small_audited(text)
     before, after = audit.passages
     (said,) = (one for one in audit.sentences if one.key == "text.gap")
     assert said.values["places"] == f"{before.end + 1}–{after.start}"
@@ -242,8 +242,11 @@ def test_text_between_two_passages_of_a_mark_is_named(audited, samples):
 
 
 @pytest.fixture(scope="module")
-def beside_repeats(builtin_model: Any, samples: dict[str, Any]) -> list[Audit]:
-    """A mark between the same text, between tables, and one whose paragraph comes twice."""
+def beside_repeats(builtin_model, samples) -> list[Audit]:
+    """A mark between the same text, between tables, and one whose paragraph comes twice.
+
+    Only a real model expects what stood before to come again.
+    """
     sample = samples["marked-tbcc"]
     marked = sample["texts"][0]["text"].strip()
     head = (DATA / "boilerplate.txt").read_text(encoding="utf-8")[:700]

@@ -51,6 +51,7 @@ def timeless(audit: Audit) -> str:
     return json_io.to_json(replace(audit, id="", created="", log=steps))
 
 
+@pytest.mark.sampled
 def test_the_same_text_gives_the_same_record(run, usual):
     again = run()
     assert again.id != usual.id
@@ -59,6 +60,7 @@ def test_the_same_text_gives_the_same_record(run, usual):
     assert compare(usual, again).key == "repeat.identical"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("how", ["chunks", "tiles"])
 def test_other_batches_give_the_same_payload_and_outcome(run, usual, monkeypatch, how):
     tiling = evidence.CPU_TILING
@@ -67,6 +69,7 @@ def test_other_batches_give_the_same_payload_and_outcome(run, usual, monkeypatch
     _agree(usual, run())
 
 
+@pytest.mark.sampled
 def test_another_number_of_threads_gives_the_same_payload_and_outcome(run, usual):
     import torch
 
@@ -78,6 +81,7 @@ def test_another_number_of_threads_gives_the_same_payload_and_outcome(run, usual
         torch.set_num_threads(before)
 
 
+@pytest.mark.sampled
 def test_other_arithmetic_gives_the_same_payload_and_outcome(usual, run):
     """Without oneDNN torch multiplies with other code, as another processor would."""
     import torch

@@ -52,6 +52,7 @@ def test_the_weights_of_all_that_may_be_read_add_up_to_one():
     assert windows_near(9_999, 10_000, 4) == (9_920, 9_952)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_mean_e_is_one_with_every_window_and_at_most_one_with_the_best(small_windows, monkeypatch):
     """From both sides for the half of the whole text, whose mean is exact; five standard errors.

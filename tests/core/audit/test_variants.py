@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from pura.documents import from_text
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.verdict.policy import Policy
+
+HUMAN = Path(__file__).resolve().parents[2] / "data" / "human.txt"
 
 
 def test_a_plain_text_has_one_reading():
@@ -124,12 +127,14 @@ def test_another_language_is_a_caution_where_a_rate_is_stated(read, sample):
 
 
 @pytest.mark.model
-def test_a_long_text_that_was_handled_is_read_in_windows_that_the_log_names(audited, samples):
-    """2,400 tokens with a curly quote at both ends of every fifth sentence."""
-    texts = (one["text"].strip() for one in samples["marked"]["texts"][:12])
-    parts = "\n\n".join(texts).replace("’", "'").split(". ")
-    parts[::5] = [f"“{part}”" for part in parts[::5]]
-    audit = audited(". ".join(parts), "marked")
+def test_a_long_text_that_was_handled_is_read_in_windows_that_the_log_names(
+    small_audited, small_samples
+):
+    """2,300 tokens with a curly quote at both ends of every fifth sentence."""
+    marked = small_samples["marked-tbcc"]["texts"][0]["text"].strip()
+    parts = f"{marked}. {HUMAN.read_text(encoding='utf-8')[:10_000]}".split(". ")
+    parts[1::5] = [f"“{part}”" for part in parts[1::5]]
+    audit = small_audited(". ".join(parts))
     said = audit.log[4].words("en")
     assert "2 windows of 2,048 tokens that overlap by 256" in said
     found, restored = audit.variants

@@ -304,6 +304,7 @@ def test_no_array_of_text_times_vocabulary(tiny, monkeypatch):
     assert largest == SMALL.block
 
 
+@pytest.mark.sampled
 @pytest.mark.model
 def test_real_model_equals_naive_and_reads_the_samples(real_model):
     data = json.loads((SAMPLES / "marked.json").read_text(encoding="utf-8"))
@@ -321,6 +322,7 @@ def test_real_model_equals_naive_and_reads_the_samples(real_model):
     assert_equal(read(real_model, ids, keys=[key], profile=cut), wanted, 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.model
 def test_samples_come_back_from_their_text(real_model):
     """Decoding and tokenising again changes some ids; how many is part of the scheme's life."""

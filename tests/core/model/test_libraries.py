@@ -50,6 +50,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_a_lean_network_is_the_same_network(small_folder):
     found = json.loads(python(_CHILD, small_folder))

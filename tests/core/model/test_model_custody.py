@@ -225,6 +225,7 @@ print(before, during, resident(), weights)
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_switching_models_frees_the_memory_of_the_first(shop, small_folder, installed_models):
     shop.add(small_folder)

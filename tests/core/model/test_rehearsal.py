@@ -28,6 +28,7 @@ def with_expression(folder: Path, expression: str) -> Path:
     return folder
 
 
+@pytest.mark.sampled
 def test_an_expression_that_never_ends_is_met_in_the_child(small_folder, tmp_path):
     with_expression(small_folder, BOMB)
     cpu = choose_device("cpu")

@@ -313,6 +313,7 @@ def test_without_pip_the_way_out_is_named(shop, monkeypatch):
     assert "pura model add" in caught.value.hint
 
 
+@pytest.mark.sampled
 def test_a_gguf_is_converted_once(shop, tmp_path, cpu):
     path = tmp_path / "tiny.gguf"
     weights = write_gguf(path)

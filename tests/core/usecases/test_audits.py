@@ -114,6 +114,7 @@ def test_side_by_side_texts_have_the_records_that_each_has_alone(quick, setup, s
     assert [getattr(one, "code", "") for one in together] == ["", "", "input-ids", "", ""]
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_the_key_of_a_day_is_found_among_those_of_a_range(quick, setup, small_model, monkeypatch):
     (root,) = setup.keys

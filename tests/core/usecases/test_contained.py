@@ -126,9 +126,10 @@ def test_the_others_keep_their_findings_whatever_step_fails(
     assert not any(words in said for words in (SECRET, texts[1][:20], key))
 
 
-def test_workers_contain_a_fault_in_any_step(quick, worker, texts, faulty):
+def test_workers_contain_a_fault(quick, worker, texts, faulty):
+    """Before texts are read side by side, then, and after; every step has its walk above."""
     documents = [from_text(text) for text in texts]
-    for step in range(1, len(STEPS) + 1):
+    for step in (1, 5, len(STEPS)):
         met = faulty(step, texts[1], RuntimeError(SECRET))
         with worker(BatchPlan, records=False) as read:
             rows = read(documents)
@@ -193,6 +194,7 @@ def test_a_row_that_cannot_be_made_costs_no_other_row(quick, setup, texts, monke
     assert SECRET not in str(rows[1].row)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_processes_and_actors_contain_a_fault_in_any_step(
     at, quick, setup, texts, each_engine, tmp_path, monkeypatch

@@ -59,6 +59,7 @@ def setup_of(at: Environment, profile: Profile) -> Setup:
     return Setup(keys=(ref,), profile=profile, restore=False)
 
 
+@pytest.mark.sampled
 def test_a_small_measurement_from_the_texts_to_the_policy(quick, small_model, tmp_path):
     prompts = tmp_path / "prompts.txt"
     prompts.write_text("The harbour authority announced that\n\nBees find their way back by\n")

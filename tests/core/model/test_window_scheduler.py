@@ -108,6 +108,7 @@ class Watched:
         self.fed += batch.pieces
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("masks", [True, False])
 @pytest.mark.parametrize(
     ("follow", "chunk"),

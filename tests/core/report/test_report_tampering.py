@@ -238,6 +238,7 @@ def faults(found: ReportCheck) -> set[str]:
     return {one.key for one in found.checks if one.state == BAD}
 
 
+@pytest.mark.sampled
 def test_forty_kinds_of_tampering_are_found(report, signed, uncaged, monkeypatch):
     assert len(TAMPERING) >= 40
     trust = trust_of(P12)

@@ -191,6 +191,7 @@ def test_the_readme_shows_what_its_commands_print(tmp_path, pura, monkeypatch):
     compare(steps, run_steps([s.command for s in steps], tmp_path / "empty", pura, monkeypatch))
 
 
+@pytest.mark.sampled
 def test_the_first_hour_shows_what_its_commands_print(tmp_path, desktop, pura, monkeypatch):
     steps = shown((ROOT / "docs" / "start" / "first-hour.md").read_text(encoding="utf-8"))
     assert any("--save" in step.command for step in steps)

@@ -325,7 +325,10 @@ def test_every_page_with_commands_is_run_or_says_why_not():
 
 @pytest.mark.programs("dbus-run-session", "gnome-keyring-daemon")
 @pytest.mark.parametrize("models", ["small_models"], indirect=True)
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.sampled] * n.startswith("de/")) for n in PAGES],
+)
 def test_the_commands_of_a_page_run(name, office, pura, monkeypatch):
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     joined = re.sub(r"\\\n\s*", " ", page)

@@ -152,13 +152,27 @@ def trees():
     return found
 
 
+@functools.cache
 def nodes():
     return [node for tree, _ in trees().values() for node in ast.walk(tree)]
 
 
+@functools.cache
 def calls():
-    for path, (tree, _) in trees().items():
-        yield from ((path, node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [
+        (path, node)
+        for path, (tree, _) in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+    ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_are_felled():
+    """A million nodes would be looked at by every collection of garbage to come."""
+    yield
+    for cached in (trees, nodes, calls, classes):
+        cached.cache_clear()
 
 
 def name_of(call):

@@ -312,13 +312,12 @@ def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(window, au
     session = window.session
     session.chosen.keys, session.chosen.model, session.chosen.profiles = (), None, ()
     session.chosen.changed.emit()
-    assert window.header.key.accessibleName().endswith("none")
+    assert window.header.key.title().endswith("none")
     session.texts.add_audit(audit)
-    assert audit.key.label in window.header.key.accessibleName()
-    assert audit.model.name in window.header.model.accessibleName()
-    assert "36 bits" in window.header.profile.accessibleName() or (
-        audit.profile.name and audit.profile.name in window.header.profile.accessibleName()
-    )
+    assert audit.key.label in window.header.key.title()
+    assert audit.model.name in window.header.model.title()
+    shown = window.header.setup.accessibleName()
+    assert "36 bits" in shown or (audit.profile.name and audit.profile.name in shown)
 
 
 def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(window, audit):

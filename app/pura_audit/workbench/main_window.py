@@ -256,6 +256,7 @@ class MainWindow(QMainWindow):
 
     def _show_current(self) -> None:
         item = self.session.texts.current
+        self.setWindowTitle("PURA Audit" if item is None else f"{item.name} – PURA Audit")
         first = item is not None and self._focus_inside(self.empty)
         self._stack.setCurrentWidget(self.empty if item is None else self.inner)
         if first:

@@ -44,12 +44,28 @@
         <translation>Kandidaten</translation>
     </message>
     <message>
+        <source>Support for a mark: {word:text}</source>
+        <translation>Stützt eine Markierung: {word:text}</translation>
+    </message>
+    <message>
+        <source>Support: {word:text}</source>
+        <translation>Stützt: {word:text}</translation>
+    </message>
+    <message>
+        <source>Support against a mark: {word:text}</source>
+        <translation>Spricht gegen eine Markierung: {word:text}</translation>
+    </message>
+    <message>
         <source>Report …</source>
         <translation>Bericht …</translation>
     </message>
     <message>
         <source>Answer</source>
         <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Decision threshold: {times:text}</source>
+        <translation>Entscheidungsschwelle: {times:text}</translation>
     </message>
     <message>
         <source>What this compares</source>

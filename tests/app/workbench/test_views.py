@@ -696,3 +696,19 @@ def test_text_is_chosen_and_copied_as_it_is(window, qtbot):
     qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QApplication.clipboard().text() == "two\u200b three\n"
+
+
+def test_the_scale_says_how_strong_a_finding_is_and_nothing_where_nothing_follows(window, audit):
+    answer = window.work.answer
+    window.session.texts.add_audit(audit)
+    scale = answer.strength
+    assert scale.isVisible()
+    assert scale.word() == "Support for a mark: extremely strong"
+    assert scale.accessibleName().endswith("Decision threshold: 1,000,000")
+    assert (scale.place, answer.document.text()) == (6, audit.input.name)
+    assert window.windowTitle() == f"{audit.input.name} – PURA Audit"
+    evidence = replace(audit.evidence, log10_e=-40.0)
+    answer.show_audit(replace(audit, verdict="no-mark", evidence=evidence))
+    assert scale.word() == "Support against a mark: moderate", "more is never said"
+    answer.show_audit(replace(audit, verdict="insufficient"))
+    assert not scale.isVisible()

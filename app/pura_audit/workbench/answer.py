@@ -331,7 +331,7 @@ class AnswerView(ScrollCard):
         set_tip(self.compared, *said(found.compared, tongue))
         # The list of the marks says how many there are.
         beside = (one for one in found.beside if one.key != COUNTED)
-        others = said((*beside, *found.conditions), tongue)
+        others = said(beside, tongue) + found.notes(tongue)
         if note:
             others.insert(0, note)
         self.more.setText("\n".join(others))

@@ -77,7 +77,7 @@ def parts(audit: Audit, next_step: str = "") -> list[Part]:
         Part(
             title=translate("Dialog", "What weakens or limits this"),
             lines=tuple(
-                f"–  {words}" for words in said((*found.cautions, *found.conditions), tongue)
+                f"–  {words}" for words in (*said(found.cautions, tongue), *found.notes(tongue))
             ),
         ),
         Part(title=translate("Dialog", "What to do next"), lines=(next_step,)),

@@ -77,7 +77,7 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
         yield _word("cautions", language), "bold"
         for words in said(found.cautions, language):
             yield f"- {words}", ""
-    for words in said(found.conditions, language):
+    for words in found.notes(language):
         yield words, ""
     if explain:
         yield from _facts(audit, language)

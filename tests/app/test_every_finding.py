@@ -30,7 +30,7 @@ from pura.record import answers, json_io
 from pura.record.answers import Answer, Role
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts
-from pura.record.finding import AUDIT, BATCH, SUMMARY, VALUES, Finding, ShownValue, Told, said
+from pura.record.finding import AUDIT, BATCH, SUMMARY, VALUES, Finding, ShownValue, Told, rendered
 from pura.record.naming import Passage
 from pura.record.surroundings import KeyFacts, Transform
 from pura.report.annexes import Seals
@@ -181,13 +181,15 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
                         said_so = f"{field.name}: {field.text}" in words.splitlines()
                         said_so |= f"  {field.name}: {field.text}" in words.splitlines()
                         assert said_so == field.identified, where
-            beside = said(found.beside, language)
+            beside = rendered(found.qualifications, language)
             assert [one for one in beside if one not in words] == [], where
         for output in ("command", "in short", "html"):
             assert found.title(language) in told[output], (kind, output)
-            hidden = said((*found.cautions, *found.conditions), language)
+            hidden = rendered((*found.cautions, *found.conditions), language)
             assert [one for one in hidden if one not in told[output]] == [], (kind, output)
-        assert [one for one in said(found.wording, language) if one not in told["command"]] == []
+        assert [
+            one for one in rendered(found.wording, language) if one not in told["command"]
+        ] == []
         for _, one in found.passages:
             assert found.place(one, language) in told["command"], kind
         evidence = f"{found.log10_e:.1f}"

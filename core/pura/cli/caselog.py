@@ -226,8 +226,8 @@ def record(
         typer.Argument(
             metavar="EVENT",
             help="Of a case: item-received, item-copied, item-transferred, item-returned,"
-            " item-destroyed, information-disclosed. Of the house: policy-changed, key-added,"
-            " key-retired, key-leaked, validation-imported.",
+            " item-destroyed, information-disclosed. Of the organisation: policy-changed,"
+            " key-added, key-retired, key-leaked, validation-imported.",
         ),
     ],
     details: Annotated[str, typer.Option(help="What happened; the log keeps it.")],

@@ -29,7 +29,7 @@ from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, Value, fill, findings, headline, scale
 
-_BESIDE: Final = (
+_QUALIFYING: Final = (
     "stopped.",
     "reread.",
     "foreign.",
@@ -123,9 +123,9 @@ class Finding:
     model_fingerprint: str = ""
 
     @property
-    def beside(self) -> tuple[Sentence, ...]:
+    def qualifications(self) -> tuple[Sentence, ...]:
         """The sentences that stand beside the answer wherever that is given alone."""
-        return tuple(one for one in self.wording if one.key.startswith(_BESIDE))
+        return tuple(one for one in self.wording if one.key.startswith(_QUALIFYING))
 
     @property
     def payload(self) -> NamedPayload | None:
@@ -199,14 +199,16 @@ class Finding:
         """Return the finding as HTML."""
         title = html.escape(f"{self.name}: {self.title(language)}")
         blocks = (
-            *([one] for one in said((*self.compared, *self.wording), language)),
+            *([one] for one in rendered((*self.compared, *self.wording), language)),
             self.scale_lines(language),
             *self.mark_lines(language),
             *([one] for one in self.notes(language)),
         )
         parts = [f"<p><b>{title}</b></p>"]
         parts += [f"<p>{'<br>'.join(map(html.escape, lines))}</p>" for lines in blocks if lines]
-        limits = "".join(f"<li>{html.escape(one)}</li>" for one in said(self.cautions, language))
+        limits = "".join(
+            f"<li>{html.escape(one)}</li>" for one in rendered(self.cautions, language)
+        )
         if limits:
             parts.append(f"<ul>{limits}</ul>")
         return f'<div lang="{language}">{"".join(parts)}</div>'
@@ -222,14 +224,14 @@ class Finding:
         return {"form": FORM, **encode(self)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], **beside: object) -> Finding:
+    def from_json(cls, data: Mapping[str, Any], **defaults: object) -> Finding:
         """Undo :meth:`to_json`, also of an earlier version (:func:`upgrade`).
 
         Raises:
             RecordError: It is none.
         """
         try:
-            present = upgrade(data, **beside)
+            present = upgrade(data, **defaults)
             del present["form"]
             return decode(cls, present)
         except (DecodeError, KeyError, TypeError, ValueError):
@@ -312,7 +314,7 @@ def _public(suffix: str = "") -> Callable[[str, str], str]:
 def _meaning(finding: Finding, released: tuple[str, ...] | None, language: str) -> str:
     # The sentences have numbers.
     answer = finding.answer if released is None else ()
-    words = " ".join(said(answer, language))
+    words = " ".join(rendered(answer, language))
     return words or _public("-means")(finding.verdict, language)
 
 
@@ -409,7 +411,9 @@ VALUES: Final[dict[str, ShownValue]] = {
     "hidden": ShownValue(
         int, lambda found: found.hidden, "invisible characters without a legitimate use"
     ),
-    "conditions": ShownValue(files=(), words=lambda found, tongue: said(found.conditions, tongue)),
+    "conditions": ShownValue(
+        files=(), words=lambda found, tongue: rendered(found.conditions, tongue)
+    ),
     "cautions": ShownValue(
         tuple[str, ...],
         lambda found: [caution.key for caution in found.cautions],
@@ -492,7 +496,7 @@ VALUES: Final[dict[str, ShownValue]] = {
 value more is a row more."""
 
 
-def said(sentences: Iterable[Sentence], language: str) -> list[str]:
+def rendered(sentences: Iterable[Sentence], language: str) -> list[str]:
     """Return sentences in words."""
     return [fill(sentence, language) for sentence in sentences]
 
@@ -541,13 +545,13 @@ def named_marks(payloads: Sequence[NamedPayload]) -> tuple[NamedMark, ...]:
     )
 
 
-def upgrade(data: Mapping[str, Any], **beside: object) -> dict[str, Any]:
+def upgrade(data: Mapping[str, Any], **defaults: object) -> dict[str, Any]:
     """Return the JSON of a finding in the present form.
 
     Args:
         data: Of any version. What versions up to 0.3.0 kept in the list of texts and in the case
             log has no form.
-        beside: What entries of a case log say beside such data: audit, created, verdict.
+        **defaults: What entries of a case log say beside such data: audit, created, verdict.
 
     Raises:
         ValueError: It is of a later version.
@@ -557,7 +561,7 @@ def upgrade(data: Mapping[str, Any], **beside: object) -> dict[str, Any]:
         if data["form"] != FORM:
             raise ValueError("form")
         return dict(data)
-    data = {**beside, **data}
+    data = {**defaults, **data}
     verdict, tokens = data["verdict"], max(1, int(data.get("tokens", 1)))
     counted = int(data.get("marks") or verdict == "mark")
     if "payloads" in data:

@@ -344,7 +344,7 @@ class StatementCheck:
     fingerprint: str = ""
 
     @property
-    def standing(self) -> str:
+    def status(self) -> str:
         """What all of it comes to: ``amiss``, ``signed`` (by whom: not examined), ``trusted``."""
         if any(one.state == BAD for one in self.checks):
             return "amiss"
@@ -353,7 +353,7 @@ class StatementCheck:
 
     def headline(self, language: str = "en") -> str:
         """What all of it comes to, in a sentence."""
-        return catalogue("report-check").fill(f"statement.{self.standing}", language, {})
+        return catalogue("report-check").fill(f"statement.{self.status}", language, {})
 
 
 Found: TypeAlias = tuple[str, dict[str, Any] | None, bool]

@@ -168,7 +168,7 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: byt
         "pages": [(OPEN, "pages.no-particulars")],
         "repeat": [(OPEN, "repeat.not-asked")],
     }
-    assert result.standing == "trusted"
+    assert result.status == "trusted"
     assert len(result.audits) == 1
     who = next(one for one in result.checks if one.name == "signer")
     assert "Reports Desk, Beispiel & Söhne" in who.text()
@@ -177,17 +177,17 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: byt
 def test_an_unsigned_report_says_what_that_leaves_open(report: bytes) -> None:
     result = here(report)
     assert ("notice", "integrity.none") in found(result)["integrity"]
-    assert result.standing == "unsigned"
+    assert result.status == "unsigned"
 
 
 def test_trust_is_said_and_never_assumed(signed: bytes) -> None:
     assert found(here(signed))["trust"] == [(OPEN, "trust.none-given")]
-    assert here(signed).standing == "signed"
+    assert here(signed).status == "signed"
     assert "signer was not examined" in here(signed).headline()
     assert bad(signed, trust_of(make_p12())) == {"trust.unknown"}
     late = here(signed, moment=NOW + 60 * DAY)
     assert found(late)["trust"] == [(BAD, "trust.expired")]
-    assert late.standing == "amiss"
+    assert late.status == "amiss"
 
 
 def test_a_record_that_was_edited_embedded_anew_and_signed_by_a_stranger_is_named(
@@ -204,7 +204,7 @@ def test_a_record_that_was_edited_embedded_anew_and_signed_by_a_stranger_is_name
             forged, load_identity(make_p12(), SECRET, now=NOW), SignOptions(), now=NOW
         )
         result = here(stranger)
-        assert result.standing == "amiss"
+        assert result.status == "amiss"
         assert bad_of(result) == {"agrees.other"}
         said = next(one for one in result.checks if one.name == "agrees")
         assert what in said.text()

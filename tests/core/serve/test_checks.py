@@ -108,7 +108,7 @@ def test_all_that_holders_of_tokens_are_shown_is_signed(
             found = check_statement(
                 find_statement(told.content), moment=datetime.now(UTC), trust=trust, sha256=digest
             )
-            assert found.standing == "trusted"
+            assert found.status == "trusted"
             assert [one.key for one in found.checks if one.name == "copy"] == [
                 "statement.copy-same"
             ]
@@ -122,7 +122,7 @@ def test_all_that_holders_of_tokens_are_shown_is_signed(
                 forged["answer"].pop(part, None)
                 data = json.dumps(forged).encode()
                 forgery = check_statement(find_statement(data), moment=datetime.now(UTC))
-                assert forgery.standing == ("amiss" if part in shown else "signed")
+                assert forgery.status == ("amiss" if part in shown else "signed")
         assert again.json()["answer"]["headline"] != asked.json()["answer"]["headline"]
     assert client.get("/v1/detector").json()["statement_key"] == key.public_pem()
     assert "statement" not in ask(client, marked[0]).json()["answer"]

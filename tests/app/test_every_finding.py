@@ -1,7 +1,5 @@
 """Every kind of finding through every output: each says what the finding says, and no more."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

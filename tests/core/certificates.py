@@ -1,7 +1,5 @@
 """Certificates that sign themselves."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

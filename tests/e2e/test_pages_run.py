@@ -1,7 +1,5 @@
 """The blocks of the README and of the guide's pages, run as shown, in one shell a page."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The linked views: selection, text, ring, bits, course; what they draw and what they say."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io

@@ -37,7 +37,7 @@ from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerFile, parse_power_file
 
 if TYPE_CHECKING:
-    from pura.report.signing import Identity
+    from pura.base.identity import Identity
 
 AS_GIVEN: Final = "none"
 """In the place of a range of epochs: keys are taken as they are."""
@@ -326,7 +326,7 @@ def open_identity(path: Path, passphrase: Secret, error: type[PuraError]) -> Ide
     Raises:
         SigningError: The certificate cannot be used.
     """
-    from pura.report.signing import MAX_FILE_BYTES, load_identity
+    from pura.base.identity import MAX_FILE_BYTES, load_identity
 
     with passphrase.used() as words:
         data = read_bounded(path, MAX_FILE_BYTES + 1, error)

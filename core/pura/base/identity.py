@@ -134,7 +134,7 @@ def _pem(data: bytes, key: bytes, secret: bytes | None) -> _Parts:
     try:
         cert, *others = x509.load_pem_x509_certificates(data)
     except ValueError:
-        raise SigningError("signing.pem", code="signing-no-certificate") from None
+        raise SigningError("signing.pem", code="signing-pem") from None
     try:
         private = load_pem_private_key(key, secret)
     except TypeError:  # locked, and no passphrase; or a passphrase, and not locked
@@ -145,7 +145,7 @@ def _pem(data: bytes, key: bytes, secret: bytes | None) -> _Parts:
         wrong = secret is not None and b"ENCRYPTED" in key
         raise SigningError(
             "signing.passphrase" if wrong else "signing.pem",
-            code="signing-passphrase" if wrong else "signing-no-key",
+            code="signing-passphrase" if wrong else "signing-pem",
         ) from None
     return private, cert, others
 

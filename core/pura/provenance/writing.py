@@ -319,7 +319,7 @@ def _signing(identity: Identity) -> tuple[int, Callable[[bytes], bytes]]:
         return _PS256, lambda data: key.sign(data, salted, hashes.SHA256())
     curve = key.curve.name if isinstance(key, ec.EllipticCurvePrivateKey) else ""
     if not isinstance(key, ec.EllipticCurvePrivateKey) or curve not in _CURVES:
-        raise SigningError("manifest.curve", key=identity.certificate.key, code="signing-weak")
+        raise SigningError("manifest.curve", key=identity.certificate.key, code="manifest-curve")
     number, hashed = _CURVES[curve]
     size = -(-key.key_size // _BYTE)
 
@@ -361,11 +361,11 @@ def _fit(certificate: x509.Certificate, subject: str) -> None:
     usage: Any = said.get(x509.KeyUsage.oid)
     purposes: Any = said.get(x509.ExtendedKeyUsage.oid, ())
     if (basic and basic.ca) or (usage and usage.key_cert_sign):
-        raise SigningError("manifest.authority", subject=subject, code="signing-usage")
+        raise SigningError("manifest.authority", subject=subject, code="manifest-authority")
     if not usage or not usage.digital_signature:
         raise SigningError("signing.usage", code="signing-usage")
     if not _PURPOSES & {one.dotted_string for one in purposes}:
-        raise SigningError("manifest.purpose", subject=subject, code="signing-usage")
+        raise SigningError("manifest.purpose", subject=subject, code="manifest-purpose")
 
 
 def _cbor(value: Any) -> bytes:

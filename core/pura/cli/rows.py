@@ -156,7 +156,7 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
     ),
     "issue": (
         "An entry of the register of issued payloads.",
-        {"entry": int, **_texts("payload who when model")},
+        {"entry": int, **_texts("payload who when model manifest")},
     ),
     "report-check": (
         "What became of the checks of a report.",

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import struct
 import unicodedata
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import InputError, SigningError
-from pura.base.identity import Identity, is_stamp_error
+from pura.base.identity import Identity, is_stamp_error, time_stamper_at
 from pura.provenance.binding import binding_value
 from pura.version import __version__
 
@@ -37,7 +39,9 @@ FORMS: Final = (WRAPPER, COMMENT, DETACHED)
 FINGERPRINT: Final = "com.writerslogic.text-fingerprint.1"
 SOURCE: Final = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
 HASH: Final = "c2pa.hash.data"
-_COMMENTED: Final = {".md": "text/markdown", ".markdown": "text/markdown"}
+_NEEDED: Final = ("cbor2", "c2pa_text", "c2pa_text_binding")
+_NAME: Final = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
+_COMMENTED: Final = (".md", ".markdown")
 # What only means something in front: front matter, a byte order mark.
 _FIRST: Final = ("---", "+++", "\ufeff")
 _PURPOSES: Final = frozenset(
@@ -98,6 +102,11 @@ def form_of(name: str) -> str:
     return COMMENT if PurePath(name).suffix.lower() in _COMMENTED else WRAPPER
 
 
+def fresh_manifest() -> str:
+    """Draw an identifier: a mark is issued with it before there is a text to sign."""
+    return f"urn:c2pa:{uuid.uuid4()}"
+
+
 def assertions(
     text: str, payload: str, profile: str, algorithm: str, *, now: datetime
 ) -> dict[str, Any]:
@@ -111,8 +120,10 @@ def assertions(
         now: When it was made, with a zone.
 
     Raises:
-        PuraError: The text is too long or cannot be written as UTF-8; the payload has another form.
+        PuraError: The extra is not installed, the name or the payload has another form, the text is
+            too long or cannot be written as UTF-8.
     """
+    _check_name(algorithm)
     import c2pa_text_binding
 
     _encoded(text)
@@ -131,12 +142,37 @@ def assertions(
     }
 
 
+def check_ready(identity: Identity, soft_binding: str) -> None:
+    """Refuse before there is a text what would be refused after it.
+
+    Args:
+        identity: Who will sign.
+        soft_binding: The mark's name in C2PA's list of algorithms.
+
+    Raises:
+        PuraError: The extra is not installed, the name has another form, or the certificate is not
+            fit for manifests.
+    """
+    _check_name(soft_binding)
+    _chain(identity)
+    _signing(identity)
+
+
+def _check_name(soft_binding: str) -> None:
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
+        names = ", ".join(missing)
+        raise InputError("extra.missing", name=names, extra="pura-audit[provenance]", code="usage")
+    if not _NAME.fullmatch(soft_binding):
+        raise InputError("manifest.name", name=soft_binding, code="usage")
+
+
 def sign_text(
     text: str,
     identity: Identity,
     said: Mapping[str, Any],
     *,
     form: str = WRAPPER,
+    manifest: str | None = None,
     time_stamper: TimeStamper | None = None,
 ) -> SignedText:
     """Sign a text.
@@ -146,6 +182,7 @@ def sign_text(
         identity: Who signs.
         said: See :func:`assertions`.
         form: One of :data:`FORMS`.
+        manifest: Its identifier, as :func:`fresh_manifest` draws one; None: a fresh one.
         time_stamper: Says when it was signed, over the network; asked once more for the length.
 
     Raises:
@@ -161,7 +198,7 @@ def sign_text(
         there = True
     if there or c2pa_text.BEGIN_DELIMITER in text:
         raise InputError("manifest.there", code="usage")
-    signer = _Signer(identity, said, time_stamper)
+    signer = _Signer(identity, said, manifest or fresh_manifest(), time_stamper)
     if form == DETACHED:
         return SignedText(text=text, manifest=signer.manifest, store=signer.sign(_bound(data))({}))
     first, wrapped = _wrapping(text, form)
@@ -178,6 +215,37 @@ def sign_text(
                 whole = piece + text if first else text + piece
                 return SignedText(text=whole, manifest=signer.manifest, store=store)
     raise ArithmeticError(least)  # pragma: no cover
+
+
+def sign_manifest(
+    text: str,
+    identity: Identity,
+    *,
+    payload: str,
+    profile: str,
+    soft_binding: str,
+    form: str = WRAPPER,
+    manifest: str | None = None,
+    timestamp: str | None = None,
+) -> SignedText:
+    """Sign a text for its mark, at this moment.
+
+    Args:
+        text: The text.
+        identity: Who signs.
+        payload: What the mark carries, characters 0 and 1.
+        profile: The profile's fingerprint.
+        soft_binding: The mark's name in C2PA's list of algorithms.
+        form: One of :data:`FORMS`.
+        manifest: See :func:`sign_text`.
+        timestamp: Address of a time-stamp authority (RFC 3161); None signs without the network.
+
+    Raises:
+        PuraError: See :func:`assertions` and :func:`sign_text`.
+    """
+    said = assertions(text, payload, profile, soft_binding, now=datetime.now(UTC))
+    stamper = None if timestamp is None else time_stamper_at(timestamp)
+    return sign_text(text, identity, said, form=form, manifest=manifest, time_stamper=stamper)
 
 
 def _wrapping(text: str, form: str) -> tuple[bool, Callable[[bytes], str]]:
@@ -222,13 +290,18 @@ class _Signer:
     Args:
         identity: Who signs.
         said: Assertions by their labels.
+        manifest: The manifest's identifier.
         time_stamper: Who stamps the time; None: nobody.
     """
 
     def __init__(
-        self, identity: Identity, said: Mapping[str, Any], time_stamper: TimeStamper | None
+        self,
+        identity: Identity,
+        said: Mapping[str, Any],
+        manifest: str,
+        time_stamper: TimeStamper | None,
     ) -> None:
-        self.manifest = f"urn:c2pa:{uuid.uuid4()}"
+        self.manifest = manifest
         self._instance = f"xmp:iid:{uuid.uuid4()}"
         self._said = said
         self._time_stamper = time_stamper

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from pura.base import numerals
 from pura.base.errors import CaseLogError
+from pura.base.identity import Identity
 from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
 from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
 from pura.caselog.log import CaseLog, LogEntry, Person
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
-from pura.report.signing import Identity
 
 REPORTS: Final[Mapping[str, str]] = MappingProxyType(
     {"report-drafted": "drafted", "report-issued": "issued", "report-amended": "issued"}

@@ -156,7 +156,11 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
     ),
     "issue": (
         "An entry of the register of issued payloads.",
-        {"entry": int, **_texts("payload who when model")},
+        {"entry": int, **_texts("payload who when model manifest")},
+    ),
+    "manifest": (
+        "A signed manifest.",
+        {**_texts("manifest payload signer"), "form": Literal["a8", "a9", "none"]},
     ),
     "report-check": (
         "What became of the checks of a report.",

@@ -12,6 +12,7 @@ from typing import Final
 from pura.base.catalogue import quoted
 from pura.base.errors import InputError, ReportFileError, SigningError
 from pura.base.files import read_bounded, refuse_no_folder, refuse_taken, write_or_refuse
+from pura.base.identity import Certificate
 from pura.base.numerals import LANGUAGES
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.caselog import Case, CaseItem, CaseLog
@@ -28,7 +29,7 @@ from pura.report.check import MAX_TRUST_BYTES, ReportCheck
 from pura.report.check import check_report as examine
 from pura.report.regulators import AnnexFacts, regulators_annex
 from pura.report.request import MAX_LOGO, PAPERS, Confirmation, ReportRequest, check_choices
-from pura.report.signing import Certificate, SignOptions
+from pura.report.signing import SignOptions
 from pura.report.signing import sign_report as put_signature
 from pura.report.statement import (
     MAX_FILE_BYTES,

@@ -21,6 +21,7 @@ from tests.core.programs import run
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError, PuraError, ReportFileError, SigningError
+from pura.base.identity import load_identity
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.json_io import findings_digest
@@ -37,7 +38,7 @@ from pura.report.check import (
     repeat,
 )
 from pura.report.check_child import dissect
-from pura.report.signing import SignOptions, free_place, load_identity, sign_report
+from pura.report.signing import SignOptions, free_place, sign_report
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 SECRET = "grüner Baum am Fluss".encode()

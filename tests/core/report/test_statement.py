@@ -18,9 +18,9 @@ from tests.core.certificates import DAY, packed, self_signed
 from typer.testing import CliRunner
 
 from pura.base.errors import ReportFileError, ServeError
+from pura.base.identity import load_identity
 from pura.cli.__main__ import app
 from pura.record.answers import digested
-from pura.report.signing import load_identity
 from pura.report.statement import (
     SCHEMA,
     Statement,

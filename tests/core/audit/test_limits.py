@@ -55,7 +55,7 @@ def test_limits_are_a_prior_and_what_is_outside_is_said(read, small_samples):
         row = json_io.summary(audit)
         assert row["fields_outside"] == row["marks"][0]["fields_outside"] == named
         for language, words in (("en", "outside the limits"), ("de", "außerhalb der Grenzen")):
-            said = [fill(one, language) for one in audit.finding.beside]
+            said = [fill(one, language) for one in audit.finding.qualifications]
             assert any(words in one for one in said) == bool(named)
             lines = [one for mark in audit.finding.mark_lines(language) for one in mark]
             assert any(words in one for one in lines) == bool(named)

@@ -238,7 +238,9 @@ def test_text_between_two_passages_of_a_mark_is_named(small_audited, small_sampl
     assert before.end <= inside + len(foreign)
     assert after.start >= inside + len(foreign) // 2
     for language in ("en", "de"):
-        assert any(str(before.end + 1) in fill(one, language) for one in audit.finding.beside)
+        assert any(
+            str(before.end + 1) in fill(one, language) for one in audit.finding.qualifications
+        )
 
 
 @pytest.fixture(scope="module")
@@ -320,4 +322,4 @@ def test_a_paragraph_that_comes_twice_is_said_to(beside_repeats, samples):
     begin = audit.text.rindex(marked)
     assert abs(int(first) - begin) <= 60
     assert abs(int(last) - (begin + len(marked))) <= 60
-    assert copies[2][0] in audit.finding.beside
+    assert copies[2][0] in audit.finding.qualifications

@@ -19,12 +19,12 @@ from tests.core.certificates import packed, self_signed
 from tests.core.programs import python, run
 
 from pura.base.errors import CaseLogError
+from pura.base.identity import load_identity
 from pura.base.json_text import canonical
 from pura.caselog import CaseLog, LogHead, Person, open_case, save_audit, workstation, write_note
 from pura.caselog.log import commitment, entry_hash, written
 from pura.caselog.verify import LogCheck, deposits_in, lay_down, parse_head, sign_head, verify_log
 from pura.record.audit import Audit
-from pura.report.signing import load_identity
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 OFF = "DROP TRIGGER entries_stay", "DROP TRIGGER entries_remain"

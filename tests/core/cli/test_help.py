@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from pura.base.catalogue import catalogue
 from pura.base.errors import KeyStoreError
 from pura.base.numerals import LANGUAGES
-from pura.caselog import CUSTODY, HOUSE
+from pura.caselog import CUSTODY, ORGANISATION
 from pura.cli.__main__ import app
 from pura.cli.manual import write_manual
 from pura.cli.tree import EXAMPLES, HEADINGS, Later, asked_language, paragraphs
@@ -110,8 +110,8 @@ def test_every_option_is_looked_at_by_its_command():
 
 def test_the_events_of_the_log_are_named():
     [said] = [param.help for param in tree()["caselog record"].params if param.name == "action"]
-    house, case = (", ".join(events) for events in (HOUSE, CUSTODY))
-    assert said == f"Of a case: {case}. Of the house: {house}."
+    organisation, case = (", ".join(events) for events in (ORGANISATION, CUSTODY))
+    assert said == f"Of a case: {case}. Of the organisation: {organisation}."
 
 
 def test_every_page_is_german(monkeypatch, run):

@@ -10,6 +10,7 @@ import pytest
 from tests.core.cli.conftest import pura, refusal
 from tests.core.verdict.test_power import data_of, entry
 
+from pura.base.catalogue import catalogue
 from pura.base.paths import user_paths
 from pura.cli.terminal import use_language
 from pura.scheme import Profile
@@ -126,13 +127,13 @@ def test_an_annex_for_regulators_is_filled_from_the_organisations_own_table(
     assert edited in text
     assert "1,000,000" in text or "1.000.000" in text
     # It names a detector that others may ask, or says that there is none: never both.
-    none = {"en": "There is no public detector", "de": "Einen öffentlichen Detektor gibt es nicht"}
-    assert none[language] in text
+    none = catalogue("duties").fill("detector.none", language, {})
+    assert none in text
     assert pura(*words, "--detector", "https://ask.example.org", "--force").exit_code == 0
     use_language("en")
     asked = printed(pdf)
     assert "https://ask.example.org" in asked
-    assert none[language] not in asked
+    assert none not in asked
     # A profile whose model was never measured gets no rate at all.
     profile.write_text(known.with_(model="f" * 16).to_json())
     assert pura(*words[:-2], "--force").exit_code == 0

@@ -78,6 +78,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
         Path("fitness.jsonl").read_text(),
         audit,
         pura("doctor", "--json"),
+        pura("doctor", "--duties", "--json", codes=(1,)),
         pura("model", "list", "--json"),
         pura("key", "list", "--json"),
         pura("key", "state", "--check", "--json"),

@@ -21,6 +21,7 @@ from tests.core.programs import run
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError, PuraError, ReportFileError, SigningError
+from pura.base.identity import load_identity
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.json_io import findings_digest
@@ -37,7 +38,7 @@ from pura.report.check import (
     repeat,
 )
 from pura.report.check_child import dissect
-from pura.report.signing import SignOptions, free_place, load_identity, sign_report
+from pura.report.signing import SignOptions, free_place, sign_report
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 SECRET = "grüner Baum am Fluss".encode()
@@ -165,7 +166,7 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed, p12):
         "pages": [(OPEN, "pages.no-particulars")],
         "repeat": [(OPEN, "repeat.not-asked")],
     }
-    assert result.standing == "trusted"
+    assert result.status == "trusted"
     assert len(result.audits) == 1
     who = next(one for one in result.checks if one.name == "signer")
     assert "Reports Desk, Beispiel & Söhne" in who.text()
@@ -174,17 +175,17 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed, p12):
 def test_an_unsigned_report_says_what_that_leaves_open(report):
     result = here(report)
     assert ("notice", "integrity.none") in found(result)["integrity"]
-    assert result.standing == "unsigned"
+    assert result.status == "unsigned"
 
 
 def test_trust_is_said_and_never_assumed(signed):
     assert found(here(signed))["trust"] == [(OPEN, "trust.none-given")]
-    assert here(signed).standing == "signed"
+    assert here(signed).status == "signed"
     assert "signer was not examined" in here(signed).headline()
     assert bad(signed, trust_of(make_p12())) == {"trust.unknown"}
     late = here(signed, moment=NOW + 60 * DAY)
     assert found(late)["trust"] == [(BAD, "trust.expired")]
-    assert late.standing == "amiss"
+    assert late.status == "amiss"
 
 
 def test_a_record_that_was_edited_embedded_anew_and_signed_by_a_stranger_is_named(audit):
@@ -199,7 +200,7 @@ def test_a_record_that_was_edited_embedded_anew_and_signed_by_a_stranger_is_name
             forged, load_identity(make_p12(), SECRET, now=NOW), SignOptions(), now=NOW
         )
         result = here(stranger)
-        assert result.standing == "amiss"
+        assert result.status == "amiss"
         assert bad_of(result) == {"agrees.other"}
         said = next(one for one in result.checks if one.name == "agrees")
         assert what in said.text()

@@ -20,7 +20,7 @@ from pura.audit.run import audit_text
 from pura.base.errors import InputError
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.finding import said
+from pura.record.finding import rendered
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
 from pura.report.annexes import bits_csv, safe_name, tokens_csv
 from pura.report.blocks import Labels, html_page, page_count, render_pages
@@ -164,8 +164,8 @@ def test_a_report_is_short_and_says_nothing_twice(real, tmp_path, language, mark
     whole = squeezed(" ".join(pages))
     audit = real
     for words in (
-        *said(audit.finding.compared, language),
-        *said(audit.finding.wording[:1], language),
+        *rendered(audit.finding.compared, language),
+        *rendered(audit.finding.wording[:1], language),
         audit.key.fingerprint,
         audit.profile.fingerprint,
         audit.model.fingerprint,
@@ -406,12 +406,12 @@ def test_page_one_is_a_summary_and_the_log_says_what_was_reviewed(real, tmp_path
     first = squeezed(pages[0])
     for words in (
         "Does the text carry a mark of key Newsroom?",
-        *said(real.finding.answer, "en"),
+        *rendered(real.finding.answer, "en"),
         "statement.docx",
         say("plain.n1", "en"),
         "Confirmed by B.",
         "A complaint",
-        *said(real.finding.cautions, "en"),
+        *rendered(real.finding.cautions, "en"),
     ):
         assert squeezed(words) in first
     assert "H1" not in pages[0]

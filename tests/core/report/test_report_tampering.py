@@ -13,13 +13,14 @@ from pikepdf import Array, Dictionary, Name, Pdf
 from tests.core.report.test_report_check import NOW, RECORD, SECRET, make_p12, trust_of
 
 from pura.base.errors import PuraError
+from pura.base.identity import load_identity
 from pura.record import json_io
 from pura.report import check, request
 from pura.report.build import Report, build_report, remake
 from pura.report.check import BAD, OPEN, CheckedPoint, ReportCheck, check_report
 from pura.report.check_child import differing_pages, dissect
 from pura.report.request import Parties, ReportRequest
-from pura.report.signing import SignOptions, load_identity, sign_report
+from pura.report.signing import SignOptions, sign_report
 
 Act = Callable[[Pdf], None]
 WHITE = b"q 1 1 1 rg 0 0 2000 2000 re f Q"

@@ -57,7 +57,7 @@ def test_rows_say_what_records_say_and_lead_to_them(quick, setup, texts, tmp_pat
         fdr=0.05,
     )
     told: list[int] = []
-    done = run(tell=lambda standing: told.append(standing.found))
+    done = run(tell=lambda status: told.append(status.found))
     assert (done.rows, done.found, done.chosen) == (5, 3, 3)
     assert done.outcomes == {"mark": 3, "insufficient": 1, "not-examinable": 1}
     assert done.errors == {"input-empty": 1}

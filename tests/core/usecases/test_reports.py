@@ -9,13 +9,13 @@ import pytest
 from tests.core.stops import stop
 
 from pura.base.errors import Cancelled, InputError, SigningError
+from pura.base.identity import Certificate
 from pura.base.paths import user_paths
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.annexes import table_files
 from pura.report.check import OPEN
 from pura.report.request import ReportRequest
-from pura.report.signing import Certificate
 from pura.usecases import cases, reports
 from pura.usecases.environment import Environment
 

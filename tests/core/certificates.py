@@ -1,7 +1,5 @@
 """Certificates: some that sign themselves, and one with which C2PA lets manifests be signed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any

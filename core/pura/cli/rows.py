@@ -197,6 +197,13 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
         "One thing that pura doctor looked at.",
         {"grade": Literal["ok", "warning", "fault"], **_texts("check text hint")},
     ),
+    "duty": (
+        "One duty of whoever marks texts, as pura doctor --duties found it; reported, not advice.",
+        {
+            "state": Literal["have", "partly", "absent"],
+            **_texts("profile duty asked source text hint"),
+        },
+    ),
     "attack": (
         "A text that was attacked, and how hard it was hit.",
         {

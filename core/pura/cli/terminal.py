@@ -276,7 +276,7 @@ def columns(heads: Iterable[str], rows: Iterable[Iterable[str]], *, boxed: bool 
 
 STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
 """How the result of a check is coloured."""
-STANDING_CODES: Final = {"amiss": 1, "unsigned": 3, "signed": 4, "trusted": 0}
+STATUS_CODES: Final = {"amiss": 1, "unsigned": 3, "signed": 4, "trusted": 0}
 """Exit codes of what signed files come to."""
 
 
@@ -284,7 +284,7 @@ def print_checks(
     found: ReportCheck | StatementCheck, language: str, facts: Iterable[tuple[str, str]] = ()
 ) -> None:
     """Print what became of the checks of a signed file: the headline, facts, each check."""
-    amiss = found.standing == "amiss"
+    amiss = found.status == "amiss"
     out.print(found.headline(language), style="bold red" if amiss else "bold")
     for title, value in facts:
         out.print(f"{title}: ", style="bold", end="")

@@ -159,7 +159,7 @@ class IssueLog(Handle):
                 self._sync()
 
     def sync(self) -> None:
-        """Bring to disk what was written, e.g. before an answer leaves the house.
+        """Bring to disk what was written, e.g. before an answer is sent.
 
         Raises:
             RegisterError: The disk does not take it.

@@ -97,10 +97,10 @@ def _free_box(inked: object) -> tuple[int, int, int, int] | None:
     left = max(right - WIDTH, _MARGIN)
     column = ink[:, max(left - _MARGIN, 0) : right + _MARGIN]
     lines = np.concatenate([[0], np.cumsum(column.any(axis=1))])
-    room = HEIGHT + 2 * _MARGIN
+    needed = HEIGHT + 2 * _MARGIN
     best = None
-    for top in range(4 * _MARGIN, height - room - 4 * _MARGIN, _STEP):
-        if lines[top + room] == lines[top]:
+    for top in range(4 * _MARGIN, height - needed - 4 * _MARGIN, _STEP):
+        if lines[top + needed] == lines[top]:
             best = top if best is None else best
         elif best is not None:
             break

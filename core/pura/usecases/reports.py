@@ -42,9 +42,9 @@ from pura.report.statement import check_statement as examine_statement
 from pura.scheme import Profile
 from pura.usecases.audits import audit_again
 from pura.usecases.cases import acting, open_log
+from pura.usecases.duties import deployment, duties
 from pura.usecases.environment import Environment
 from pura.usecases.keys import open_identity, trusted_roots
-from pura.usecases.measurements import tables_of
 from pura.verdict.policy import load_policy
 from pura.verdict.power import shipped_power
 
@@ -493,16 +493,18 @@ def write_annex(
     check_choices(("language", language, LANGUAGES), ("paper", paper, PAPERS))
     refuse_replacing([pdf], replace=replace)
     rule = load_policy(policy or environment.paths.policy, must_exist=policy is not None)
+    stands = deployment(environment, profile, policy=rule, detector=detector)
     written = regulators_annex(
         AnnexFacts(
             profile=profile,
             policy=rule,
-            own=tables_of(environment, rule),
+            own=stands.own,
             shipped=shipped_power(),
             date=date or datetime.now(UTC).date().isoformat(),
             language=language,
             paper=paper,
             detector=detector,
+            duties=duties(stands),
         )
     )
     write_or_refuse(pdf, written)

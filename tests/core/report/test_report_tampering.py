@@ -1,7 +1,5 @@
 """Whatever is done to a report is found: on a signed one, and on one that nobody signed."""
 
-from __future__ import annotations
-
 import io
 import json
 import warnings
@@ -241,9 +239,8 @@ def faults(found: ReportCheck) -> set[str]:
     return {one.key for one in found.checks if one.state == BAD}
 
 
-def test_forty_kinds_of_tampering_are_found(
-    report: Report, signed: bytes, uncaged: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.sampled
+def test_forty_kinds_of_tampering_are_found(report, signed, uncaged, monkeypatch):
     assert len(TAMPERING) >= 40
     trust = trust_of(P12)
     assert check_report(report.pdf, moment=NOW).headline().startswith("Not signed: the pages are")
@@ -263,7 +260,7 @@ def test_forty_kinds_of_tampering_are_found(
     assert missed == []
 
 
-def test_what_cannot_be_compared_is_in_the_headline(report: Report, uncaged: None) -> None:
+def test_what_cannot_be_compared_is_in_the_headline(report, uncaged):
     def of_another_version(pdf: Pdf) -> None:
         told = json.loads(pdf.attachments[request.NAME].get_file().read_bytes())
         told["made_with"]["typst"] = "0"
@@ -276,7 +273,7 @@ def test_what_cannot_be_compared_is_in_the_headline(report: Report, uncaged: Non
         assert "Its pages were not compared" in found.headline()
 
 
-def test_a_removed_signature_fails_where_trust_was_named(report: Report, uncaged: None) -> None:
+def test_a_removed_signature_fails_where_trust_was_named(report, uncaged):
     found = check_report(report.pdf, moment=NOW, trust=trust_of(P12))
     assert faults(found) == {"integrity.missing"}
     # A policy asks for signatures: the one here, or the one that the record was made under.
@@ -292,13 +289,13 @@ def test_a_removed_signature_fails_where_trust_was_named(report: Report, uncaged
     assert "integrity.policy" in faults(changed)
 
 
-def test_changed_padding_of_the_signature_is_named(signed: bytes, uncaged: None) -> None:
+def test_changed_padding_of_the_signature_is_named(signed, uncaged):
     end = signed.index(b">", signed.index(b"/Contents <"))
     other = signed[: end - 2] + b"41" + signed[end:]
     assert faults(check_report(other, moment=NOW, trust=trust_of(P12))) == {"integrity.padding"}
 
 
-def test_the_pages_are_made_again_in_children(report: Report) -> None:
+def test_the_pages_are_made_again_in_children(report):
     assert check_report(report.pdf, moment=NOW).headline("de").startswith("Nicht signiert: Die")
     painted_over = done_to(report.pdf, painted(WHITE))
     found = check_report(painted_over, moment=NOW)

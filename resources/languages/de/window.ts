@@ -5745,8 +5745,44 @@ Anteil {share:text}</translation>
         <translation>Entwurf da</translation>
     </message>
     <message>
-        <source>Reported</source>
-        <translation>Berichtet</translation>
+        <source>Final</source>
+        <translation>Endgültig</translation>
+    </message>
+    <message>
+        <source>Sign the final report</source>
+        <translation>Den endgültigen Bericht signieren</translation>
+    </message>
+    <message>
+        <source>It has to be saved first.</source>
+        <translation>Zuerst muss er gesichert sein.</translation>
+    </message>
+    <message>
+        <source>In the case “{case:text}”</source>
+        <translation>Im Fall »{case:text}«</translation>
+    </message>
+    <message>
+        <source>press to file it in another case</source>
+        <translation>drücken, um ihn in einem anderen Fall abzulegen</translation>
+    </message>
+    <message>
+        <source>Confirmed</source>
+        <translation>Bestätigt</translation>
+    </message>
+    <message>
+        <source>Final report</source>
+        <translation>Endgültiger Bericht</translation>
+    </message>
+    <message>
+        <source>It is a draft until a second person has confirmed the finding.</source>
+        <translation>Er ist ein Entwurf, bis eine zweite Person den Befund bestätigt hat.</translation>
+    </message>
+    <message>
+        <source>There is none yet.</source>
+        <translation>Es gibt noch keinen.</translation>
+    </message>
+    <message>
+        <source>by {who:text} on {day:text}</source>
+        <translation>von {who:text} am {day:text}</translation>
     </message>
     <message>
         <source>Report</source>
@@ -5765,28 +5801,12 @@ Anteil {share:text}</translation>
         <translation>Den Befund in einem Fall sichern</translation>
     </message>
     <message>
-        <source>In the case “{case:text}”; press to file it in another case</source>
-        <translation>Im Fall »{case:text}«; drücken, um ihn in einem anderen Fall abzulegen</translation>
-    </message>
-    <message>
-        <source>Confirmed by {who:text}</source>
-        <translation>Bestätigt von {who:text}</translation>
-    </message>
-    <message>
-        <source>Disputed by {who:text}</source>
-        <translation>Bestritten von {who:text}</translation>
-    </message>
-    <message>
         <source>Let a second person look at the finding</source>
         <translation>Eine zweite Person den Befund prüfen lassen</translation>
     </message>
     <message>
         <source>Make a report of the finding</source>
         <translation>Einen Bericht über den Befund machen</translation>
-    </message>
-    <message>
-        <source>Sign a report</source>
-        <translation>Bericht signieren</translation>
     </message>
 </context>
 <context>

@@ -305,7 +305,7 @@ class AuditText:
         prompts: The prompt, when it is known, which sharpens the evidence; or several candidates,
             all different.
         ids: Token ids that the generator saved; read beside the text.
-        beside: What other schemes say of this text; they count in the mean.
+        other_schemes: What other schemes say of this text; they count in the mean.
         alone: It is read by itself, since reading it beside others failed.
         notice: Told of what a person should hear of at once.
         log: Gets a report of every step as it ends, also of the one that failed.
@@ -314,7 +314,7 @@ class AuditText:
     document: Document
     prompts: tuple[str, ...] = ()
     ids: tuple[int, ...] | None = None
-    beside: tuple[SchemeFacts, ...] = ()
+    other_schemes: tuple[SchemeFacts, ...] = ()
     alone: bool = False
     notice: Callable[[Notice], None] = field(default=lambda _: None, repr=False, compare=False)
     log: list[StepReport] = field(default_factory=list, repr=False, compare=False)

@@ -362,12 +362,16 @@ class Variant:
         )
 
 
+def _lengths(texts: Sequence[str]) -> list[float]:
+    return [float(len(text)) for text in texts]
+
+
 def variants_of(
     text: str,
     *,
     restored: bool = True,
     spelt: Spelling | None = None,
-    costs: Costs = lambda texts: [float(len(each)) for each in texts],
+    costs: Costs = _lengths,
     ids: I64 | None = None,
     ids_text: str | None = None,
 ) -> tuple[Variant, ...]:

@@ -138,12 +138,7 @@ def handling_signs(
     unmeasured = {BROKEN, PAGES} | ({WRAPPED} if narrow or not restored else set())
     signs = (
         (CASE, bool(case_of(text))),
-        (
-            LINES,
-            not changes.isdisjoint({BROKEN, PAGES})
-            or (WRAPPED in changes and unmeasured)
-            or _scattered(text),
-        ),
+        (LINES, bool(changes & unmeasured) or _scattered(text)),
         (TYPING, _split_words(text, pieces) >= SPLIT_WORDS),
         (
             CHARACTERS,

@@ -176,7 +176,7 @@ def test_the_readings_do_not_depend_on_key_or_phases(small_model, small_audited,
         return usual_spelling(small_model.tokenizer, words)
 
     def costs(texts: Sequence[str]) -> list[float]:
-        return nats_of(builtin_model.tokenizer, texts)
+        return nats_of(small_model.tokenizer, texts)
 
     chosen = variants_of(text, spelt=spelt, costs=costs)
     assert [(v.name, v.read) for v in chosen] == [(FOUND, False), (CAPITALS, True)]

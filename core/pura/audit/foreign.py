@@ -21,6 +21,8 @@ from pura.audit.options import (
     input_noted,
     key_facts,
     rule_noted,
+    stated,
+    with_manifests,
 )
 from pura.audit.prepare import check_language, check_tokenizer, handling_signs, pieces_of
 from pura.audit.run import audit_documents
@@ -146,9 +148,10 @@ def audit_foreign(
     if not marks:
         raise KeyStoreError("audit.no-key", code="key-missing")
     found: list[Audit | PuraError] = []
-    for text in texts:
+    for text in with_manifests(texts, options, checkpoint):
         try:
-            found.append(_Walk(text, options, model, marks, progress, checkpoint).audit())
+            audit = _Walk(text, options, model, marks, progress, checkpoint).audit()
+            found.append(stated(audit, text.manifests or ()))
         except PuraError as error:
             found.append(error)
     return found

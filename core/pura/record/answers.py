@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from pura.base.catalogue import catalogue
 from pura.base.json_text import canonical, sha256
 from pura.record.finding import Finding
+from pura.record.provenance import BINDINGS, FORMS, STATES
 from pura.words.sentences import fill, findings
 
 MARKED: Final = "marked"
@@ -142,6 +143,14 @@ _MARK: Final = {
     ),
     "fields": (dict[str, str], "Fields of its payload that are identified and released."),
 }
+_MANIFEST: Final = {
+    "form": (Literal[FORMS], "How it was there: a7, a8, a9 (C2PA 2.4, Annex A), or the format."),
+    "state": (Literal[STATES], "What was made of it."),
+    "signer": (str, "Name in its certificate."),
+    "signed_at": (str, "When, as the time stamp or the signer says."),
+    "manifest": (str, "Its identifier."),
+    "soft_binding": (Literal[BINDINGS], "Whether it names an identified mark of the text."),
+}
 VALUES: Final[dict[str, Told]] = {
     "verdict": Told(
         (
@@ -194,6 +203,17 @@ VALUES: Final[dict[str, Told]] = {
         lambda finding, answer, _: _marks(finding, answer.release.__contains__),
         internal=lambda finding, *_: _marks(finding, lambda name: True),
         shown=None,
+    ),
+    "manifests": Told(
+        ([_MANIFEST], "Signed manifests that came with the text."),
+        lambda finding, *_: [
+            {name: getattr(one, name) for name in _MANIFEST} for one in finding.provenance
+        ],
+        shown=None,
+    ),
+    "layers": Told(
+        (str, "What mark and manifests say of each other."),
+        lambda finding, _, language: " ".join(fill(one, language) for one in finding.conditions),
     ),
 }
 """The values of an answer, in their order. Of a record, which internal askers get as well, the

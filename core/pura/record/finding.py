@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from pura.base.catalogue import phrase
-from pura.base.decoder import DecodeError, decode
+from pura.base.decoder import DecodeError, decode, later
 from pura.base.errors import RecordError, unusable
 from pura.record.evidence import encode
 from pura.record.naming import (
@@ -25,6 +25,7 @@ from pura.record.naming import (
     mark_lines,
     place_words,
 )
+from pura.record.provenance import ManifestFacts
 from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, Value, fill, headline, scale
@@ -78,7 +79,10 @@ class Finding:
         caveat: What the number of the answer is not; empty where it has none.
         compared: The two propositions, H1 and H2, written out.
         wording: All sentences, the outcome first.
-        conditions: What was hidden among the characters.
+        provenance: Signed manifests that came with the text.
+        layers: How mark and manifests stand to each other, as
+            :func:`~pura.record.provenance.layers_of` says it; empty where there is nothing to say.
+        conditions: What is said of them, or of what else was hidden among the characters.
         cautions: What weakens or limits the findings.
         undone: What of the text's handling was undone in one of the readings that count.
         keys: Names of the keys that were tried; where one has none, its fingerprint.
@@ -111,6 +115,8 @@ class Finding:
     caveat: tuple[Sentence, ...] = ()
     compared: tuple[Sentence, ...] = ()
     wording: tuple[Sentence, ...] = ()
+    provenance: tuple[ManifestFacts, ...] = later(())
+    layers: str = later("")
     conditions: tuple[Sentence, ...] = ()
     cautions: tuple[Sentence, ...] = ()
     undone: tuple[str, ...] = ()
@@ -333,6 +339,12 @@ COLUMNS: Final[dict[str, Column]] = {
     ),
     "register_who": _column(str, _of_entry("who"), "to whom it was issued"),
     "register_posterior": _column(float, _of_entry("posterior"), "weight of that entry"),
+    "manifests": Column(
+        tuple[str, ...],
+        lambda found: [one.state for one in found.provenance],
+        "state of each signed manifest that came with the text",
+    ),
+    "layers": Column(str, lambda found: found.layers, "how manifests and mark stand to each other"),
     "key": Column(str, lambda found: found.key_fingerprint, "fingerprint of the key"),
     "profile": Column(str, lambda found: found.profile_fingerprint, "fingerprint of the profile"),
     "model": Column(str, lambda found: found.model_fingerprint, "fingerprint of the model"),

@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pura.audit.options import AuditText, KeyUse, Notice, Options, latest_day
+from pura.audit.options import (
+    AuditText,
+    KeyUse,
+    Notice,
+    Options,
+    latest_day,
+    stated,
+    with_manifests,
+)
 from pura.audit.unexamined import audit_contained, contained
 from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, PuraError, ReportFileError
@@ -193,6 +201,7 @@ class Prepared:
             restore=setup.restore,
             follow=setup.follow,
             weigh=setup.weigh,
+            trust=setup.trust,
         )
 
     @property
@@ -300,6 +309,7 @@ class Prepared:
             for item, said in zip(items, heard, strict=True)
             if isinstance(item, AuditText)
         ]
+        texts = with_manifests(texts, self._options, checkpoint)
         found = self._audits(texts, progress, checkpoint, day) if texts else []
         done = iter(zip(texts, found, strict=True))
         return [
@@ -381,6 +391,7 @@ class Prepared:
             text=text.document.text,
             prompt=prompt_facts(text.prompts),
         )
+        audit = stated(audit, text.manifests or ())
         return Audited(audit=audit, error=found, notices=notices)
 
     def _means(self) -> Means:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError
+from pura.base.files import read_start
 from pura.base.json_text import read_json
+from pura.base.numerals import visible
 from pura.documents import ReadOptions, read_document
 
 if TYPE_CHECKING:
@@ -70,6 +72,29 @@ def candidates_text(prompts: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
+MAX_TRUST_BYTES: Final = 1 << 20
+
+
+def read_trust(path: Path) -> str:
+    """Read a list of certificates whose signatures of manifests are trusted.
+
+    Returns:
+        Them in PEM.
+
+    Raises:
+        InputError: The file cannot be read, is too long, or holds no certificate.
+    """
+    from cryptography import x509
+
+    data = read_start(path, MAX_TRUST_BYTES, InputError)
+    try:
+        if len(data) > MAX_TRUST_BYTES or not x509.load_pem_x509_certificates(data):
+            raise ValueError
+        return data.decode("ascii")
+    except ValueError:
+        raise InputError("choice.trust", name=visible(path.name), code="usage") from None
+
+
 DECODERS: Final = ("exact", "paper")
 
 
@@ -93,6 +118,7 @@ class Choices:
             where the profile says that keys are such; ``none`` takes the keys as they are.
         weigh: Let the model read the text for marks by others too, where that sharpens the
             evidence (Gumbel-max).
+        trust: Certificates, PEM, whose signatures of manifests are trusted; empty trusts nobody.
     """
 
     decoder: str = DECODERS[0]
@@ -103,3 +129,4 @@ class Choices:
     follow: bool = False
     epochs: str = ""
     weigh: bool = False
+    trust: str = ""

@@ -20,6 +20,7 @@ from pura.audit.variants import variants_of
 from pura.cli.verify import audit_lines
 from pura.documents import characters, from_text, read_document
 from pura.documents.restore import restore
+from pura.provenance.reading import encode, wrappers
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
 from pura.words.sentences import fill, forbidden, noted
@@ -36,7 +37,7 @@ def manifest(size: int, version: int = 1, cut: int = 0) -> str:
 
 def test_a_manifest_is_found_where_it_stands() -> None:
     text = "Words." + manifest(300) + " More." + manifest(7)
-    assert characters.find(text) == [
+    assert [(one.first, one.size, one.whole) for one in wrappers(text)] == [
         (7, 300, True),
         (text.rindex("\ufeff") + 1, 7, True),
     ]
@@ -53,22 +54,22 @@ def test_a_manifest_is_found_where_it_stands() -> None:
     ],
 )
 def test_what_only_begins_like_one_is_told_apart(text: str) -> None:
-    (found,) = characters.find(text)
-    assert not found[2]
+    (found,) = wrappers(text)
+    assert not found.whole
     (fact,) = characters.facts(text)
     assert fact.name == characters.INCOMPLETE
 
 
 @pytest.mark.parametrize("text", ["", "plain", "♥\ufe0f", "x\ufeff" + "\ufe01" * 40])
 def test_other_hidden_characters_are_none(text: str) -> None:
-    assert characters.find(text) == []
+    assert wrappers(text) == []
     assert characters.facts(text) == ()
 
 
 @given(st.text(), st.binary(max_size=60), st.text())
 def test_no_text_makes_it_stumble(before: str, noise: bytes, after: str) -> None:
-    text = before + characters.encode(b"C2PATXT\0" + noise) + after
-    assert len(characters.find(text)) >= 1
+    text = before + encode(b"C2PATXT\0" + noise) + after
+    assert len(wrappers(text)) >= 1
 
 
 def test_a_file_that_begins_with_one_is_not_fooled_by_the_byte_order_mark(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from pura.audit.options import (
     input_noted,
     key_facts,
     rule_noted,
-    stated,
     with_manifests,
 )
 from pura.audit.prepare import check_language, check_tokenizer, handling_signs, pieces_of
@@ -35,6 +34,7 @@ from pura.documents.characters import hidden_characters
 from pura.extract.foreign import draws_of
 from pura.keys.sealed import open_secret
 from pura.model.load import BareModel, LanguageModel
+from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.record.evidence import (
     PayloadFacts,

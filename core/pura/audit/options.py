@@ -18,8 +18,6 @@ from pura.base.paths import build_hash
 from pura.base.progress import Checkpoint, Progress, Stage
 from pura.documents import Document, characters
 from pura.documents.manifests import in_texts
-from pura.provenance.binding import binding_value, compared
-from pura.record.audit import Audit
 from pura.record.evidence import PowerFacts, SchemeFacts
 from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, StepReport
@@ -342,14 +340,3 @@ def with_manifests(
         else text
         for text in texts
     ]
-
-
-def stated(audit: Audit, manifests: Sequence[ManifestFacts]) -> Audit:
-    """Return a record with the manifests that came with the text, and what names its marks."""
-    payloads = [bits for mark in audit.named_marks if (bits := mark.payload.bits) is not None]
-    profile = audit.profile.fingerprint
-    return replace(
-        audit,
-        provenance=compared(manifests, payloads, profile),
-        bindings=tuple(dict.fromkeys(binding_value(bits, profile) for bits in payloads)),
-    )

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from pura.audit.conclude import conclude
 from pura.audit.decoding import WeighedText, decode_text, decode_windows
-from pura.audit.options import STEPS, AuditText, Options, stated, with_manifests
+from pura.audit.options import STEPS, AuditText, Options, with_manifests
 from pura.audit.prepare import CHUNK, AuditBasis, PreparedText, prepare
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.documents import from_text
+from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 

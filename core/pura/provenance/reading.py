@@ -51,6 +51,8 @@ _REFERENCE: Final = re.compile(
     r"\s*(?:data:application/c2pa;base64,[\w+/=\s]*|[A-Za-z][\w+.-]*:\S+)\s*"
 )
 _CUT_SHORT: Final = re.compile(r"\s*data:application/c2pa;base64,[\w+/=]*")
+_LINK: Final = re.compile(rb"<link\s[^<>]{0,2000}>", re.IGNORECASE)
+_HREF: Final = re.compile(rb"href\s*=\s*[\"']?([^\"'\s<>]+)", re.IGNORECASE)
 _SIGNS: Final = re.compile(r"[^\w\n]{0,16}")
 _SIGN_LINE: Final = re.compile(r"[^\w\s]{2,16}")
 
@@ -294,6 +296,8 @@ def _verified(
     if asset.form != "text":
         form = "a7" if asset.form == "html" else asset.form
         whole = ask(asset.data, FILES[asset.form][0], form)
+        if whole is None and asset.form == "html":
+            whole = _linked(asset.data)
         return () if whole is None else (whole,)
     text = asset.data.decode("utf-8")
     listed = wrappers(text)
@@ -316,6 +320,15 @@ def _verified(
     return tuple(found)
 
 
+def _linked(page: bytes) -> ManifestFacts | None:
+    """Return the manifest that a web page only names (A.7), of which the library says nothing."""
+    for tag in _LINK.findall(page):
+        if b"c2pa-manifest" in tag and (named := _HREF.search(tag)):
+            where = _shown(named[1].decode("utf-8", "replace"))
+            return ManifestFacts(form="a7", state=UNCHECKED, why="reference", reference=where)
+    return None
+
+
 def _facts(
     report: Mapping[str, Any], form: str, text: str, fingerprints: ModuleType
 ) -> ManifestFacts:
@@ -326,14 +339,6 @@ def _facts(
     if _depth(active) > MAX_DEPTH:
         return ManifestFacts(form=form, state=UNCHECKED, why="limit")
     signature = active.get("signature_info") or {}
-    codes = {one.get("code") for one in report["validation_results"]["failure"]}
-    if not signature and codes & {
-        "manifest.inaccessible",
-        "manifest.structuredText.noResolutionPath",
-    }:
-        needed = report.get("network", {}).get("needed") or [{}]
-        where = _shown(needed[0].get("uri"))
-        return ManifestFacts(form=form, state=UNCHECKED, why="reference", reference=where)
     values, apart = _bindings(active, text, fingerprints)
     return ManifestFacts(
         form=form,

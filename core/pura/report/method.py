@@ -45,7 +45,7 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
             ("supplied", supplied),
         )
     ]
-    blocks += [note(words) for words in said(found.conditions, language)]
+    blocks += [note(words) for words in said(audit.finding.conditions, language)]
     if audit.verdict == "not-examinable":
         blocks.append(_unexamined(audit, labels))
     if supplied:

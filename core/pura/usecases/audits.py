@@ -15,7 +15,6 @@ from pura.audit.options import (
     Notice,
     Options,
     latest_day,
-    stated,
     with_manifests,
 )
 from pura.audit.unexamined import audit_contained, contained
@@ -26,6 +25,7 @@ from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_
 from pura.documents import Extraction, digest_of, from_text
 from pura.keys import KeyRef
 from pura.keys.epochs import is_epoch, latest, today
+from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.record.surroundings import InputFacts, KeyFacts, StepReport
 from pura.register.store import Register

@@ -6,7 +6,7 @@ reads them again. A value more is a row more of :data:`VALUES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Literal, NamedTuple
@@ -14,8 +14,8 @@ from typing import Any, Final, Literal, NamedTuple
 from pura.base.catalogue import catalogue
 from pura.base.json_text import canonical, sha256
 from pura.record.finding import Finding
-from pura.record.provenance import BINDINGS, FORMS, STATES
-from pura.words.sentences import fill, findings
+from pura.record.provenance import ABSENT, BINDINGS, FORMS, STATES, VALID
+from pura.words.sentences import Sentence, fill, findings
 
 MARKED: Final = "marked"
 NO_STATEMENT: Final = "no-statement"
@@ -92,8 +92,7 @@ def _strength(finding: Finding, _: Answer, language: str) -> str:
 
 
 def _meaning(finding: Finding, _: Answer, language: str) -> str:
-    words = " ".join(fill(one, language) for one in finding.answer)
-    return words or say(f"answer.{finding.verdict}-means", language)
+    return _say_all(finding.answer, language) or say(f"answer.{finding.verdict}-means", language)
 
 
 def _marks(finding: Finding, released: Callable[[str], bool]) -> list[dict[str, Any]]:
@@ -108,6 +107,31 @@ def _marks(finding: Finding, released: Callable[[str], bool]) -> list[dict[str, 
         }
         for mark in finding.marks
     ]
+
+
+def _manifests(finding: Finding, compared: Sequence[str]) -> list[dict[str, Any]]:
+    """Return manifests; of one that anybody can make, trusted askers do not hear what it names.
+
+    It would answer guesses of a payload of which they are not told all.
+    """
+    return [
+        {
+            **{name: getattr(one, name) for name in _MANIFEST},
+            "soft_binding": one.soft_binding if one.state in compared else ABSENT,
+        }
+        for one in finding.provenance
+    ]
+
+
+def _of_manifests(finding: Finding) -> Iterable[Sentence]:
+    """Return what trusted askers are told of them, by the same rule."""
+    if finding.provenance and all(one.state == VALID for one in finding.provenance):
+        return finding.conditions
+    return (said for one in finding.provenance for said in one.said)
+
+
+def _say_all(sentences: Iterable[Sentence], language: str) -> str:
+    return " ".join(fill(one, language) for one in sentences)
 
 
 def _shown_strength(word: str, answer: dict[str, Any], language: str) -> str:
@@ -206,14 +230,14 @@ VALUES: Final[dict[str, Told]] = {
     ),
     "manifests": Told(
         ([_MANIFEST], "Signed manifests that came with the text."),
-        lambda finding, *_: [
-            {name: getattr(one, name) for name in _MANIFEST} for one in finding.provenance
-        ],
+        lambda finding, *_: _manifests(finding, (VALID,)),
+        internal=lambda finding, *_: _manifests(finding, STATES),
         shown=None,
     ),
     "layers": Told(
-        (str, "What mark and manifests say of each other."),
-        lambda finding, _, language: " ".join(fill(one, language) for one in finding.conditions),
+        (str, "What manifests say, and whether they agree with the marks."),
+        lambda finding, _, language: _say_all(_of_manifests(finding), language),
+        internal=lambda finding, _, language: _say_all(finding.conditions, language),
     ),
 }
 """The values of an answer, in their order. Of a record, which internal askers get as well, the

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pura.audit.options import AuditText
-from pura.base.errors import InputError, KeyStoreError, PuraError
+from pura.base.errors import InputError, KeyStoreError, PuraError, SigningError
 from pura.base.paths import Paths, user_paths
 from pura.documents import Document, ReadOptions, endings, from_text, read_file
 from pura.keys import KeyRef
@@ -30,6 +30,7 @@ from pura.usecases.profiles import find_profile
 if TYPE_CHECKING:
     from pura.embed.generate import Generated
     from pura.model.load import LanguageModel
+    from pura.provenance.writing import SignedText
     from pura.verdict.policy import Policy
 
 libraries.prepare()  # before torch is imported: nothing of it goes to the network
@@ -228,6 +229,54 @@ def mark(
             seed=seed,
             ignore_eos=True,
         )
+
+
+def sign_manifest(
+    text: Text,
+    *,
+    payload: Payload | str | Mapping[str, object],
+    profile: Profile | Text,
+    soft_binding: str,
+    certificate: Path,
+    private_key: Path | None = None,
+    passphrase: str | None = None,
+    embed: str | None = None,
+    timestamp: str | None = None,
+) -> SignedText:
+    """Sign a manifest (C2PA) that names the same issue as the mark of a text.
+
+    Args:
+        text: A text or a file of one, in UTF-8.
+        payload: What its mark carries; as for :func:`mark`.
+        profile: As for :func:`verify`.
+        soft_binding: The mark's name in C2PA's list of algorithms, like ``org.example.pura.1``.
+        certificate: PKCS#12; with ``private_key`` the certificates, PEM.
+        private_key: The certificate's key, PEM.
+        passphrase: Of the certificate or its key.
+        embed: ``a8`` for variation selectors at the end, ``a9`` for a comment of Markdown, ``none``
+            for a manifest beside the text; None: ``a9`` for a file of Markdown, else ``a8``.
+        timestamp: Address of a time-stamp authority (RFC 3161); this uses the network.
+
+    Raises:
+        PuraError: The text has a manifest, is too long or not UTF-8; payload and profile do not
+            fit; the certificate is not fit for manifests; nobody gave a time stamp.
+    """
+    from pura.keys import Secret
+    from pura.provenance import writing
+    from pura.usecases.keys import open_identity
+    from pura.usecases.manifests import read_signable
+
+    shared = _profile(profile)
+    secret = None if passphrase is None else Secret(bytearray(passphrase.encode()))
+    return writing.sign_manifest(
+        read_signable(text) if isinstance(text, Path) else text,
+        open_identity(certificate, secret, SigningError, private_key),
+        payload=_payload(payload, shared).text,
+        profile=shared.fingerprint,
+        soft_binding=soft_binding,
+        form=embed or writing.form_of(text.name if isinstance(text, Path) else ""),
+        timestamp=timestamp,
+    )
 
 
 def _setup(

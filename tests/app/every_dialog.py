@@ -1,7 +1,5 @@
 """Every dialog of the window, for the tests that walk over all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names on every control, and no trap for the keyboard, in the window and in every dialog."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Questions for files: titled, filtered, dressed, and where the last answer was."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QLineEdit

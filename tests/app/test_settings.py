@@ -1,7 +1,5 @@
 """The settings dialog: what is chosen holds at once, is kept, and is there again."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 Made by ``tests/data/make_held_out.py``.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

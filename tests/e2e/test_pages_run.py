@@ -1,7 +1,5 @@
 """The blocks of the README and of the guide's pages, run as shown, in one shell a page."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -301,6 +299,8 @@ NOT_RUN = {
     "docs/how-it-works/reproduction.md": "the lab: minutes to hours; tests/core/lab",
     "docs/how-to/custody.md": "forms of commands, with NAME; tests/core/cli",
     "docs/de/how-to/custody.md": "forms of commands, with NAME; tests/core/cli",
+    "docs/how-to/duties.md": "ends with 1 where one is absent; tests/core/serve/test_duties.py",
+    "docs/de/how-to/duties.md": "the commands of docs/how-to/duties.md",
     "docs/how-to/lab.md": "minutes; tests/core/lab",
     "docs/how-to/power.md": "minutes; tests/core/measure",
     "docs/how-to/releasing.md": "a release; packaging/release",

@@ -1,7 +1,5 @@
 """``pura serve`` as a process: a kept answer outlives its death; it ends when asked."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -4,8 +4,6 @@ Each target takes bytes. A refusal in words (:class:`~pura.base.errors.PuraError
 answer; whatever else comes out of it is a fault, and so are a crash, a hang and a flood of memory.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import tempfile

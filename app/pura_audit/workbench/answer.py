@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from pura.base import numerals
 from pura.record.audit import Audit
-from pura.record.finding import said
+from pura.record.finding import rendered
 from pura.record.naming import NamedMark, NamedPayload, evidence_ratio, limits_words, whom_words
 from pura.words.sentences import fill
 from pura_audit.platform.i18n import filled, language, translate
@@ -67,8 +67,8 @@ class MarkList(QWidget):
         self.setVisible(several)
         if not several:
             return
-        counted = (one for one in audit.finding.beside if one.key == COUNTED)
-        self.caption.setText(" ".join(said(counted, language())))
+        counted = (one for one in audit.finding.qualifications if one.key == COUNTED)
+        self.caption.setText(" ".join(rendered(counted, language())))
         labels = {key.fingerprint: key.label or key.fingerprint for key in audit.keys}
         for number, mark in enumerate(marks):
             key = labels.get(mark.key, mark.key) if len(audit.keys) > 1 else ""
@@ -126,13 +126,13 @@ class MarkRow(QPushButton):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Return the room of the line."""
+        """Return the size of the line."""
         layout = self.layout()
         assert layout is not None
         return layout.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least room: the words are shortened."""
+        """Return the least size: the words are shortened."""
         return QSize(200, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -326,12 +326,12 @@ class AnswerView(ScrollCard):
         self.audit, self._note = audit, note
         tongue, found = language(), audit.finding
         self.heading.setText(fill(found.headline, tongue))
-        self.sentence.setText(" ".join(said(found.answer, tongue)))
+        self.sentence.setText(" ".join(rendered(found.answer, tongue)))
         self.compared.setVisible(bool(found.caveat))
-        set_tip(self.compared, *said(found.compared, tongue))
+        set_tip(self.compared, *rendered(found.compared, tongue))
         # The list of the marks says how many there are.
-        beside = (one for one in found.beside if one.key != COUNTED)
-        others = said((*beside, *found.conditions), tongue)
+        beside = (one for one in found.qualifications if one.key != COUNTED)
+        others = rendered(beside, tongue) + found.notes(tongue)
         if note:
             others.insert(0, note)
         self.more.setText("\n".join(others))
@@ -363,7 +363,7 @@ class AnswerView(ScrollCard):
             add_parts(self._payload, *payload_lines(audit, audit.payload))
 
     def _show_limits(self, audit: Audit) -> None:
-        lines = said(audit.finding.cautions, language())
+        lines = rendered(audit.finding.cautions, language())
         words = translate("Answer", "{n:plural(One limit|{n:count} limits)} of this finding")
         self.limits.retitle(filled(words, n=len(lines)))
         self.limit_lines.setText("\n".join(f"–  {line}" for line in lines))

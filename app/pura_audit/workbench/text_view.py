@@ -340,7 +340,7 @@ def supporting(audit: Audit | None) -> str:
 
 
 BAR: Final = 28
-BRACKET: Final = 6  # room of the brackets left of the bar
+BRACKET: Final = 6  # width of the brackets left of the bar
 FULL: Final = 60  # characters from which a line is as grey as any
 
 

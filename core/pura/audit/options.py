@@ -309,7 +309,7 @@ class AuditText:
         prompts: The prompt, when it is known, which sharpens the evidence; or several candidates,
             all different.
         ids: Token ids that the generator saved; read beside the text.
-        beside: What other schemes say of this text; they count in the mean.
+        other_schemes: What other schemes say of this text; they count in the mean.
         alone: It is read by itself, since reading it beside others failed.
         manifests: Those of its file and among its characters (:func:`with_manifests`); None where
             nobody has looked.
@@ -320,7 +320,7 @@ class AuditText:
     document: Document
     prompts: tuple[str, ...] = ()
     ids: tuple[int, ...] | None = None
-    beside: tuple[SchemeFacts, ...] = ()
+    other_schemes: tuple[SchemeFacts, ...] = ()
     alone: bool = False
     manifests: tuple[ManifestFacts, ...] | None = None
     notice: Callable[[Notice], None] = field(default=lambda _: None, repr=False, compare=False)

@@ -77,6 +77,11 @@ class Paths:
         return self.config / "deposit.json"
 
     @property
+    def detector(self) -> Path:
+        """What the detector that others may ask said of itself when it was last started."""
+        return self.data / "detector.json"
+
+    @property
     def policy(self) -> Path:
         """The organisation's policy file."""
         return self.config / "policy.json"

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from pura.base import numerals
 from pura.base.errors import CaseLogError
+from pura.base.identity import Identity
 from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
 from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
 from pura.caselog.log import CaseLog, LogEntry, Person
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
-from pura.report.signing import Identity
 
 REPORTS: Final[Mapping[str, str]] = MappingProxyType(
     {"report-drafted": "drafted", "report-issued": "issued", "report-amended": "issued"}
@@ -31,7 +31,7 @@ _TELLING: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaseStanding:
+class CaseStatus:
     """Where a saved finding stands.
 
     Attributes:
@@ -53,7 +53,7 @@ class CaseStanding:
     signed: bool = False
 
 
-def standings(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStanding]:
+def statuses(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStatus]:
     """Return where findings stand, by the identifiers of their audits; unknown ones are left out.
 
     Args:
@@ -61,7 +61,7 @@ def standings(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStanding]:
         audits: Which.
     """
     wanted = frozenset(audits)
-    found: dict[str, CaseStanding] = {}
+    found: dict[str, CaseStatus] = {}
     names: dict[str, str | None] = {}
     reports: dict[str, tuple[str, ...]] = {}
     with log.reading():
@@ -82,10 +82,10 @@ def standings(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStanding]:
     return {audit: replace(one, name=names.get(one.case)) for audit, one in found.items()}
 
 
-def _follow(log: CaseLog, entry: LogEntry, found: dict[str, CaseStanding]) -> None:
+def _follow(log: CaseLog, entry: LogEntry, found: dict[str, CaseStatus]) -> None:
     before = found.get(entry.item)
     if entry.action in FINISHED:
-        new = CaseStanding(case=entry.case, name=None, mode=str(entry.facts["text"]))
+        new = CaseStatus(case=entry.case, name=None, mode=str(entry.facts["text"]))
         # A later case takes over what was said of it; a case that is not moved to changes nothing.
         found[entry.item] = new if before is None else replace(before, case=new.case, mode=new.mode)
     elif before is not None and entry.action in REVIEWS:
@@ -267,14 +267,14 @@ CUSTODY: Final = (
     "information-disclosed",
 )
 """Events of a case."""
-HOUSE: Final = (
+ORGANISATION: Final = (
     "policy-changed",
     "key-added",
     "key-retired",
     "key-leaked",
     "validation-imported",
 )
-"""Events of the whole house."""
+"""Events of the whole organisation."""
 MAX_HASH: Final = 200
 
 
@@ -295,7 +295,7 @@ def record_event(
     Args:
         log: The log.
         actor: Who records it.
-        action: One of :data:`CUSTODY` or :data:`HOUSE`.
+        action: One of :data:`CUSTODY` or :data:`ORGANISATION`.
         details: What happened: from whom, how, where, what was told.
         case: Identifier of the case; empty for an event of the whole organisation.
         item: Identifier of the audit that it is about; may be empty.
@@ -348,11 +348,11 @@ def _keys(facts: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check(action: str, case: str, key: str) -> None:
-    if action not in (*CUSTODY, *HOUSE):
+    if action not in (*CUSTODY, *ORGANISATION):
         raise CaseLogError(
             "choice.unknown",
             name=action[:40],
-            known=", ".join((*CUSTODY, *HOUSE)),
+            known=", ".join((*CUSTODY, *ORGANISATION)),
             code="case-log-event",
         )
     if (action in CUSTODY) != bool(case):

@@ -38,6 +38,7 @@ _COMMANDS: Final = (
     ("power", "power:app", "How often marked texts of your own kind are found."),
     ("register", "profiles:register", "The register of issued payloads."),
     ("report", "report:app", "Reports: make, sign and check them."),
+    ("manifest", "manifest:app", "Signed metadata (C2PA) that goes with a text's mark."),
     ("caselog", "caselog:app", "The case log: cases, and what was saved in them."),
     (
         "generate",

@@ -94,6 +94,10 @@ EXAMPLES: Final = {
     "lab experiments": "",
     "lab run": "capacity --output results",
     "lab score": "letter.txt",
+    "manifest assertion": "letter.txt --profile house --payload 0x1a2b3c4d5"
+    " --soft-binding org.example.pura.1",
+    "manifest sign": "letter.txt --profile house --payload 0x1a2b3c4d5"
+    " --soft-binding org.example.pura.1 --certificate desk.p12 -o letter.signed.txt",
     "model add": "models/mistral-7b --name mistral",
     "model fitness": "smollm2-135m --profile house --key newsroom",
     "model install": "",

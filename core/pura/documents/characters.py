@@ -33,7 +33,7 @@ _RANGES: Final[dict[str, str]] = {
     DIRECTIONS: r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f",
     SELECTORS: r"\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef",
     TAGS: r"\U000e0000-\U000e00ff\U000e01f0-\U000e0fff",
-    # They take the room of a letter or of a blank, and show none.
+    # They take the space of a letter or of a blank, and show none.
     BLANK_LETTERS: r"\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
     INVISIBLE: (
         r"\u034f\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200d\u2060-\u2065\ufeff"

@@ -30,7 +30,7 @@ from pura.record.evidence import (
     VariantFacts,
     encode,
 )
-from pura.record.finding import COLUMNS, LR_CAP, Finding, answer_of, compared_of
+from pura.record.finding import AUDIT, LR_CAP, VALUES, Finding, answer_of, compared_of
 from pura.record.naming import (
     CandidateFacts,
     NamedMark,
@@ -233,7 +233,7 @@ class Audit:
         a payload of its own, in :attr:`named_marks`. ``strength`` says in words how strong the
         evidence is, ``strength_for`` for what: "mark", or "no mark" where log10 e is not above 0.
         """
-        row = {name: one.of(self.finding) for name, one in COLUMNS.items() if one.audit}
+        row = {name: one.of(self.finding) for name, one in VALUES.items() if AUDIT in one.files}
         fields = row.pop("fields") or {}
         lists = {name: ", ".join(row[name]) for name in ("cautions", "undone")}
         return row | lists | {f"field.{name}": value for name, value in fields.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import logging
 import re
 import signal
@@ -34,6 +35,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pura.base.decoder import schema_of
 from pura.base.errors import PuraError, ServeError
+from pura.base.files import write_atomic
 from pura.record.answers import Role
 from pura.report.statement import SCHEMA, StatementKey
 from pura.serve import routes, settings, shapes, softbinding
@@ -361,6 +363,10 @@ def create_app(
         app.state.service, app.state.environment = service, environment
         app.state.manifests = manifests
         app.state.public_key = "" if key is None else key.public_pem()
+        said = routes.described(service, "en", app.state.public_key)
+        if manifests is not None:
+            said |= {"soft_binding": manifests.alg, "manifests": len(manifests.manifests)}
+        write_atomic(environment.paths.detector, json.dumps(said).encode(), private=True)
         try:
             yield
         finally:

@@ -178,7 +178,7 @@ def run_batch(
         refuse_no_folder(Path(output))
     elif journal is None:
         make_private(place.parent)
-    _make_room(output, place, anew=anew)
+    _clear_place(output, place, anew=anew)
     setup = resolved(environment, setup)
     with BatchJournal(place, _settings(environment, setup)) as noted:
         plan = BatchPlan(
@@ -276,7 +276,7 @@ def journal_of(environment: Environment, output: str) -> Path:
     return environment.paths.state / "batches" / f"{name}.journal"
 
 
-def _make_room(output: str, place: Path, *, anew: bool) -> None:
+def _clear_place(output: str, place: Path, *, anew: bool) -> None:
     """Refuse what cannot be written, before hours of work; begin anew where that is wanted."""
     if not anew:
         if "://" not in output and not place.exists():

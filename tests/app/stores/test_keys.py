@@ -1,7 +1,5 @@
 """The dialog of the keys over the real engine, on a machine without a keyring."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

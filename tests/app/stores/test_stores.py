@@ -1,7 +1,5 @@
 """The dialogs of models, profiles and fitness: what they show, what they ask for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,10 +20,7 @@ from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
 from pura.scheme.profile import NOTES
 from pura.usecases.environment import Environment
-from pura.usecases.profiles import (
-    ProfileDone,
-    read_foreign,
-)
+from pura.usecases.profiles import ProfileDone, read_foreign
 from pura.verdict.power import PowerFile, read_power_file, seal
 from pura_audit.jobs.queue import Done, Progress
 from pura_audit.session.choices import (

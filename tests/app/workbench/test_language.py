@@ -1,7 +1,5 @@
 """Another language at once: the window stays, what has words is made anew, what runs goes on."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

@@ -3,8 +3,6 @@
 At 200 % a screen of 1600 by 1000 pixels has 800 by 500 of those that layouts count in.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The linked views: selection, text, ring, bits, course; what they draw and what they say."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io
@@ -19,7 +17,7 @@ from tests.app.records import make_audit
 
 from pura.record.audit import Audit
 from pura.record.evidence import StopFacts
-from pura.record.finding import said
+from pura.record.finding import rendered
 from pura.record.naming import Passage, whom_words
 from pura.scheme import Payload, encode
 from pura_audit.platform.i18n import set_language
@@ -494,8 +492,8 @@ def test_details_have_the_structure_of_a_first_page(shown_window, audit, qtbot):
     dialog = opening.show_details(shown_window)
     page = [line.text() for line in dialog.findChildren(QLabel) if line.isVisible()]
     found = audit.finding
-    [answer] = said(found.answer, "en")
-    [limit] = said(found.cautions, "en")
+    [answer] = rendered(found.answer, "en")
+    [limit] = rendered(found.cautions, "en")
     [payload] = audit.finding.marks
     whom = whom_words(audit.profile, payload.payload, grouped(payload.payload.best), "en")
     order = [
@@ -534,7 +532,7 @@ def test_the_limits_are_one_line_that_opens(shown_window, audit):
     limits.head.click()
     QApplication.processEvents()
     assert answer.limit_lines.isVisible()
-    [told] = said(audit.finding.cautions, "en")
+    [told] = rendered(audit.finding.cautions, "en")
     assert answer.limit_lines.text() == f"–  {told}"
     assert work.stack.height() > before
     shown_window.session.texts.add_audit(replace(audit, id="1" * 32, cautions=()))

@@ -1,10 +1,7 @@
 """``pura model`` and ``pura profile`` in this process, with a tiny store."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.core.cli.conftest import pura, refusal
@@ -21,7 +18,7 @@ def installed(installed_models: Path) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_model_is_listed_shown_and_verified() -> None:
+def test_a_model_is_listed_shown_and_verified():
     (line,) = pura("model", "list", "--json").stdout.splitlines()
     facts = json.loads(line)
     assert facts["name"] == "smollm2-135m"
@@ -40,7 +37,7 @@ def test_a_model_is_listed_shown_and_verified() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_fitness_reads_samples_and_prints_its_rule(samples: dict[str, Any], tmp_path: Path) -> None:
+def test_fitness_reads_samples_and_prints_its_rule(samples, tmp_path):
     data = samples["marked-tbcc"]
     profile, key, marked = tmp_path / "p.json", tmp_path / "k.key", tmp_path / "s.jsonl"
     profile.write_text(json.dumps(data["profile"]))
@@ -58,7 +55,7 @@ def test_fitness_reads_samples_and_prints_its_rule(samples: dict[str, Any], tmp_
     assert refusal(refused) == "device"
 
 
-def test_profiles_come_in_go_out_and_go_away(samples: dict[str, Any], tmp_path: Path) -> None:
+def test_profiles_come_in_go_out_and_go_away(samples, tmp_path):
     file = tmp_path / "given.json"
     file.write_text(json.dumps(samples["marked-tbcc"]["profile"]))  # version 1: no number
     assert pura("profile", "import", file, "--name", "House").exit_code == 0

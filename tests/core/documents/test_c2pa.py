@@ -24,7 +24,7 @@ from pura.documents.restore import restore
 from pura.provenance.reading import encode, wrappers
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.finding import said
+from pura.record.finding import rendered
 from pura.scheme import Profile, SecretKey
 from pura.words.sentences import fill, forbidden, noted
 
@@ -183,7 +183,7 @@ def test_record_report_and_words_tell_of_it(
         "layers.not-compared",
     ]
     for language, word in (("en", "cut short or damaged"), ("de", "abgeschnitten oder beschädigt")):
-        words = said(audit.finding.conditions, language)
+        words = rendered(audit.finding.conditions, language)
         assert word in words[0]
         request = ReportRequest(language=language)
         blocks = item(audit, request, Labels(language))

@@ -22,7 +22,7 @@ from pura.model import libraries
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
 from pura.usecases.audits import Prepared, Setup, prepared
-from pura.usecases.choices import Choices, read_trust
+from pura.usecases.choices import Choices, trusted
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
 from pura.usecases.profiles import find_profile
@@ -123,14 +123,15 @@ def verify(
         policy: A policy, or its file, instead of the stored one.
         register: Ask the register of issued payloads.
         ids: The text's token ids, where the generator saved them; read beside the text.
-        trust: File with the certificates (PEM) whose signed manifests are trusted.
+        trust: File with the certificates (PEM) whose signed manifests are trusted, instead of the
+            stored ones.
 
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
     setup = _setup(profile, decoder, epochs, also, weigh, policy, register, trust)
     with _prepared(key, model, setup) as ready:
-        document = _document(text, name, setup.trust)
+        document = _document(text, name, setup.trust or "")
         saved = None if ids is None else tuple(ids)
         found = ready.audit(AuditText(document=document, prompts=_prompts(prompt), ids=saved))
     if found.error is not None:
@@ -179,7 +180,7 @@ def verify_many(
     def items() -> Iterator[tuple[object, AuditText | PuraError]]:
         for number, one in enumerate(pairs):
             own, text = one if isinstance(one, tuple) else (number, one)
-            yield own, ready.contained(partial(_asked, text, str(own), setup.trust))
+            yield own, ready.contained(partial(_asked, text, str(own), setup.trust or ""))
 
     setup = _setup(profile, decoder, epochs, also, weigh, policy, register, trust)
     with _prepared(key, model, setup) as ready:
@@ -298,7 +299,7 @@ def _setup(
         weigh=weigh,
         policy=policy,
         ask_register=register,
-        trust="" if trust is None else read_trust(trust),
+        trust=trusted(user_paths(), trust),
     )
 
 

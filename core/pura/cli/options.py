@@ -26,7 +26,7 @@ from pura.cli.terminal import (
     with_passphrase,
 )
 from pura.measure import Bounds
-from pura.usecases.choices import DECODERS, Choices, read_trust
+from pura.usecases.choices import DECODERS, Choices, trusted
 
 if TYPE_CHECKING:
     from pura.documents.folders import Summary, WalkOptions
@@ -423,7 +423,7 @@ class AuditOptions:
         typer.Option(
             metavar="FILE",
             envvar="PURA_TRUST",
-            help="Certificates (PEM) whose signed manifests are trusted.",
+            help="Certificates (PEM) whose signed manifests are trusted; else the stored ones.",
         ),
     ] = None
     encoding: Annotated[
@@ -478,7 +478,7 @@ class AuditOptions:
     @cached_property
     def trusted(self) -> str:
         """The certificates whose signed manifests are trusted, PEM."""
-        return "" if self.trust is None else read_trust(self.trust)
+        return trusted(user_paths(), self.trust)
 
     def walk(self, *, recursive: bool) -> WalkOptions:
         """Return which files of folders are meant."""

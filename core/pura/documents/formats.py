@@ -304,8 +304,12 @@ class Document(Extract):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the text in UTF-8, hex: by it equal texts of different files are known."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        """SHA-256 of the text in UTF-8, hex: by it equal texts of different files are known.
+
+        Where files have manifests these count as well.
+        """
+        own = repr(self.manifests) if self.manifests else ""
+        return hashlib.sha256((self.text + own).encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ from pura.record.surroundings import InputFacts, KeyFacts, StepReport
 from pura.register.store import Register
 from pura.scheme import Profile
 from pura.usecases import profiles
-from pura.usecases.choices import Choices
+from pura.usecases.choices import Choices, trusted
 from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import AS_GIVEN, epoch_keys, refuse_kind
 from pura.usecases.measurements import tables_of
@@ -102,7 +102,21 @@ def resolved(environment: Environment, setup: Setup) -> Setup:
         return setup
     policy = policy_of(environment, setup)
     tables = tables_of(environment, policy)
-    return replace(resolve_epochs(environment, setup, policy), policy=policy, tables=tables)
+    return replace(
+        resolve_epochs(environment, setup, policy),
+        policy=policy,
+        tables=tables,
+        trust=trust_of(environment, setup),
+    )
+
+
+def trust_of(environment: Environment, setup: Setup) -> str:
+    """Return the certificates whose signatures of manifests are trusted, PEM.
+
+    Raises:
+        InputError: The user's list holds none.
+    """
+    return trusted(environment.paths) if setup.trust is None else setup.trust
 
 
 def resolve_epochs(environment: Environment, setup: Setup, policy: Policy) -> Setup:
@@ -201,7 +215,7 @@ class Prepared:
             restore=setup.restore,
             follow=setup.follow,
             weigh=setup.weigh,
-            trust=setup.trust,
+            trust=trust_of(environment, setup),
         )
 
     @property

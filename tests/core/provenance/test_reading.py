@@ -393,3 +393,20 @@ def test_every_form_and_reason_has_its_words() -> None:
                 facts = ManifestFacts(form=form, state=state, why=why, reference=where)
                 for language in ("en", "de"):
                     assert all(fill(one, language) for one in facts.said)
+
+
+def test_what_our_writer_signs_our_reader_finds_valid_and_agreeing() -> None:
+    from tests.core.provenance import test_writing as writer
+
+    texts = [text for text in writer.TEXTS if text.strip()]
+    root = writer.pem(writer.ROOT[1]).decode()
+    for form, name in ((writer.WRAPPER, "a8"), (writer.COMMENT, "a9")):
+        made = [writer.signed(text, form) for text in texts]
+        found = in_texts([(one.text, "utf-8") for one in made], root)
+        for text, one, facts in zip(texts, made, found, strict=True):
+            (own,) = compared(facts, [writer.PAYLOAD], writer.PROFILE)
+            assert (own.form, own.state, own.soft_binding) == (name, "valid", "agrees"), text[:20]
+            assert (own.manifest, own.fingerprint_distance) == (one.manifest, 0)
+            assert without(one.text) == text, text[:20]
+            (other,) = compared(facts, [writer.PAYLOAD[::-1]], writer.PROFILE)
+            assert other.soft_binding == "differs"

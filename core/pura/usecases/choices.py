@@ -94,6 +94,15 @@ def trusted(paths: Paths, chosen: Path | None = None) -> str:
     return read_trust(chosen or paths.trust)[0]
 
 
+def count_trust(paths: Paths) -> int:
+    """Return how many certificates the user's list holds.
+
+    Raises:
+        InputError: It holds none.
+    """
+    return read_trust(paths.trust)[1] if paths.trust.is_file() else 0
+
+
 def keep_trust(paths: Paths, chosen: Path | None) -> int:
     """Make a file the user's list of certificates, or take the list away.
 

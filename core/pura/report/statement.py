@@ -147,6 +147,8 @@ class Statement:
             **about,
             "meaning": "",
             "marks": None,
+            "manifests": None,
+            "layers": "",
             **self.answer,
             "policy": policy["sha256"],
             "policy_name": f"{policy['name']} {policy['version']}",

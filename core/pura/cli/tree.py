@@ -96,7 +96,8 @@ HEADINGS: Final = {
         "page.means": "profile key key_file model device dtype policy",
         "page.work": "jobs engine",
         "page.listening": "listen certificate certificate_key without_tls proxy host",
-        "page.answers": "anyone per_day per_day_block release name contact languages manifests",
+        "page.answers": "anyone per_day per_day_block release name contact languages",
+        "page.manifests": "manifests soft_binding public_lookups",
         "page.statements": "statement_certificate statement_passphrase",
     },
 }

@@ -5183,6 +5183,34 @@ Anteil {share:text}</translation>
         <translation>16 Bit, float16 (nur GPU)</translation>
     </message>
     <message>
+        <source>Choose certificates …</source>
+        <translation>Zertifikate wählen …</translation>
+    </message>
+    <message>
+        <source>Trust nobody</source>
+        <translation>Niemandem trauen</translation>
+    </message>
+    <message>
+        <source>Signers of manifests</source>
+        <translation>Unterzeichner von Manifesten</translation>
+    </message>
+    <message>
+        <source>Signed manifests (C2PA) in or beside a text are stated as trusted where this list stands behind their signer. They are never part of the evidence.</source>
+        <translation>Signierte Manifeste (C2PA) in einem Text oder neben ihm gelten als vertrauenswürdig, wenn diese Liste hinter ihrem Unterzeichner steht. Sie sind nie Teil der Evidenz.</translation>
+    </message>
+    <message>
+        <source>Certificates (*.pem *.crt)</source>
+        <translation>Zertifikate (*.pem *.crt)</translation>
+    </message>
+    <message>
+        <source>{n:plural(one certificate|{n:count} certificates)} trusted</source>
+        <translation>{n:plural(einem Zertifikat|{n:count} Zertifikaten)} wird vertraut</translation>
+    </message>
+    <message>
+        <source>nobody is trusted</source>
+        <translation>niemandem wird vertraut</translation>
+    </message>
+    <message>
         <source>Decision rule</source>
         <translation>Entscheidungsregel</translation>
     </message>

@@ -29,7 +29,7 @@ from pura.decode.significance import combine
 from pura.documents import characters, layout
 from pura.documents.characters import Restored, Substitution, unchanged
 from pura.documents.layout import Costs
-from pura.documents.restore import CASES, restore, restore_case
+from pura.documents.restore import CASES, MIXED, case_of, restore, restore_case
 from pura.model.tokenise import Spelled, Tokens, decode, nats_of, tokenise, usual_spelling
 from pura.record.evidence import ChangeFacts, PromptReading, RereadingFacts, VariantFacts
 from pura.record.surroundings import PromptFacts
@@ -428,8 +428,10 @@ def _handled(bare: Restored, spelt: Spelling | None, costs: Costs) -> list[tuple
     as_found, *nats = layout.nats([bare, *ways], costs)
     listed = {bare.text: (bare, as_found)}
     for way, found in zip(ways, nats, strict=True):
-        # Capitals take more nats than small letters, and yet they belong there.
+        # Capitals take more nats than small letters, and yet they belong where there are none.
         cased = way if spelt is None else way.then(restore_case(way.text, spelt))
+        if case_of(way.text) in ("", MIXED):
+            listed.setdefault(way.text, (way, found))
         listed.setdefault(cased.text, (cased, found))
     return list(listed.values())
 

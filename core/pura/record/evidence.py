@@ -327,7 +327,7 @@ class VariantFacts:
     log10_e: float
     verdict: str
     changes: tuple[ChangeFacts, ...]
-    read: bool = True
+    read: bool = later(True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -337,7 +337,7 @@ def _wanted(audit: Audit, sentence: Sentence) -> Mapping[str, str | int | float]
         case "several-keys" | "several-epochs":
             return {"k": evidence.keys_tried}
         case "several-readings":
-            return {"k": sum(one.read for one in audit.variants)}
+            return {"k": audit.readings}
         case "several-schemes":
             return {"k": len(audit.schemes)}
         case _:

@@ -174,7 +174,15 @@ def test_the_summary_is_part_of_the_record():
         jsonschema.validate(whole, shipped)
     assert part.pop("schema") != whole["schema"]
     named = {"payload", "payload_best", "payload_posterior", "payloads_in_question", "marks"}
-    named |= {"fields", "fields_best", "fields_posterior", "fields_outside", "undone"}
+    named |= {
+        "fields",
+        "fields_best",
+        "fields_posterior",
+        "fields_outside",
+        "undone",
+        "handling",
+        "readings",
+    }
     named.add("passages")  # of every mark, and only where one was found
     assert {k: part[k] for k in part.keys() - named} == {k: whole[k] for k in part.keys() - named}
     assert part["bits"][0]["llr"] == -2.5

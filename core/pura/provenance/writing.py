@@ -142,6 +142,25 @@ def assertions(
     }
 
 
+def definition(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return assertions as other signers take them, in JSON: they number and pad themselves."""
+    rows = [
+        {"label": label.partition("__")[0], "data": _plain(data)} for label, data in said.items()
+    ]
+    return {"assertions": rows}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _plain(one) for name, one in value.items() if name != "pad"}
+        case list():
+            return [_plain(one) for one in value]
+        case datetime():
+            return value.isoformat()
+    return value
+
+
 def check_ready(identity: Identity, soft_binding: str) -> None:
     """Refuse before there is a text what would be refused after it.
 

@@ -20,7 +20,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from tests.core.certificates import authority, key_pem, manifest_signer, pem
 
 from pura.base.identity import Identity, load_identity
-from pura.provenance.writing import FINGERPRINT, FORMS, WRAPPER, assertions, definition, sign_text
+from pura.provenance.binding import FINGERPRINT
+from pura.provenance.writing import FORMS, WRAPPER, assertions, definition, sign_text
 
 NOW = datetime.now(UTC)
 NAME = "org.example.pura.1"

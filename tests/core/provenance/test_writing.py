@@ -22,6 +22,9 @@ from tests.core.certificates import DAY, authority, key_pem, manifest_signer, pe
 
 from pura.base.errors import InputError, SigningError
 from pura.base.identity import Identity, load_identity
+from pura.provenance import reading
+from pura.provenance.binding import binding_value, text_fingerprint
+from pura.provenance.jumbf import active
 from pura.provenance.writing import (
     COMMENT,
     DETACHED,
@@ -276,3 +279,18 @@ def test_only_certificates_between_the_signer_and_its_root_go_along() -> None:
     der = serialization.Encoding.DER
     assert middle[1].public_bytes(der) in made.store
     assert ROOT[1].public_bytes(der) not in made.store
+
+
+def test_our_own_readers_see_what_was_signed() -> None:
+    verify = reading.load(pem(ROOT[1]).decode())
+    for text in TEXTS:
+        fingerprint = text_fingerprint(text)
+        for form in (WRAPPER, COMMENT):
+            made = signed(text, form)
+            assert reading.without(made.text) == text, (form, text[:20])
+            asset = reading.Asset(form="text", data=made.text.encode(), text=text)
+            (facts,) = verify(asset)
+            assert (facts.state, facts.form, facts.manifest) == ("valid", form, made.manifest)
+            assert facts.values == (binding_value(PAYLOAD, PROFILE),)
+            assert facts.fingerprint_distance in (0, None), "none of a text without words"
+            assert active(made.store) == (made.manifest, made.store, fingerprint)

@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 

@@ -142,7 +142,7 @@ def test_tab_reaches_every_part_of_the_window(window, audit):
     assert ringless(ring) == []
     cards = window.evidence
     for widget in (
-        window.header.key,
+        window.header.setup,
         window.header.audit,
         window.queue.list,
         window.work.text.view,

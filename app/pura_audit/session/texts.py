@@ -452,8 +452,8 @@ class TextList(QObject):
         document = from_text(marked.text, name=label)
         item = self.new_row(label, sample=True, document=document, profile=marked.profile)
         item.key = sample_key()
+        self.dropped.append(item)
         self._add([item], translate("Session", "opening"))
-        self.wanted.emit(item)
 
     def add_audit(self, audit: Audit) -> None:
         """Add an audit that was made by somebody else, and show it."""

@@ -45,7 +45,6 @@ from pura.record.evidence import (
 )
 from pura.record.surroundings import KeyFacts
 from pura.scheme import Gate, Profile, SecretKey
-from pura.scheme.foreign import GumbelMark
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import decide_outcome
 from pura.words.sentences import sentence
@@ -120,7 +119,8 @@ def try_mark(
 
 def weighs(mark: OpenMark, options: Options) -> bool:
     """Say whether a model's probabilities take part in the bets on a mark."""
-    return options.weigh and isinstance(mark.profile.foreign, GumbelMark)
+    foreign = mark.profile.foreign
+    return options.weigh and foreign is not None and foreign.sharpened
 
 
 def audit_foreign(

@@ -104,7 +104,7 @@ def new(
         chat_template=chat_template,
         system_prompt=system_prompt,
         key_epochs=key_epochs,
-        layout=fields,
+        layout=fields or (),
         limits=_limits(limit or ()),
     ).profile
     _show_made(profile, printed=name is None and output is None)

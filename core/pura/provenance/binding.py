@@ -18,6 +18,9 @@ _HEAD_BYTES: Final = _PROFILE_BYTES + 1
 _BYTE: Final = 8
 _UNRELIABLE: Final = ("broken", "damaged")
 """Manifests of which nothing is relied on."""
+FINGERPRINT: Final = "com.writerslogic.text-fingerprint.1"
+"""The registered fingerprint of a text, 256 bits, as C2PA's list of algorithms names it."""
+_FINGERPRINT_BYTES: Final = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +123,41 @@ def stated(audit: Audit, manifests: Sequence[ManifestFacts]) -> Audit:
         provenance=compared(manifests, payloads, profile),
         bindings=tuple(dict.fromkeys(binding_value(bits, profile) for bits in payloads)),
     )
+
+
+def text_fingerprint(text: str) -> str:
+    """Return the registered fingerprint of a text, 64 hex digits; empty without the extra.
+
+    Args:
+        text: Without manifests, and without lone surrogates.
+    """
+    try:
+        import c2pa_text_binding
+    except ImportError:
+        return ""
+    return str(c2pa_text_binding.text_fingerprint(text))
+
+
+def fingerprint_of(value: object) -> str:
+    """Return a fingerprint that somebody states, as 64 hex digits.
+
+    Args:
+        value: Hex digits, as its makers write it, base64, as C2PA does, or bytes.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if isinstance(value, str):
+        hexadecimal = len(value) == 2 * _FINGERPRINT_BYTES
+        value = bytes.fromhex(value) if hexadecimal else base64.b64decode(value, validate=True)
+    if not isinstance(value, bytes) or len(value) != _FINGERPRINT_BYTES:
+        raise ValueError("fingerprint")
+    return value.hex()
+
+
+def bits_apart(one: str, other: str) -> int:
+    """Return in how many bits two fingerprints differ: 0 to 256, about 101 for unrelated texts."""
+    return (int(one, 16) ^ int(other, 16)).bit_count()
 
 
 def _packed(payload: str) -> bytes:

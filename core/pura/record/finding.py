@@ -260,8 +260,8 @@ class Told(NamedTuple):
         told: What is told, given the fields of payloads that may be named (None: all, and numbers
             as well) and the language; None: the value as it is.
         public: What the public is told, given the verdict and the language; None: nothing.
-        shown: How a person reads it who checks a statement, under the words ``statement.NAME``;
-            None: beside another, or not at all.
+        shown: How a person reads it who checks a statement, under the words ``value.NAME``; None:
+            beside another, or not at all.
     """
 
     shape: Any
@@ -288,7 +288,7 @@ class ShownValue(NamedTuple):
         files: Where it stands under its name: :data:`AUDIT`, :data:`BATCH`, :data:`SUMMARY`.
         told: What a service tells for it; None: nothing.
         words: What people read of it, in a language: in command, window, HTML and report, and in a
-            table under the words ``column.NAME``; None: nothing, or its sentences do.
+            table under the words ``value.NAME``; None: nothing, or its sentences do.
     """
 
     kind: Any = None

@@ -274,6 +274,8 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
             for name in (answers.MARKED, answers.NO_STATEMENT)
         },
         "anyone": settings.anyone,
+        "soft_binding": settings.soft_binding,
+        "public_lookups": bool(settings.soft_binding) and settings.public_lookups,
         "most_bytes": limits.body_bytes,
         "most_characters": limits.characters[Role.PUBLIC],
         "check_tokens": CHECK_TOKENS,

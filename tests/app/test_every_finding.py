@@ -1,17 +1,18 @@
 """Every kind of finding through every output: each says what the finding says, and no more."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
 import pytest
 from tests.app.records import candidate, issued, laid_out
 
+from pura.base.catalogue import Template, catalogue
+from pura.batch import results
 from pura.batch.results import (
     columns,
     finding_in,
@@ -27,16 +28,16 @@ from pura.record import answers, json_io
 from pura.record.answers import Answer, Role
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts
-from pura.record.finding import COLUMNS, Column, Finding, said
+from pura.record.finding import AUDIT, BATCH, SUMMARY, VALUES, Finding, ShownValue, Told, rendered
 from pura.record.naming import Passage
 from pura.record.surroundings import KeyFacts, Transform
 from pura.report.annexes import Seals
 from pura.report.build import content_of
 from pura.report.request import ReportRequest
-from pura.report.statement import SCHEMA, Statement
+from pura.report.statement import SCHEMA, Statement, StatementKey, check_statement
 from pura.words.sentences import Sentence
 from pura_audit.jobs.queue import JobContext
-from pura_audit.session.export import exported_table
+from pura_audit.session.export import csv_text, exported_table
 from pura_audit.session.queue_model import Item, ItemState, listed
 from pura_audit.session.results import ResultRow
 
@@ -178,13 +179,15 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
                         said_so = f"{field.name}: {field.text}" in words.splitlines()
                         said_so |= f"  {field.name}: {field.text}" in words.splitlines()
                         assert said_so == field.identified, where
-            beside = said(found.beside, language)
+            beside = rendered(found.qualifications, language)
             assert [one for one in beside if one not in words] == [], where
         for output in ("command", "in short", "html"):
             assert found.title(language) in told[output], (kind, output)
-            hidden = said((*found.cautions, *found.conditions), language)
+            hidden = rendered((*found.cautions, *found.conditions), language)
             assert [one for one in hidden if one not in told[output]] == [], (kind, output)
-        assert [one for one in said(found.wording, language) if one not in told["command"]] == []
+        assert [
+            one for one in rendered(found.wording, language) if one not in told["command"]
+        ] == []
         for _, one in found.passages:
             assert found.place(one, language) in told["command"], kind
         evidence = f"{found.log10_e:.1f}"
@@ -199,11 +202,11 @@ def test_rows_lists_and_files_hold_every_finding(base, tmp_path):
         for place, kind in enumerate(KINDS):
             audit = replace(made(base, kind), id=f"{place:032x}")
             found, row, batch = audit.finding, audit.to_row(), finding_of(audit.finding)
-            for name, column in COLUMNS.items():
+            for name, column in VALUES.items():
                 value = column.of(found)
                 flat = ", ".join(value) if name in ("cautions", "undone") else value
                 assert name not in row or row[name] == flat, (kind, name)
-                assert not column.batch or batch[name] == value, (kind, name)
+                assert BATCH not in column.files or batch[name] == value, (kind, name)
             line = json.loads(row_line(row_of(PLACE, batch)))
             assert read_row(line) == line, kind
             again = finding_in(line)
@@ -267,24 +270,64 @@ def test_answers_are_the_mask_of_the_role_and_statements_hold_exactly_them(base)
             }.items()
 
 
-def test_a_new_field_shows_by_a_row_of_the_tables_and_its_words(base, monkeypatch):
-    """The field is how many characters lie in passages; its sentence is one that there is."""
-    spread = Sentence(key="caution.prompt-unknown")
-    marked = Column(int, lambda found: sum(p.end - p.start for p in found.places))
-    monkeypatch.setitem(COLUMNS, "marked", marked)
-    columns.cache_clear()
-    told = answers.Told((int, "Marked."), lambda found, *_: marked.of(found))
-    monkeypatch.setitem(answers.VALUES, "marked", told)
-    audit = replace(base, cautions=(), sentences=(*base.sentences, spread))
-    found = audit.finding
-    length = marked.of(found)
-    assert length > 0
+@pytest.fixture
+def no_columns_kept():
+    """Columns of rows are put together once; here they change."""
+    kept = (columns, results._shape)
+    for one in kept:
+        one.cache_clear()
+    yield
+    for one in kept:
+        one.cache_clear()
+
+
+@pytest.mark.usefixtures("no_columns_kept")
+def test_a_new_value_shows_everywhere_by_a_row_of_the_table_and_its_words(
+    base, monkeypatch, tmp_path
+):
+    """The value is how many characters lie in passages."""
+
+    def count(found: Finding) -> int:
+        return sum(p.end - p.start for p in found.places)
+
+    row = ShownValue(
+        int,
+        count,
+        "characters in passages",
+        files=(AUDIT, BATCH, SUMMARY),
+        told=Told((int, "Characters in passages.")),
+        words=lambda found, language: [f"{count(found)} Zeichen {language}"],
+    )
+    monkeypatch.setitem(VALUES, "marked", row)
+    label = Template(key="", texts={"en": "Marked", "de": "Markiert"}, hint="", blanks={})
+    monkeypatch.setitem(catalogue("findings")._texts, "value.marked", label)
+    audit = made(base, "mark passages")
+    found, length = audit.finding, count(audit.finding)
+    assert length == 40
     assert audit.to_row()["marked"] == length
-    line = row_of(PLACE, finding_of(found))
-    assert (line["marked"], json_schema()["required"][-4]) == (length, "marked")
+    line = json.loads(row_line(row_of(PLACE, finding_of(found))))
+    assert line["marked"] == length
+    assert json_schema()["properties"]["marked"]["type"] == ["integer", "null"]
+    summary = json_io.summary(audit)
+    assert summary["marked"] == length
+    assert "marked" in json_io.finding_schema()["required"]
+    for language in LANGUAGES:
+        for output, words in texts(audit, language).items():
+            assert f"{length} Zeichen {language}" in words, output
+    item = Item(number=1, name=found.name, finding=listed(audit), state=ItemState.DONE)
+    item.audit = audit
+    nothing = JobContext(lambda _: None, lambda _: None)
+    rows = [ResultRow(name=found.name, item=item)]
+    head, *cells = csv_text(*exported_table(None, rows, nothing)).splitlines()  # type: ignore[arg-type]
+    assert head.endswith(",Hidden manifests,Marked")
+    assert cells[0].endswith(f",{length} Zeichen en")
+    key = StatementKey.of(tmp_path / "key")
     for role in (Role.TRUSTED, Role.INTERNAL):
-        assert Answer(role=role, verdict="mark", finding=found).told("de")["marked"] == length
-    for output, words in texts(audit, "en").items():
-        assert output == "in short" or said([spread], "en")[0] in words, output
-    assert said([spread], "en")[0] in said(Finding.from_json(found.to_json()).wording, "en")
-    columns.cache_clear()
+        policy = {"name": "house", "version": 1, "sha256": "ab" * 32}
+        answer = Answer(role=role, verdict="mark", finding=found, policy=policy).told("de")
+        assert answer["marked"] == length
+        about = {"detector": "House", "version": "1", "role": role.value, "language": "de"}
+        check = {"id": "x", "status": "done", "answer": answer}
+        signed = key.sign({"schema": SCHEMA, **about, "check": check})
+        checked = check_statement((signed, None, False), moment=datetime.now(UTC))
+        assert ("Markiert", str(length)) in checked.statement.lines("de")

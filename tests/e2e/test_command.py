@@ -1,7 +1,5 @@
 """The real command, as a person or a script would use it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

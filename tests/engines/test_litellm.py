@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import openai
 import pytest
 
-from conftest import PROMPTS, Deployed
+from conftest import PROMPTS, Deployed, free_port, running
 
 ENGINES = Path(__file__).parents[2] / ".engines"
 LENGTH = 200
-STARTS_S = 300  # on a busy machine
 AUTH = """
 from fastapi import HTTPException
 from litellm.proxy._types import UserAPIKeyAuth
@@ -31,33 +26,6 @@ async def check(request, api_key):
         raise HTTPException(401)
     return UserAPIKeyAuth(api_key=api_key, key_alias=name)
 """
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
-
-
-@contextmanager
-def running(command: list[str], url: str, log: Path, **more: str) -> Iterator[None]:
-    """Run a server until it is no longer needed."""
-    with log.open("wb") as out:
-        server = subprocess.Popen(command, env=os.environ | more, stdout=out, stderr=out)
-    try:
-        end = time.monotonic() + STARTS_S
-        while True:
-            assert server.poll() is None, log.read_text()[-4000:]
-            assert time.monotonic() < end, log.read_text()[-4000:]
-            try:
-                with urllib.request.urlopen(url, timeout=5):
-                    break
-            except OSError:
-                time.sleep(0.5)
-        yield
-    finally:
-        server.terminate()
-        server.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +80,7 @@ def proxy(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Itera
             [*litellm, "--config", str(folder / "config.yaml"), "--host", "127.0.0.1"],
             f"http://127.0.0.1:{port}/health/liveliness",
             folder / "proxy.log",
-            PURA_GATEWAY=str(folder / "gateway.json"),
+            os.environ | {"PURA_GATEWAY": str(folder / "gateway.json")},
         ),
     ):
         yield f"http://127.0.0.1:{port}/v1"

@@ -1,7 +1,5 @@
 """What the set-up scripts do on machines that this one is not: others' tools stand in by name."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

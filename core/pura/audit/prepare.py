@@ -498,7 +498,7 @@ class PreparedText:
             keys=len(self.basis.keys),
             readings=len(self.openings),
             forms=tuple(int(tokens.ids.size) for tokens in self.tokens),
-            schemes=1 + len(self.text.beside),
+            schemes=1 + len(self.text.other_schemes),
         )
 
     @property

@@ -29,7 +29,7 @@ from pura.cli.options import (
 )
 from pura.cli.rows import ROWS, row_of
 from pura.cli.terminal import (
-    STANDING_CODES,
+    STATUS_CODES,
     Language,
     RowsInto,
     notes,
@@ -80,7 +80,7 @@ def verify(
     if as_json:
         row = {
             "file": file.name,
-            "standing": found.standing,
+            "standing": found.status,
             "headline": found.headline(language),
             "statement": None if said is None else said.plain(),
             "checks": [one.plain(language) for one in found.checks],
@@ -88,7 +88,7 @@ def verify(
         write_row(row, "statement-check")
     else:
         print_checks(found, language, () if said is None else said.lines(language))
-    raise typer.Exit(STANDING_CODES[found.standing])
+    raise typer.Exit(STATUS_CODES[found.status])
 
 
 @statements.command("key")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import logging
 import re
 import signal
@@ -34,6 +35,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pura.base.decoder import schema_of
 from pura.base.errors import PuraError, ServeError
+from pura.base.files import write_atomic
 from pura.record.answers import Role
 from pura.report.statement import SCHEMA, StatementKey
 from pura.serve import routes, settings, shapes, softbinding
@@ -324,6 +326,15 @@ def signer(key: StatementKey, settings: Settings) -> Sign:
     return sign
 
 
+def _describe(app: FastAPI, soft_binding: str) -> None:
+    """Keep what the detector says of itself: the duties of whoever runs it are held against it."""
+    said = routes.described(app.state.service, "en", app.state.public_key)
+    repository: Repository | None = app.state.repository
+    if repository is not None:
+        said |= {"soft_binding": soft_binding, "manifests": repository.count()}
+    write_atomic(app.state.environment.paths.detector, json.dumps(said).encode(), private=True)
+
+
 def create_app(
     environment: Environment,
     reader: Reader,
@@ -374,6 +385,7 @@ def create_app(
                 repository = held.enter_context(Repository(places.manifests))
                 repository.load(manifests, service.setup.profile.fingerprint)
                 app.state.repository = repository
+            _describe(app, settings.soft_binding)
             yield
 
     app = FastAPI(

@@ -326,6 +326,11 @@ class Service:
         return policy if isinstance(policy, Policy) else default_policy()
 
     @property
+    def trust(self) -> str:
+        """Certificates, PEM, whose signatures of manifests are trusted."""
+        return self._reader.setup.trust or ""
+
+    @property
     def pending(self) -> int:
         """Checks that wait, and answers that nobody has fetched."""
         return sum(1 for one in self._checks.values() if not one.fetched)

@@ -365,7 +365,7 @@ def create_app(
         app.state.public_key = "" if key is None else key.public_pem()
         said = routes.described(service, "en", app.state.public_key)
         if manifests is not None:
-            said |= {"soft_binding": manifests.alg, "manifests": len(manifests.manifests)}
+            said["soft_binding"] = manifests.alg
         write_atomic(environment.paths.detector, json.dumps(said).encode(), private=True)
         try:
             yield

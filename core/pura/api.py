@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 from pura.audit.options import AuditText
 from pura.base.errors import InputError, KeyStoreError, PuraError, SigningError
 from pura.base.paths import Paths, user_paths
-from pura.documents import Document, endings, from_text, read_file
+from pura.documents import Document, ReadOptions, endings, from_text, read_file
 from pura.keys import KeyRef
 from pura.model import libraries
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
 from pura.usecases.audits import Prepared, Setup, prepared
-from pura.usecases.choices import Choices
+from pura.usecases.choices import Choices, trusted
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
 from pura.usecases.profiles import find_profile
@@ -101,6 +101,7 @@ def verify(
     policy: Policy | Path | None = None,
     register: bool = False,
     ids: Sequence[int] | None = None,
+    trust: Path | None = None,
 ) -> Audit:
     """Audit one text: does it carry a mark of these keys, and which payload?
 
@@ -122,13 +123,15 @@ def verify(
         policy: A policy, or its file, instead of the stored one.
         register: Ask the register of issued payloads.
         ids: The text's token ids, where the generator saved them; read beside the text.
+        trust: File with the certificates (PEM) whose signed manifests are trusted, instead of the
+            stored ones.
 
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
-    setup = _setup(profile, decoder, epochs, also, weigh, policy, register)
+    setup = _setup(profile, decoder, epochs, also, weigh, policy, register, trust)
     with _prepared(key, model, setup) as ready:
-        document = _document(text, name)
+        document = _document(text, name, setup.trust or "")
         saved = None if ids is None else tuple(ids)
         found = ready.audit(AuditText(document=document, prompts=_prompts(prompt), ids=saved))
     if found.error is not None:
@@ -148,6 +151,7 @@ def verify_many(
     weigh: bool = Choices.weigh,
     policy: Policy | Path | None = None,
     register: bool = False,
+    trust: Path | None = None,
 ) -> Iterator[Result]:
     """Audit texts as they are asked for, some of them side by side; none is held longer.
 
@@ -163,6 +167,7 @@ def verify_many(
         weigh: See there.
         policy: See there.
         register: See there.
+        trust: See there.
 
     Yields:
         One result a text; one that cannot be audited is a result with an error.
@@ -175,9 +180,9 @@ def verify_many(
     def items() -> Iterator[tuple[object, AuditText | PuraError]]:
         for number, one in enumerate(pairs):
             own, text = one if isinstance(one, tuple) else (number, one)
-            yield own, ready.contained(partial(_asked, text, str(own)))
+            yield own, ready.contained(partial(_asked, text, str(own), setup.trust or ""))
 
-    setup = _setup(profile, decoder, epochs, also, weigh, policy, register)
+    setup = _setup(profile, decoder, epochs, also, weigh, policy, register, trust)
     with _prepared(key, model, setup) as ready:
         for own, found in ready.stream(items()):
             error = found if isinstance(found, PuraError) else found.error
@@ -283,6 +288,7 @@ def _setup(
     weigh: bool,
     policy: Policy | Path | None,
     register: bool,
+    trust: Path | None,
 ) -> Setup:
     return Setup(
         keys=(),
@@ -293,6 +299,7 @@ def _setup(
         weigh=weigh,
         policy=policy,
         ask_register=register,
+        trust=trusted(user_paths(), trust),
     )
 
 
@@ -318,13 +325,13 @@ def _keys(key: Keys) -> tuple[Environment, list[KeyRef]]:
     return at, [*(KeyRef(fingerprint=one) for one in lent), *named]
 
 
-def _asked(text: Text, name: str) -> AuditText:
-    return AuditText(document=_document(text, name))
+def _asked(text: Text, name: str, trust: str) -> AuditText:
+    return AuditText(document=_document(text, name, trust))
 
 
-def _document(text: Text, name: str) -> Document:
+def _document(text: Text, name: str, trust: str) -> Document:
     if isinstance(text, Path):
-        return read_file(text)
+        return read_file(text, ReadOptions(trust=trust))
     if not isinstance(text, str):
         raise InputError("batch.not-text", code="input-field")
     if _is_file_name(text):

@@ -300,8 +300,7 @@ def test_a_new_value_shows_everywhere_by_a_row_of_the_table_and_its_words(
     )
     monkeypatch.setitem(VALUES, "marked", row)
     label = Template(key="", texts={"en": "Marked", "de": "Markiert"}, hint="", blanks={})
-    for volume, key in (("findings", "column.marked"), ("report-check", "statement.marked")):
-        monkeypatch.setitem(catalogue(volume)._texts, key, label)
+    monkeypatch.setitem(catalogue("findings")._texts, "value.marked", label)
     audit = made(base, "mark passages")
     found, length = audit.finding, count(audit.finding)
     assert length == 40

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -65,7 +66,7 @@ def served(folder: Path, *words: str) -> Iterator[tuple[httpx.Client, subprocess
                     if client.get("/readyz").status_code == 200:
                         break
                 except httpx.TransportError:
-                    continue
+                    time.sleep(0.05)  # leaves the processor to the service
             yield client, process
         finally:
             process.kill()
@@ -88,6 +89,7 @@ def test_a_kept_answer_outlives_the_process_and_sigterm_ends_it(tmp_path, small_
         asked = {"text": text, "case": "2026-017"}
         told = client.post("/v1/checks", json=asked, headers=header).json()
         while told["status"] == "waiting":
+            time.sleep(0.05)
             told = client.get(f"/v1/checks/{told['id']}", headers=header).json()
         process.kill()
         process.wait(60)

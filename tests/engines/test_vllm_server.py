@@ -89,11 +89,27 @@ def test_a_client_that_leaves_early_disturbs_nobody(
     deployed.check(made.choices[0].text, "desk", 10)
 
 
-def test_several_answers_and_a_stop_string(client: openai.OpenAI, deployed: Deployed) -> None:
-    arguments = deployed.arguments("house", 42)
-    made = asked(client, PROMPTS[2], arguments, n=4, stop=["@@@"])
+def test_several_answers_to_one_request(client: openai.OpenAI, deployed: Deployed) -> None:
+    made = asked(client, PROMPTS[2], deployed.arguments("house", 42), n=4)
     assert len({choice.text for choice in made.choices}) == 4
     named(deployed, [("house", 42, choice.text, None) for choice in made.choices])
+
+
+def test_a_stop_string_and_a_temperature_that_no_profile_has(
+    client: openai.OpenAI, deployed: Deployed
+) -> None:
+    made = client.completions.create(
+        model=BUILTIN,
+        prompt=PROMPTS[1],
+        max_tokens=LENGTH,
+        stop=["the"],
+        temperature=0.3,
+        extra_body={"min_tokens": 80, "vllm_xargs": deployed.arguments("desk", 0x5A3)},
+    )
+    (one,) = made.choices
+    assert one.finish_reason == "stop"
+    assert not one.text.endswith("the")
+    deployed.check(one.text, "desk", 0x5A3)
 
 
 def test_a_chat(client: openai.OpenAI, deployed: Deployed) -> None:

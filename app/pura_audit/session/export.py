@@ -170,7 +170,7 @@ def _facts_headers() -> tuple[str, ...]:
         translate("Results", "Examined (UTC)"),
         *_made_with(),
         *(
-            catalogue("findings").fill(f"column.{name}", language(), {})
+            catalogue("findings").fill(f"value.{name}", language(), {})
             for name, value in VALUES.items()
             if value.words is not None
         ),

@@ -14,6 +14,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from pura.base import numerals
+from pura.caselog.reports import CaseStatus
 from pura.record.audit import Audit
 from pura.record.finding import rendered
 from pura.record.naming import NamedMark, NamedPayload, evidence_ratio, limits_words, whom_words
@@ -204,7 +205,7 @@ def _words(item: Item) -> dict[str, str]:
         }.get(review, translate("Steps", "Review")),
         "report": translate("Steps", "Draft written")
         if report == "drafted"
-        else translate("Steps", "Reported")
+        else translate("Steps", "Final")
         if report == "issued"
         else translate("Steps", "Report"),
         "sign": translate("Steps", "Signed")
@@ -214,27 +215,46 @@ def _words(item: Item) -> dict[str, str]:
 
 
 def _tips(item: Item) -> dict[str, str]:
+    """Say of each step who did it and when, or what it is and what has to come before."""
     at = item.status
+    save = translate("Steps", "Save the finding to a case")
+    review = translate("Steps", "Let a second person look at the finding")
+    report = translate("Steps", "Make a report of the finding")
+    sign = translate("Steps", "Sign the final report")
     if at is None:
-        save = translate("Steps", "Save the finding to a case")
-    else:
-        words = translate("Steps", "In the case “{case:text}”; press to file it in another case")
-        save = filled(words, case=at.name or "–")
-    if at is not None and at.review:
-        by = (
-            translate("Steps", "Confirmed by {who:text}")
+        first = translate("Steps", "It has to be saved first.")
+        review, report, sign = (f"{words}. {first}" for words in (review, report, sign))
+        return {"save": save, "review": review, "report": report, "sign": sign}
+    case = filled(translate("Steps", "In the case “{case:text}”"), case=at.name or "–")
+    again = translate("Steps", "press to file it in another case")
+    save = "; ".join(filter(None, (case, _by(at, "save"), again)))
+    if at.review:
+        seen = (
+            translate("Steps", "Confirmed")
             if at.review == "confirmed"
-            else translate("Steps", "Disputed by {who:text}")
+            else translate("Steps", "Disputed")
         )
-        review = filled(by, who=at.reviewer or "–")
-    else:
-        review = translate("Steps", "Let a second person look at the finding")
-    return {
-        "save": save,
-        "review": review,
-        "report": translate("Steps", "Make a report of the finding"),
-        "sign": translate("Steps", "Sign a report"),
-    }
+        review = f"{seen} {_by(at, 'review')}"
+    if at.report == "issued":
+        report = " ".join((translate("Steps", "Final report"), _by(at, "report")))
+    elif at.review != "confirmed":
+        draft = translate("Steps", "It is a draft until a second person has confirmed the finding.")
+        report = f"{report}. {draft}"
+    if at.signed:
+        sign = " ".join((translate("Steps", "Signed"), _by(at, "sign")))
+    elif at.report != "issued":
+        none = translate("Steps", "There is none yet.")
+        sign = f"{sign}. {none}"
+    return {"save": save, "review": review, "report": report, "sign": sign}
+
+
+def _by(at: CaseStatus, act: str) -> str:
+    """Say who did it and when; empty where the log does not say."""
+    if act not in at.acts:
+        return ""
+    who, when = at.acts[act]
+    words = translate("Steps", "by {who:text} on {day:text}")
+    return filled(words, who=who or "–", day=numerals.date(when, language()))
 
 
 class StrengthScale(QWidget):

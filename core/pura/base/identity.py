@@ -98,7 +98,7 @@ def load_identity(
         raise SigningError("signing.match", subject=facts.subject, code="signing-match")
     _strong(found, cert)
     _meant_for_signing(cert)
-    _in_time(facts, now)
+    check_time(facts, now)
     return Identity(
         certificate=facts,
         cert_der=cert.public_bytes(der),
@@ -233,7 +233,12 @@ def _meant_for_signing(cert: x509.Certificate) -> None:
         raise SigningError("signing.usage", code="signing-usage")
 
 
-def _in_time(facts: Certificate, now: datetime) -> None:
+def check_time(facts: Certificate, now: datetime) -> None:
+    """Refuse a certificate that is not valid yet, or not any more.
+
+    Raises:
+        SigningError: Names the day.
+    """
     if now > facts.not_after:
         raise SigningError("signing.day", day=f"{facts.not_after:%Y-%m-%d}", code="signing-expired")
     if now < facts.not_before:

@@ -86,6 +86,11 @@ class Paths:
         """The organisation's policy file."""
         return self.config / "policy.json"
 
+    @property
+    def trust(self) -> Path:
+        """The certificates whose signed manifests are trusted (PEM)."""
+        return self.config / "trust.pem"
+
 
 def user_paths(home: str | os.PathLike[str] | None = None) -> Paths:
     """Return the folders in use.

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 app = App()
 
-SignableText = Annotated[Path, typer.Argument(metavar="TEXT", help="Marked text, in UTF-8.")]
+SignableText = Annotated[Path, typer.Argument(metavar="FILE", help="Marked text, in UTF-8.")]
 
 
 @app.command("sign")

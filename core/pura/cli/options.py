@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
 
@@ -26,7 +26,7 @@ from pura.cli.terminal import (
     with_passphrase,
 )
 from pura.measure import Bounds
-from pura.usecases.choices import DECODERS, Choices
+from pura.usecases.choices import DECODERS, Choices, trusted
 
 if TYPE_CHECKING:
     from pura.documents.folders import Summary, WalkOptions
@@ -418,6 +418,14 @@ class AuditOptions:
             help="Marks by others: let the model read the text too, which sharpens Gumbel-max.",
         ),
     ] = Choices.weigh
+    trust: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="PURA_TRUST",
+            help="Certificates (PEM) whose signed manifests are trusted; else the stored ones.",
+        ),
+    ] = None
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoding of text files, if it is known.")
     ] = None
@@ -464,7 +472,13 @@ class AuditOptions:
             stop_early=self.stop_early,
             epochs=self.epochs,
             weigh=self.weigh,
+            trust=self.trusted,
         )
+
+    @cached_property
+    def trusted(self) -> str:
+        """The certificates whose signed manifests are trusted, PEM."""
+        return trusted(user_paths(), self.trust)
 
     def walk(self, *, recursive: bool) -> WalkOptions:
         """Return which files of folders are meant."""

@@ -53,9 +53,10 @@ CASE_FINDING: Final = {
 _STATEMENT: Final = {
     "schema": Literal["pura-statement/1", "pura-statement/2"],
     **_texts("detector version role language id verdict headline strength meaning sha256"),
-    **_texts("created policy policy_name record"),
+    **_texts("created policy policy_name record layers"),
     "supports": Literal["mark", "no-mark", ""],
     "marks": ([{"places": [{"start": int, "end": int}], "fields": dict[str, str]}], None),
+    "manifests": ([_texts("form state signer signed_at manifest soft_binding")], None),
 }
 
 ROWS: Final[dict[str, tuple[str, Fields]]] = {

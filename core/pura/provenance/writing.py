@@ -362,7 +362,8 @@ class _Signer:
         """Return the header with a time stamp of a signature; empty where none is asked for."""
         if self._time_stamper is None:
             return {}
-        digest = hashlib.sha256(_cbor(signature)).digest()
+        stamped = _cbor(["CounterSignature", self._protected, b"", _cbor(signature)])
+        digest = hashlib.sha256(stamped).digest()
         try:
             if trial:
                 asked = self._time_stamper.async_dummy_response("sha256")

@@ -33,7 +33,7 @@ from pura.base.numerals import LANGUAGES
 from pura.record.answers import Role, digested, told_values
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, point
 from pura.report.signing import USAGES, drive
-from pura.words.sentences import Sentence, fill
+from pura.words.sentences import Sentence, fill, findings
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -119,16 +119,19 @@ class Statement:
         Args:
             language: Of the names; what was signed stands in the language of the answer.
         """
-        words, said = catalogue("report-check"), list[tuple[str, str]]()
+        words = catalogue("report-check")
+        own = self.language if self.language in LANGUAGES else "en"
+        said = [
+            (findings().fill(f"value.{name}", language, {}), value)
+            for name, row in told_values().items()
+            if row.shown is not None and name in self.answer
+            if (value := row.shown(self.answer[name], self.answer, own))
+        ]
 
         def add(key: str, value: str, **blanks: int) -> None:
             if value:
                 said.append((words.fill(f"statement.{key}", language, blanks), value))
 
-        own = self.language if self.language in LANGUAGES else "en"
-        for name, row in told_values().items():
-            if row.shown is not None and name in self.answer:
-                add(name, row.shown(self.answer[name], self.answer, own))
         for number, mark in enumerate(self.answer.get("marks", ()), 1):
             add("mark", _told(mark, language), n=number)
         known = self.role in tuple(Role)
@@ -147,6 +150,8 @@ class Statement:
             **about,
             "meaning": "",
             "marks": None,
+            "manifests": None,
+            "layers": "",
             **self.answer,
             "policy": policy["sha256"],
             "policy_name": f"{policy['name']} {policy['version']}",

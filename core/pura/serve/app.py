@@ -11,8 +11,8 @@ import signal
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -39,11 +39,11 @@ from pura.base.files import write_atomic
 from pura.record.answers import Role
 from pura.report.statement import SCHEMA, StatementKey
 from pura.serve import routes, settings, shapes, softbinding
+from pura.serve.manifests import Manifests, Repository
 from pura.serve.reader import Reader
 from pura.serve.service import Log, OthersHandler, Service, Sign
 from pura.serve.settings import Asker, Limits, Places, Settings, Store, TokenFile, secret_of
 from pura.serve.shapes import RefusalError, problem
-from pura.serve.softbinding import Manifests
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
@@ -326,6 +326,13 @@ def signer(key: StatementKey, settings: Settings) -> Sign:
     return sign
 
 
+def _describe(app: FastAPI, settings: Settings) -> None:
+    """Keep what the detector says of itself: the duties of whoever runs it are held against it."""
+    said = routes.described(app.state.service, "en", app.state.public_key)
+    said |= {"soft_binding": settings.soft_binding, "public_lookups": settings.public_lookups}
+    write_atomic(app.state.environment.paths.detector, json.dumps(said).encode(), private=True)
+
+
 def create_app(
     environment: Environment,
     reader: Reader,
@@ -343,10 +350,17 @@ def create_app(
         settings: How the service is run.
         log: Gets the lines about what was done.
         key: Signs the statements of answers to trusted and internal askers; None: none are made.
-        manifests: Where manifests are, by payload; None: nowhere.
+        manifests: Where manifests are, by payload, beside those that are published; None: nowhere.
+
+    Raises:
+        ServeError: The index of manifests is for another soft binding.
     """
     places = Places.of(environment.paths)
     log = log or Log()
+    if manifests is not None:
+        settings = replace(settings, soft_binding=settings.soft_binding or manifests.alg)
+        if manifests.alg != settings.soft_binding:
+            raise ServeError("serve.manifests", name=manifests.schema, where="alg", code="usage")
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -361,16 +375,16 @@ def create_app(
             sign=None if key is None else signer(key, settings),
         )
         app.state.service, app.state.environment = service, environment
-        app.state.manifests = manifests
         app.state.public_key = "" if key is None else key.public_pem()
-        said = routes.described(service, "en", app.state.public_key)
-        if manifests is not None:
-            said["soft_binding"] = manifests.alg
-        write_atomic(environment.paths.detector, json.dumps(said).encode(), private=True)
-        try:
+        app.state.repository = None
+        with ExitStack() as held:
+            held.callback(service.close)
+            if settings.soft_binding:
+                repository = held.enter_context(Repository(places.manifests))
+                repository.load(manifests, service.setup.profile.fingerprint)
+                app.state.repository = repository
+            _describe(app, settings)
             yield
-        finally:
-            service.close()
 
     app = FastAPI(
         title="PURA",
@@ -380,8 +394,12 @@ def create_app(
         redoc_url=None,
         openapi_url="/v1/openapi.json",
     )
-    for router in (routes.router, softbinding.router, routes.pages):
-        app.include_router(router)
+    app.include_router(routes.router)
+    app.include_router(softbinding.discovery)
+    app.include_router(softbinding.router, prefix=softbinding.BASE)
+    former = f"{softbinding.BASE}/softbinding"  # where it was in 0.3
+    app.include_router(softbinding.router, prefix=former, include_in_schema=False)
+    app.include_router(routes.pages)
     app.add_exception_handler(PuraError, _refused)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)
@@ -409,7 +427,7 @@ def _methods(request: Request) -> set[str]:
     asked = {name: request.scope[name] for name in ("type", "path", "method", "headers")}
     return {
         method
-        for route in (*routes.router.routes, *softbinding.router.routes)
+        for route in request.app.routes
         if isinstance(route, APIRoute) and route.matches(asked)[0] is not Match.NONE
         for method in route.methods or ()
     }

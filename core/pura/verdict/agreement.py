@@ -22,6 +22,7 @@ from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError, RecordError
 from pura.decode.paper import sum_llrs
 from pura.decode.significance import combine
+from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts
 from pura.record.marks import bit_evidence
@@ -285,6 +286,14 @@ def _register(audit: Audit) -> Iterator[Phrase]:
         yield phrase("differs.register")
 
 
+def _provenance(audit: Audit) -> Iterator[Phrase]:
+    """Compare the manifests with the marks once more."""
+    if audit.provenance or audit.bindings:
+        again = stated(audit, audit.provenance)
+        if (again.provenance, again.bindings) != (audit.provenance, audit.bindings):
+            yield phrase("differs.provenance")
+
+
 def _sentences(audit: Audit) -> Iterator[Phrase]:
     """Hold what the sentences say against the parts that they speak of."""
     for one in (*audit.sentences, *audit.cautions):
@@ -413,5 +422,6 @@ _PARTS: Final[Mapping[str, Callable[[Audit], Iterator[Phrase]]]] = {
     "readings": _readings,
     "verdict": _outcome,
     "register": _register,
+    "provenance": _provenance,
     "sentence": _sentences,
 }

@@ -5183,6 +5183,34 @@ Anteil {share:text}</translation>
         <translation>16 Bit, float16 (nur GPU)</translation>
     </message>
     <message>
+        <source>Choose certificates …</source>
+        <translation>Zertifikate wählen …</translation>
+    </message>
+    <message>
+        <source>Trust nobody</source>
+        <translation>Niemandem trauen</translation>
+    </message>
+    <message>
+        <source>Signers of manifests</source>
+        <translation>Unterzeichner von Manifesten</translation>
+    </message>
+    <message>
+        <source>Signed manifests (C2PA) in or beside a text are stated as trusted where this list stands behind their signer. They are never part of the evidence.</source>
+        <translation>Signierte Manifeste (C2PA) in einem Text oder neben ihm gelten als vertrauenswürdig, wenn diese Liste hinter ihrem Unterzeichner steht. Sie sind nie Teil der Evidenz.</translation>
+    </message>
+    <message>
+        <source>Certificates (*.pem *.crt)</source>
+        <translation>Zertifikate (*.pem *.crt)</translation>
+    </message>
+    <message>
+        <source>{n:plural(one certificate|{n:count} certificates)} trusted</source>
+        <translation>{n:plural(einem Zertifikat|{n:count} Zertifikaten)} wird vertraut</translation>
+    </message>
+    <message>
+        <source>nobody is trusted</source>
+        <translation>niemandem wird vertraut</translation>
+    </message>
+    <message>
         <source>Decision rule</source>
         <translation>Entscheidungsregel</translation>
     </message>
@@ -5745,8 +5773,44 @@ Anteil {share:text}</translation>
         <translation>Entwurf da</translation>
     </message>
     <message>
-        <source>Reported</source>
-        <translation>Berichtet</translation>
+        <source>Final</source>
+        <translation>Endgültig</translation>
+    </message>
+    <message>
+        <source>Sign the final report</source>
+        <translation>Den endgültigen Bericht signieren</translation>
+    </message>
+    <message>
+        <source>It has to be saved first.</source>
+        <translation>Zuerst muss er gesichert sein.</translation>
+    </message>
+    <message>
+        <source>In the case “{case:text}”</source>
+        <translation>Im Fall »{case:text}«</translation>
+    </message>
+    <message>
+        <source>press to file it in another case</source>
+        <translation>drücken, um ihn in einem anderen Fall abzulegen</translation>
+    </message>
+    <message>
+        <source>Confirmed</source>
+        <translation>Bestätigt</translation>
+    </message>
+    <message>
+        <source>Final report</source>
+        <translation>Endgültiger Bericht</translation>
+    </message>
+    <message>
+        <source>It is a draft until a second person has confirmed the finding.</source>
+        <translation>Er ist ein Entwurf, bis eine zweite Person den Befund bestätigt hat.</translation>
+    </message>
+    <message>
+        <source>There is none yet.</source>
+        <translation>Es gibt noch keinen.</translation>
+    </message>
+    <message>
+        <source>by {who:text} on {day:text}</source>
+        <translation>von {who:text} am {day:text}</translation>
     </message>
     <message>
         <source>Report</source>
@@ -5765,28 +5829,12 @@ Anteil {share:text}</translation>
         <translation>Den Befund in einem Fall sichern</translation>
     </message>
     <message>
-        <source>In the case “{case:text}”; press to file it in another case</source>
-        <translation>Im Fall »{case:text}«; drücken, um ihn in einem anderen Fall abzulegen</translation>
-    </message>
-    <message>
-        <source>Confirmed by {who:text}</source>
-        <translation>Bestätigt von {who:text}</translation>
-    </message>
-    <message>
-        <source>Disputed by {who:text}</source>
-        <translation>Bestritten von {who:text}</translation>
-    </message>
-    <message>
         <source>Let a second person look at the finding</source>
         <translation>Eine zweite Person den Befund prüfen lassen</translation>
     </message>
     <message>
         <source>Make a report of the finding</source>
         <translation>Einen Bericht über den Befund machen</translation>
-    </message>
-    <message>
-        <source>Sign a report</source>
-        <translation>Bericht signieren</translation>
     </message>
 </context>
 <context>

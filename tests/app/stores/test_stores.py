@@ -12,12 +12,11 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from shiboken6 import isValid
 
 from pura.base.errors import ModelError, ProfileError, PuraError
-from pura.keys.sealed import foreign_settings
 from pura.measure.corpora import STUDY
 from pura.measure.fitness import RULE, ProxyFitness, TextResult, mean, share
 from pura.model.device import memory_need
 from pura.scheme import Profile
-from pura.scheme.foreign import GumbelMark
+from pura.scheme.foreign import GumbelMark, foreign_settings
 from pura.scheme.profile import NOTES
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import ProfileDone, read_foreign
@@ -429,7 +428,7 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
         assert not (isValid(secret) and secret.text())
         # What was shown says the same as the file.
         asked = made.requests[-1]
-        assert foreign_settings(asked["settings"], None) == read_foreign(path)
+        assert asked["settings"] == read_foreign(path)
         assert (asked["name"], asked["model"]) == ("vllm", "tiny")
         assert asked["key"].label == "Newsroom 2026"
         assert str(settings) not in repr(wanted[-1])
@@ -438,7 +437,8 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
     form.inputs["secret"].setText("42")
     form.ok.click()
     qtbot.waitUntil(lambda: made.requests[-1]["name"] == "by hand")
-    assert made.requests[-1]["settings"] == {"algorithm": "gumbel", "key": 42, "context_width": 4}
+    typed = {"algorithm": "gumbel", "key": 42, "context_width": 4}
+    assert made.requests[-1]["settings"] == foreign_settings(typed, None)
     profiles.close()
 
 

@@ -15,6 +15,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 from tests.app.records import make_audit
 
+from pura.caselog.reports import CaseStatus
 from pura.record.audit import Audit
 from pura.record.evidence import StopFacts
 from pura.record.finding import rendered
@@ -28,7 +29,7 @@ from pura_audit.widgets import text_layout
 from pura_audit.widgets.card import Fold
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 from pura_audit.workbench import opening
-from pura_audit.workbench.answer import grouped
+from pura_audit.workbench.answer import grouped, show_steps
 from pura_audit.workbench.bits_card import arrange
 from pura_audit.workbench.text_canvas import MARGIN, levels
 
@@ -710,3 +711,30 @@ def test_the_scale_says_how_strong_a_finding_is_and_nothing_where_nothing_follow
     assert scale.word() == "Support against a mark: moderate", "more is never said"
     answer.show_audit(replace(audit, verdict="insufficient"))
     assert not scale.isVisible()
+
+
+def test_each_step_says_who_did_it_and_when_and_what_has_to_come_before(window, audit):
+    window.session.texts.add_audit(audit)
+    item, steps = window.session.texts.current, window.work.answer.steps
+
+    def tips(status: CaseStatus | None) -> list[str]:
+        item.status = status
+        show_steps(steps, item)
+        return [button.toolTip() for button in steps.values()]
+
+    assert all("saved first" in tip for tip in tips(None)[1:])
+    day = "2026-11-26T09:00:00+00:00"
+    at = CaseStatus(case="c", name="Case A", mode="keep").then("save", ("Anna", day))
+    saved, review, report, sign = tips(at)
+    assert saved.startswith("In the case “Case A”; by Anna on 26 November 2026")
+    assert "second person" in review
+    assert "draft until a second person" in report
+    assert "none yet" in sign
+    at = at.then("review", ("Béla", day), review="confirmed")
+    at = at.then("report", ("Anna", day), report="issued").then("sign", (None, day), signed=True)
+    assert tips(at)[1:] == [
+        "Confirmed by Béla on 26 November 2026",
+        "Final report by Anna on 26 November 2026",
+        "Signed by – on 26 November 2026",
+    ]
+    assert [button.text() for button in steps.values()][2:] == ["✓ Final", "✓ Signed"]

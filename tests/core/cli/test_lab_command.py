@@ -26,10 +26,10 @@ def test_the_list_names_every_attack():
 
 
 def test_a_text_is_attacked_and_its_evidence_decomposed(
-    tmp_path, samples, builtin_model, monkeypatch, rows
+    tmp_path, small_samples, small_model, monkeypatch, rows
 ):
-    monkeypatch.setattr(Environment, "model", lambda *_, **__: builtin_model)  # loaded once
-    sample = samples["marked"]
+    monkeypatch.setattr(Environment, "model", lambda *_, **__: small_model)  # loaded once
+    sample = small_samples["marked"]
     (tmp_path / "key").write_text(sample["key_hex"])
     (tmp_path / "profile").write_text(Profile.from_dict(sample["profile"]).to_json())
     text = sample["texts"][0]

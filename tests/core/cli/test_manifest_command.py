@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,9 @@ def options(desk: Path, payload: tuple[str, ...] = ("--payload", "0x1a1")) -> tu
     return ("--profile", desk / "house.json", *payload, "--soft-binding", NAME)
 
 
-def test_a_text_is_signed_in_each_form_and_with_each_kind_of_file(desk: Path) -> None:
+def test_a_text_is_signed_in_each_form_and_with_each_kind_of_file(
+    desk: Path, rows: Callable[[str], list[dict[str, Any]]]
+) -> None:
     pkcs = ("--certificate", desk / "desk.p12", "--passphrase-file", desk / "words")
     plain = ("--certificate", desk / "desk.pem", "--key", desk / "desk.key")
     locked = ("--certificate", desk / "desk.pem", "--key", desk / "locked.key", *pkcs[2:])
@@ -62,7 +65,7 @@ def test_a_text_is_signed_in_each_form_and_with_each_kind_of_file(desk: Path) ->
         words = ("manifest", "sign", desk / text, *options(desk), *credential, *more)
         done = pura(*words, "-o", to, "--store", store, "--json")
         assert done.exit_code == 0, (done.output, done.exception)
-        row = json.loads(done.output)
+        (row,) = rows(done.output)
         assert (row["payload"], row["form"], row["signer"]) == (BITS, form, "Press Desk, Test")
         assert row["manifest"].encode() in store.read_bytes()
         if form == DETACHED:

@@ -95,7 +95,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
     kinds = json.loads(resource("rows.schema.json").read_text(encoding="utf-8"))["$defs"]
     known = {kind["properties"]["schema"]["const"] for kind in kinds.values()}
     # Those of test_command.py, test_engine_fitness.py, test_report_check_command.py,
-    # test_lab_command.py, test_compare_command.py, test_statement.py.
+    # test_lab_command.py, test_compare_command.py, test_statement.py, test_manifest_command.py.
     elsewhere = [
         "engine-fitness",
         "choice",
@@ -105,6 +105,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
         "comparison",
         "score",
         "statement-check",
+        "manifest",
     ]
     assert seen == known - {f"pura-{kind}/1" for kind in elsewhere}
 

@@ -172,7 +172,7 @@ def test_vectors(path):
         )
     ]
     assert steps == data["steps"]
-    assert set(data["expected"]) == set(KERNELS)
+    assert set(data["expected"]) <= set(KERNELS)
     for kernel, expected in data["expected"].items():
         local = local_evidence(plan, lo, hi, profile, kernel=kernel)
         got = paper.decode(plan, local, profile)

@@ -380,6 +380,7 @@ def write_gguf(path: Path) -> np.ndarray:
     return made["token_embd"]
 
 
+@pytest.mark.sampled
 def test_a_gguf_that_cannot_be_converted(shop, tmp_path):
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF\x03\0\0\0" + bytes(16) + bytes(400))

@@ -242,6 +242,7 @@ def scramble(number):
     return number * 2_654_435_761 % (1 << 36)
 
 
+@pytest.mark.sampled
 def test_many_rows_never_stand_in_memory_at_once(large):
     score, log_mean = scores(payload(scramble(123_456)), 4.0)
     with Register(large, read_only=True) as register:

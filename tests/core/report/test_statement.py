@@ -52,6 +52,17 @@ ANSWER: dict[str, Any] = {
         },
         {"places": [{"start": 3000, "end": 3100}], "fields": {}},
     ],
+    "manifests": [
+        {
+            "form": "a8",
+            "state": "valid",
+            "signer": "Example Press",
+            "signed_at": "2026-11-26T09:30:00+00:00",
+            "manifest": "urn:c2pa:1",
+            "soft_binding": "agrees",
+        }
+    ],
+    "layers": "Mark and manifest agree.",
 }
 CONTENT: dict[str, Any] = {
     "schema": SCHEMA,

@@ -3,7 +3,7 @@
 Marked texts of one key are signed in both forms of text (C2PA 2.4: A.8 and A.9), go through what
 people and programs do to texts, and are then read, audited and looked up as anybody would::
 
-    python bench/two_layers.py --cache DIR --tools BIN [--texts N] [--only WAY …]
+    python bench/two_layers.py --cache DIR --tools BIN [--texts N] [--ask N]
 
 ``BIN`` has the programs of others that Debian lacks (``uv pip install dewatermark antiwatermark
 mdformat``). What was done stands in ``DIR/two_layers.csv`` and is not done again.
@@ -17,6 +17,7 @@ import email
 import email.message
 import email.policy
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -38,16 +39,24 @@ from handling import typographic
 from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_documents
 from pura.base.identity import load_identity
+from pura.base.paths import user_paths
 from pura.documents import from_text
 from pura.documents.characters import cut
 from pura.documents.manifests import in_texts
 from pura.embed.generate import generate_batch
+from pura.keys import KeyRef
 from pura.measure.cache import Cache
 from pura.measure.corpora import STUDY, corpus
 from pura.provenance.binding import binding_value, bits_apart, text_fingerprint
-from pura.provenance.writing import COMMENT, WRAPPER, sign_manifest
+from pura.provenance.writing import COMMENT, WRAPPER, SignedText, sign_manifest
+from pura.record.answers import Role
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey
+from pura.serve.app import create_app
+from pura.serve.reader import Reader
+from pura.serve.settings import Places, Protection, Settings, TokenFile
+from pura.usecases.audits import Setup
+from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy
 
 SEED = 40
@@ -212,9 +221,9 @@ class Signer:
         self._profile = profile.fingerprint
         self.trust = certificates.pem(root[1]).decode()
 
-    def sign(self, text: str, payload: Payload, form: str) -> str:
-        """Return a text with a manifest that names a payload."""
-        found = sign_manifest(
+    def signed(self, text: str, payload: Payload, form: str) -> SignedText:
+        """Return a text with a manifest that names a payload, and the manifest."""
+        return sign_manifest(
             text,
             self._identity,
             payload=payload.text,
@@ -222,7 +231,10 @@ class Signer:
             soft_binding=NAME,
             form=form,
         )
-        return found.text
+
+    def sign(self, text: str, payload: Payload, form: str) -> str:
+        """Return a text with a manifest that names a payload."""
+        return self.signed(text, payload, form).text
 
 
 def moved(texts: list[str], number: int, signer: Signer) -> dict[str, str]:
@@ -268,13 +280,112 @@ def row_of(audit: Audit, number: int, original: str) -> dict[str, Any]:
     }
 
 
+def summary(rows: list[dict[str, str]]) -> list[list[str]]:
+    """Return one row a way: how many texts, and of these how many with what."""
+
+    def share(count: int, of: int) -> str:
+        return f"{100 * count / of:.0f}"
+
+    table = []
+    for name in dict.fromkeys(row["way"] for row in rows):
+        mine = [row for row in rows if row["way"] == name]
+        counts = {
+            "manifest": [row["form"] for row in mine],
+            "untouched": [row["state"] == "valid" for row in mine],
+            "names the mark": [row["soft_binding"] == "agrees" for row in mine],
+            "differs": [row["layers"] == "differ" for row in mine],
+            "comment": [row["comment_form"] for row in mine],
+            "comment untouched": [row["comment_state"] == "valid" for row in mine],
+            "mark": [row["verdict"] == "mark" for row in mine],
+            "payload": [row["right"] == "True" for row in mine],
+            "leads back": [row["leads_back"] == "True" for row in mine],
+        }
+        score = statistics.median(int(row["score"]) for row in mine)
+        shares = [share(sum(map(bool, found)), len(mine)) for found in counts.values()]
+        table.append([name, str(len(mine)), *shares, f"{score:g}"])
+    return table
+
+
+SUMMARY = (
+    *("way", "texts", "manifest", "untouched", "names the mark", "differs", "comment"),
+    *("comment untouched", "mark", "payload", "leads back", "score"),
+)
+
+
+def ask(
+    model: Any, profile: Profile, texts: list[str], tools: Path, rows: list[dict[str, str]]
+) -> None:
+    """Have a service find the manifests of the first texts by content; say where it differs.
+
+    Args:
+        model: Reads the texts.
+        profile: Of the marks.
+        texts: The marked texts; those that are asked about.
+        tools: Where the programs of others are.
+        rows: What was found without a service.
+    """
+    from starlette.testclient import TestClient
+
+    known = {(row["way"], int(row["text"])): row for row in rows}
+    signer, same = Signer(profile), 0
+    with tempfile.TemporaryDirectory() as home:
+        at = Environment(
+            paths=user_paths(home), lent_model=model, lent_keys={KEY.fingerprint: KEY}, device="cpu"
+        )
+        made = TokenFile(Places.of(at.paths).tokens).new("press", Role.PUBLISHER, per_day=10**6)
+        press = {"Authorization": f"Bearer {made}"}
+        settings = Settings(
+            anyone=True,
+            public_lookups=True,
+            soft_binding=NAME,
+            hosts=("testserver",),
+            protection=Protection(per_day_public=0, per_day_block=0),
+        )
+        setup = Setup(keys=(KeyRef(fingerprint=KEY.fingerprint),), profile=profile)
+        with (
+            Reader(
+                at,
+                setup,
+                text_s=settings.limits.text_s,
+                long_characters=settings.limits.long_characters,
+            ) as reader,
+            TestClient(create_app(at, reader, settings)) as client,
+        ):
+            names = []
+            for text, payload in zip(texts, PAYLOADS, strict=False):
+                kept = signer.signed(text, payload, WRAPPER)
+                sent = press | {"Content-Type": "application/c2pa"}
+                client.post("/v1/manifests", content=kept.store, headers=sent).raise_for_status()
+                value = binding_value(payload.text, profile.fingerprint)
+                told = {"manifestId": kept.manifest, "bindingValue": value}
+                client.post("/v1/bindings", json=told, headers=press).raise_for_status()
+                names.append(kept.manifest)
+            for number, text in enumerate(texts):
+                signed = signer.signed(text, PAYLOADS[number], WRAPPER).text
+                for name, way in ways_of(tools).items():
+                    answer = client.post(
+                        "/v1/matches/byContent",
+                        content=way(signed).encode(),
+                        headers={"Content-Type": "text/plain; charset=utf-8"},
+                    )
+                    found = answer.raise_for_status().json()["matches"]
+                    scores = {one["manifestId"]: one["similarityScore"] for one in found}
+                    row = known[name, number]
+                    wanted = int(row["score"]) if row["leads_back"] == "True" else None
+                    if scores.get(names[number]) == wanted:
+                        same += 1
+                    else:
+                        print(name, number, found, wanted)
+    print(f"by content: {same} of {len(texts) * len(ways_of(tools))} as without a service")
+
+
 def main() -> None:
     """Handle, read and audit what is missing, and print one row a way."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--tools", type=Path, required=True)
     parser.add_argument("--texts", type=int, default=TEXTS)
-    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--ask", type=int, default=0, metavar="N", help="of a service, of N texts")
     given = parser.parse_args()
     _common.print_facts("Two layers", SEED)
     model, cache = _common.load_builtin(), Cache(given.cache)
@@ -294,11 +405,7 @@ def main() -> None:
             todo = dict.fromkeys(ways, mine) | {
                 name: {WRAPPER: text} for name, text in moved(texts, number, signer).items()
             }
-            todo = {
-                name: signed
-                for name, signed in todo.items()
-                if (name, number) not in known and given.only in ([], [name])
-            }
+            todo = {name: signed for name, signed in todo.items() if (name, number) not in known}
             out = {
                 name: {
                     form: ways.get(name, str)(text)
@@ -326,7 +433,13 @@ def main() -> None:
                     row["comment_state"] = f"{one.state} {one.why}".strip() if one else ""
                 into.writerow(row)
             sink.flush()
-            print(number, flush=True)
+    rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    table = summary(rows)
+    _common.print_table(SUMMARY, table)
+    with (given.cache / "summary.csv").open("w", encoding="utf-8", newline="") as sink:
+        csv.writer(sink).writerows([SUMMARY, *table])
+    if given.ask:
+        ask(model, profile, texts[: given.ask], given.tools, rows)
 
 
 if __name__ == "__main__":

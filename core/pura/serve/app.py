@@ -391,9 +391,9 @@ def create_app(
     )
     app.include_router(routes.router)
     app.include_router(softbinding.discovery)
-    app.include_router(softbinding.router, prefix=softbinding.BASE)
-    former = f"{softbinding.BASE}/softbinding"  # where it was in 0.3
-    app.include_router(softbinding.router, prefix=former, include_in_schema=False)
+    for base in softbinding.BASES:
+        shown = base == softbinding.BASES[0]
+        app.include_router(softbinding.router, prefix=base, include_in_schema=shown)
     app.include_router(routes.pages)
     app.add_exception_handler(PuraError, _refused)
     app.add_exception_handler(HTTPException, _refused)
@@ -420,10 +420,14 @@ def _openapi(app: FastAPI) -> dict[str, object]:
 def _methods(request: Request) -> set[str]:
     """Return the methods that an address takes."""
     asked = {name: request.scope[name] for name in ("type", "path", "method", "headers")}
+    bases = {"": routes.router, **dict.fromkeys(softbinding.BASES, softbinding.router)}
     return {
         method
-        for route in request.app.routes
-        if isinstance(route, APIRoute) and route.matches(asked)[0] is not Match.NONE
+        for base, router in bases.items()
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        and asked["path"].startswith(base)
+        and route.matches(asked | {"path": asked["path"].removeprefix(base)})[0] is not Match.NONE
         for method in route.methods or ()
     }
 

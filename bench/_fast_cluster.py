@@ -47,8 +47,8 @@ def main() -> None:
             engine = by_workers(start, int(count))
             begun = time.perf_counter()
             result = str(Path(folder, "out.jsonl"))
-            standing = work(result, Path(folder, "journal"), Inputs(names=tuple(names)), engine)
-            print(f"{used} nodes, {standing.found} texts, {time.perf_counter() - begun:.2f} s")
+            status = work(result, Path(folder, "journal"), Inputs(names=tuple(names)), engine)
+            print(f"{used} nodes, {status.found} texts, {time.perf_counter() - begun:.2f} s")
     finally:
         ray.shutdown()
         machine.shutdown()

@@ -1,4 +1,4 @@
-"""Write resources/*.schema.json from the types that they describe: ``make schemas``.
+"""Write resources/*.schema.json and the default policy from their types: ``make schemas``.
 
 With ``--check`` nothing is written, and the exit code says whether all are up to date.
 """
@@ -27,21 +27,21 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def text_of(schema: dict[str, Any]) -> str:
-    """Return a schema as it stands in its file."""
+    """Return a schema or a policy as it stands in its file."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 def outdated() -> dict[Path, str]:
     """Return the files that are not what their types say, with what belongs there."""
     wanted = {RESOURCES / f"{name}.schema.json": text_of(make()) for name, make in SCHEMAS.items()}
-    there = set(RESOURCES.glob("*.schema.json"))
-    unknown = there - wanted.keys()
+    wanted[RESOURCES / "policy-default.json"] = text_of(policy.Policy().to_dict())
+    unknown = set(RESOURCES.glob("*.schema.json")) - wanted.keys()
     if unknown:
         raise SystemExit(f"no type describes {', '.join(sorted(p.name for p in unknown))}")
     return {
         path: text
         for path, text in wanted.items()
-        if path not in there or path.read_text(encoding="utf-8") != text
+        if not path.exists() or path.read_text(encoding="utf-8") != text
     }
 
 

@@ -77,8 +77,8 @@ def size_of(text: str) -> Size:
     return found
 
 
-def _rooms(package: Path) -> Iterator[tuple[str, list[Path]]]:
-    """Yield each room with its files; files beside the rooms stand under the package's name."""
+def _packages(package: Path) -> Iterator[tuple[str, list[Path]]]:
+    """Yield each subpackage with its files; those beside stand under the package's name."""
     yield package.name, sorted(package.glob("*.py"))
     for folder in sorted(p for p in package.iterdir() if (p / "__init__.py").is_file()):
         yield f"{package.name}.{folder.name}", sorted(folder.rglob("*.py"))
@@ -150,13 +150,13 @@ def check() -> int:
 
 def main() -> None:
     """Print the tables."""
-    print(f"{'room':28}{'code':>8}{'classes':>9}{f'> {MANY} parameters':>17}")
+    print(f"{'package':28}{'code':>8}{'classes':>9}{f'> {MANY} parameters':>17}")
     everything = Size()
     for name in PACKAGES:
-        for room, files in _rooms(ROOT / name):
+        for package, files in _packages(ROOT / name):
             size = _total(files)
             everything += size
-            _row(room, size)
+            _row(package, size)
     print(
         f"{'core + app':28}{everything.lines:>8,}{everything.classes:>9}{everything.long_lists:>17}"
     )

@@ -1,17 +1,18 @@
 """Every kind of finding through every output: each says what the finding says, and no more."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
 import pytest
 from tests.app.records import candidate, issued, laid_out
 
+from pura.base.catalogue import Template, catalogue
+from pura.batch import results
 from pura.batch.results import (
     columns,
     finding_in,
@@ -23,20 +24,22 @@ from pura.batch.results import (
 )
 from pura.caselog import CaseLog, open_case, read_case, save_audit
 from pura.cli.verify import audit_lines
+from pura.provenance.binding import binding_value, stated
 from pura.record import answers, json_io
 from pura.record.answers import Answer, Role
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts
-from pura.record.finding import COLUMNS, Column, Finding, said
+from pura.record.finding import AUDIT, BATCH, SUMMARY, VALUES, Finding, ShownValue, Told, rendered
 from pura.record.naming import Passage
+from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import KeyFacts, Transform
 from pura.report.annexes import Seals
 from pura.report.build import content_of
 from pura.report.request import ReportRequest
-from pura.report.statement import SCHEMA, Statement
+from pura.report.statement import SCHEMA, Statement, StatementKey, check_statement
 from pura.words.sentences import Sentence
 from pura_audit.jobs.queue import JobContext
-from pura_audit.session.export import exported_table
+from pura_audit.session.export import csv_text, exported_table
 from pura_audit.session.queue_model import Item, ItemState, listed
 from pura_audit.session.results import ResultRow
 
@@ -75,12 +78,34 @@ def source(audit: Audit, **values: Any) -> Audit:
     return replace(audit, input=replace(audit.input, **values))
 
 
+def manifest(audit: Audit, values: tuple[str, ...] = (), **more: Any) -> Audit:
+    """Return a record of a text that came with a signed manifest."""
+    signed = {"signer": "Example Press", "signed_at": "2026-11-26T09:30:00+00:00"} | more
+    return stated(
+        audit, [ManifestFacts(**{"form": "a8", "state": "valid", "values": values} | signed)]
+    )
+
+
+def own_value(audit: Audit) -> str:
+    return binding_value(audit.decoded.bits, audit.profile.fingerprint)
+
+
+def other_payload(audit: Audit) -> Any:
+    return replace(audit.decoded, bits=audit.decoded.bits[::-1])
+
+
 LOOKS: dict[str, Callable[[Audit], Audit]] = {
     "plain": lambda a: a,
     "negative": lambda a: evidence(a, log10_e=-1.5, lr_capped=0.03, capped=False),
     "no-redraw": lambda a: evidence(a, p_redraw=None, draws=0),
     "uncapped": lambda a: evidence(a, log10_e=4.25, lr_capped=17_782.8, capped=False),
     "hidden": lambda a: source(a, transforms=(Transform(name="c2pa-manifest", count=1),)),
+    "manifest": manifest,
+    "manifest-guessed": lambda a: manifest(a, (own_value(a),), state="untrusted"),
+    "manifest-elsewhere": lambda a: manifest(a, form="pdf", fingerprint_distance=99),
+    "manifest-unchecked": lambda a: stated(
+        a, [ManifestFacts(form="a9", state="not-checked", why="extra")] * 2
+    ),
     "several-keys": lambda a: replace(a, keys=(*a.keys, KeyFacts(fingerprint="c" * 16, label="B"))),
 }
 """What any outcome may look like."""
@@ -92,6 +117,9 @@ MARKED: dict[str, Callable[[Audit], Audit]] = {
         a, candidate(417, 0.6), candidate(417, 0.4, day="2026-11-22")
     ),
     "fields": lambda a: laid_out(a, candidate(417, 0.999)),
+    "manifest-agrees": lambda a: manifest(a, (own_value(a),)),
+    "manifest-differs": lambda a: manifest(a, (own_value(replace(a, decoded=other_payload(a))),)),
+    "mark-only": lambda a: stated(a, ()),
     "two": lambda a: replace(laid_out(a, candidate(100, 1.0)), marks=marks(a, 0.999, 0.6)),
     "two-old": lambda a: replace(a, marks=marks(a, 0.0, 0.0, own=None)),
     "at-least": lambda a: replace(a, marks=marks(a, 0.999, 0.999, 0.999), more_marks=True),
@@ -178,13 +206,19 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
                         said_so = f"{field.name}: {field.text}" in words.splitlines()
                         said_so |= f"  {field.name}: {field.text}" in words.splitlines()
                         assert said_so == field.identified, where
-            beside = said(found.beside, language)
+            beside = rendered(found.qualifications, language)
             assert [one for one in beside if one not in words] == [], where
+        for output in told:
+            if output != "report" or found.verdict != "not-examinable":
+                conditions = rendered(found.conditions, language)
+                assert [one for one in conditions if one not in told[output]] == [], (kind, output)
         for output in ("command", "in short", "html"):
             assert found.title(language) in told[output], (kind, output)
-            hidden = said((*found.cautions, *found.conditions), language)
+            hidden = rendered((*found.cautions, *found.conditions), language)
             assert [one for one in hidden if one not in told[output]] == [], (kind, output)
-        assert [one for one in said(found.wording, language) if one not in told["command"]] == []
+        assert [
+            one for one in rendered(found.wording, language) if one not in told["command"]
+        ] == []
         for _, one in found.passages:
             assert found.place(one, language) in told["command"], kind
         evidence = f"{found.log10_e:.1f}"
@@ -199,11 +233,11 @@ def test_rows_lists_and_files_hold_every_finding(base, tmp_path):
         for place, kind in enumerate(KINDS):
             audit = replace(made(base, kind), id=f"{place:032x}")
             found, row, batch = audit.finding, audit.to_row(), finding_of(audit.finding)
-            for name, column in COLUMNS.items():
+            for name, column in VALUES.items():
                 value = column.of(found)
                 flat = ", ".join(value) if name in ("cautions", "undone") else value
                 assert name not in row or row[name] == flat, (kind, name)
-                assert not column.batch or batch[name] == value, (kind, name)
+                assert BATCH not in column.files or batch[name] == value, (kind, name)
             line = json.loads(row_line(row_of(PLACE, batch)))
             assert read_row(line) == line, kind
             again = finding_in(line)
@@ -256,35 +290,85 @@ def test_answers_are_the_mask_of_the_role_and_statements_hold_exactly_them(base)
                 if role is Role.TRUSTED:
                     identified = {n: v for n, v in identified.items() if n == "customer"}
                 assert shown["fields"] == identified, kind
+            assert [one["state"] for one in told["manifests"]] == [
+                one.state for one in found.provenance
+            ]
+            if role is Role.INTERNAL:
+                assert told["layers"] == " ".join(rendered(found.conditions, "en")), kind
+            elif not any(one.state == "valid" for one in found.provenance):
+                # Whoever may not hear a payload can not have a guess of it confirmed either.
+                bindings = {one["soft_binding"] for one in told["manifests"]}
+                assert bindings <= {"absent"}, kind
+                assert not re.search("agree|differ|byBinding|alone", told["layers"]), kind
             numbers = re.findall(r"\d", json.dumps([told["meaning"], told["headline"]]))
             assert role is Role.INTERNAL or len(found.marks) > 1 or not numbers, kind
             check = {"id": "x", "status": "done", "answer": told}
             about = {"detector": "House", "version": "1", "role": role.value, "language": "en"}
-            stated = Statement.of({"schema": SCHEMA, **about, "check": check})
-            assert stated.answer == told, kind
+            signed = Statement.of({"schema": SCHEMA, **about, "check": check})
+            assert signed.answer == told, kind
             assert {"headline": found.title("en"), "marks": told["marks"]}.items() <= {
-                **stated.plain()
+                **signed.plain()
             }.items()
 
 
-def test_a_new_field_shows_by_a_row_of_the_tables_and_its_words(base, monkeypatch):
-    """The field is how many characters lie in passages; its sentence is one that there is."""
-    spread = Sentence(key="caution.prompt-unknown")
-    marked = Column(int, lambda found: sum(p.end - p.start for p in found.places))
-    monkeypatch.setitem(COLUMNS, "marked", marked)
-    columns.cache_clear()
-    told = answers.Told((int, "Marked."), lambda found, *_: marked.of(found))
-    monkeypatch.setitem(answers.VALUES, "marked", told)
-    audit = replace(base, cautions=(), sentences=(*base.sentences, spread))
-    found = audit.finding
-    length = marked.of(found)
-    assert length > 0
+@pytest.fixture
+def no_columns_kept():
+    """Columns of rows are put together once; here they change."""
+    kept = (columns, results._shape)
+    for one in kept:
+        one.cache_clear()
+    yield
+    for one in kept:
+        one.cache_clear()
+
+
+@pytest.mark.usefixtures("no_columns_kept")
+def test_a_new_value_shows_everywhere_by_a_row_of_the_table_and_its_words(
+    base, monkeypatch, tmp_path
+):
+    """The value is how many characters lie in passages."""
+
+    def count(found: Finding) -> int:
+        return sum(p.end - p.start for p in found.places)
+
+    row = ShownValue(
+        int,
+        count,
+        "characters in passages",
+        files=(AUDIT, BATCH, SUMMARY),
+        told=Told((int, "Characters in passages.")),
+        words=lambda found, language: [f"{count(found)} Zeichen {language}"],
+    )
+    monkeypatch.setitem(VALUES, "marked", row)
+    label = Template(key="", texts={"en": "Marked", "de": "Markiert"}, hint="", blanks={})
+    monkeypatch.setitem(catalogue("findings")._texts, "value.marked", label)
+    audit = made(base, "mark passages")
+    found, length = audit.finding, count(audit.finding)
+    assert length == 40
     assert audit.to_row()["marked"] == length
-    line = row_of(PLACE, finding_of(found))
-    assert (line["marked"], json_schema()["required"][-4]) == (length, "marked")
+    line = json.loads(row_line(row_of(PLACE, finding_of(found))))
+    assert line["marked"] == length
+    assert json_schema()["properties"]["marked"]["type"] == ["integer", "null"]
+    summary = json_io.summary(audit)
+    assert summary["marked"] == length
+    assert "marked" in json_io.finding_schema()["required"]
+    for language in LANGUAGES:
+        for output, words in texts(audit, language).items():
+            assert f"{length} Zeichen {language}" in words, output
+    item = Item(number=1, name=found.name, finding=listed(audit), state=ItemState.DONE)
+    item.audit = audit
+    nothing = JobContext(lambda _: None, lambda _: None)
+    rows = [ResultRow(name=found.name, item=item)]
+    head, *cells = csv_text(*exported_table(None, rows, nothing)).splitlines()  # type: ignore[arg-type]
+    assert head.endswith(",Manifests,Marked")
+    assert cells[0].endswith(f",{length} Zeichen en")
+    key = StatementKey.of(tmp_path / "key")
     for role in (Role.TRUSTED, Role.INTERNAL):
-        assert Answer(role=role, verdict="mark", finding=found).told("de")["marked"] == length
-    for output, words in texts(audit, "en").items():
-        assert output == "in short" or said([spread], "en")[0] in words, output
-    assert said([spread], "en")[0] in said(Finding.from_json(found.to_json()).wording, "en")
-    columns.cache_clear()
+        policy = {"name": "house", "version": 1, "sha256": "ab" * 32}
+        answer = Answer(role=role, verdict="mark", finding=found, policy=policy).told("de")
+        assert answer["marked"] == length
+        about = {"detector": "House", "version": "1", "role": role.value, "language": "de"}
+        check = {"id": "x", "status": "done", "answer": answer}
+        signed = key.sign({"schema": SCHEMA, **about, "check": check})
+        checked = check_statement((signed, None, False), moment=datetime.now(UTC))
+        assert ("Markiert", str(length)) in checked.statement.lines("de")

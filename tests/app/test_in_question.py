@@ -4,8 +4,6 @@ The customer is certain (99.6 % of the weight), the day is not; so the customer 
 day, the whole payload and the entry of the register may not.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace
@@ -20,7 +18,7 @@ from pura.cli.verify import audit_lines
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
-from pura.record.finding import Finding, said
+from pura.record.finding import Finding, rendered
 from pura.record.surroundings import Transform
 from pura.report.annexes import names
 from pura.report.blocks import Labels
@@ -106,12 +104,12 @@ def test_what_stands_beside_the_answer_stands_everywhere(audit, qtbot, language)
         "page one": json.dumps([one.text for one in report.summary], ensure_ascii=False),
         "section of several": json.dumps([one.text for one in section.blocks], ensure_ascii=False),
     }
-    beside = said(audit.finding.beside, language)
+    beside = rendered(audit.finding.qualifications, language)
     assert len(beside) == 2
     for place, words in places.items():
         assert [one for one in beside if one not in words] == [], place
         if "section" not in place and "page" not in place:
-            assert said(audit.finding.conditions, language)[0] in words, place
+            assert rendered(audit.finding.conditions, language)[0] in words, place
     assert not [one for one in places if "section 4" in places[one] or "Abschnitt 4" in places[one]]
 
 

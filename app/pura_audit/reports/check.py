@@ -144,7 +144,7 @@ class CheckingDialog(PlainDialog, Generic[C]):
         if isinstance(checked, ReportCheck):
             good = checked.sound
         else:
-            good = checked.standing != "amiss"
+            good = checked.status != "amiss"
         self.summary.setText(checked.headline(language()))
         restyle(self.summary, "role", "reading" if good else "banner")
         side, above = (0, 0) if good else (GAP, GRID)

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pura.base.catalogue import catalogue
 from pura.base.files import write_or_refuse
 from pura.record.audit import Audit
+from pura.record.finding import VALUES, Finding
 from pura.usecases.cases import open_saved
 from pura.usecases.environment import Environment
 from pura.version import __version__
 from pura_audit.jobs.queue import JobContext
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import language, translate
 from pura_audit.session.results import COLUMNS, NUMBERS, ResultRow, headers
 
 if TYPE_CHECKING:
@@ -131,7 +133,7 @@ def export_rows(at: Environment, rows: Sequence[ResultRow], path: Path, context:
             write_or_refuse(path, csv_text(head, cells).encode("utf-8-sig"))
         else:
             texts = Sheet(name=translate("Results", "Texts"), head=head, rows=cells)
-            write_or_refuse(path, xlsx_bytes([texts, _about(cells)]))
+            write_or_refuse(path, xlsx_bytes([texts, _about(head, cells)]))
         return len(cells)
     from pura.batch.results import format_of, write_rows
 
@@ -166,6 +168,17 @@ def _facts_headers() -> tuple[str, ...]:
         translate("Results", "Same text as"),
         translate("Results", "Number of the audit"),
         translate("Results", "Examined (UTC)"),
+        *_made_with(),
+        *(
+            catalogue("findings").fill(f"value.{name}", language(), {})
+            for name, value in VALUES.items()
+            if value.words is not None
+        ),
+    )
+
+
+def _made_with() -> tuple[str, ...]:
+    return (
         translate("Results", "Key"),
         translate("Results", "Profile"),
         translate("Results", "Model"),
@@ -177,11 +190,11 @@ def _facts(at: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
     if row.row is not None:
         found = row.row
         made_with = (found[name] or "" for name in ("key", "profile", "model"))
-        return (found["path"], "", row.digest, same, "", "", *made_with)
+        return (found["path"], "", row.digest, same, "", "", *made_with, *_notes(row.found))
     item = row.item
     path = "" if item is None or item.path is None else str(item.path)
     if item is None or item.finding is None:
-        return (path, "", row.digest, same, *[""] * 5)
+        return (path, "", row.digest, same, *[""] * 5, *_notes(None))
     audit = item.audit or open_saved(at, item.finding.id)
     return (
         path,
@@ -193,20 +206,29 @@ def _facts(at: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
         _named(audit.key.label or "", audit.key.fingerprint),
         audit.profile.fingerprint,
         _named(audit.model.name, audit.model.fingerprint),
+        *_notes(audit.finding),
     )
+
+
+def _notes(found: Finding | None) -> tuple[str, ...]:
+    """Return what a finding has in words, a cell each."""
+    rows = (value.words for value in VALUES.values() if value.words is not None)
+    return tuple("" if found is None else " ".join(words(found, language())) for words in rows)
 
 
 def _named(name: str, fingerprint: str) -> str:
     return f"{name} ({fingerprint})" if name else fingerprint
 
 
-def _about(cells: Sequence[tuple[Cell, ...]]) -> Sheet:
+def _about(head: Sequence[str], cells: Sequence[tuple[Cell, ...]]) -> Sheet:
     """Return the sheet that says what was done, with what, and how it is to be read."""
 
     def distinct(values: Iterable[Cell]) -> str:
         return "; ".join(dict.fromkeys(str(value) for value in values if value))
 
-    key, profile, model = (distinct(row[place] for row in cells) for place in (-3, -2, -1))
+    key, profile, model = (
+        distinct(row[head.index(words)] for row in cells) for words in _made_with()
+    )
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     return Sheet(
         name=translate("Results", "What was done"),

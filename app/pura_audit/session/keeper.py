@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, Signal
 
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
 from pura.base.files import write_atomic
-from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseLog, CaseStanding
+from pura.caselog import KEEP, LEAVE_OUT, SEAL, CaseLog, CaseStatus
 from pura.caselog.cases import UNFILED
 from pura.keys import Secret
 from pura.record.finding import Finding
@@ -263,7 +263,7 @@ class Kept:
 
     audited: Audited
     finding: Finding
-    status: CaseStanding | None
+    status: CaseStatus | None
     failure: Failure | None = None
 
 
@@ -313,7 +313,8 @@ class Keeper:
         except (CaseLogError, KeyFormatError) as error:
             self.close()
             return Kept(audited=audited, finding=found, status=None, failure=Failure.of(error))
-        status = CaseStanding(case=item.case, name=UNFILED, mode=item.mode)
+        acts = {"save": (item.examiner, item.entry.time)}
+        status = CaseStatus(case=item.case, name=UNFILED, mode=item.mode, acts=acts)
         return Kept(audited=audited, finding=found, status=status)
 
     def fail(self, name: str, error: PuraError) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from pura.caselog import CaseStanding
+from pura.caselog import CaseStatus
 from pura.caselog.cases import UNFILED
 from pura.documents import Document
 from pura.record.audit import Audit
@@ -90,7 +90,7 @@ class Item:
     imported: bool = False
     audit: Audit | None = None
     finding: Finding | None = None
-    status: CaseStanding | None = None
+    status: CaseStatus | None = None
     report: Path | None = None
     failure: Failure | None = None
 

@@ -14,11 +14,11 @@ from PySide6.QtCore import QModelIndex, QObject, QTimer, Signal
 
 from pura.base.errors import PuraError
 from pura.base.files import make_private, write_atomic
-from pura.caselog import KEEP, CaseStanding
+from pura.caselog import KEEP, CaseStatus
 from pura.documents import from_text
 from pura.record.audit import Audit
 from pura.record.finding import Finding
-from pura.usecases.cases import open_saved, standings_of
+from pura.usecases.cases import open_saved, statuses_of
 from pura_audit.jobs.queue import Done, Failure, JobQueue, Outcome
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.notices import sample
@@ -340,9 +340,9 @@ class Record(QObject):
         if not audits:
             return
         at = self._cases.environment
-        self._cases.ask(lambda _: standings_of(at, audits), self._looked, self)
+        self._cases.ask(lambda _: statuses_of(at, audits), self._looked, self)
 
-    def _looked(self, outcome: Outcome[dict[str, CaseStanding]]) -> None:
+    def _looked(self, outcome: Outcome[dict[str, CaseStatus]]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was known before stays
         for item in self._texts.queue.items:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,9 +12,17 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QLineEdit, QWidget
 
 from pura.audit.prepare import mismatches
-from pura.keys.sealed import ForeignSettings
 from pura.scheme import Profile
-from pura.scheme.foreign import FOREIGN_NAMES, LEFT_HASH, MAX_WIDTH, SELF_HASH
+from pura.scheme.foreign import (
+    FOREIGN,
+    FOREIGN_NAMES,
+    LEFT_HASH,
+    MAX_WIDTH,
+    SELF_HASH,
+    ForeignMark,
+    ForeignSettings,
+    KgwMark,
+)
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import (
     ProfileDone,
@@ -270,13 +279,15 @@ def _imported(done: ProfileDone) -> str:
     return " ".join((words, *note_words(done.notes, imported=True)))
 
 
-_PROGRAMS: Final = {"gumbel-max": "vLLM", "synthid-text": "transformers", "kgw": "transformers"}
-_ROWS: Final = {
-    "gumbel-max": {"alpha"},
-    "synthid-text": {"table_size", "table_seed"},
-    "kgw": {"gamma", "seeding", "width"},
+_DEFAULTS: Final[dict[str, dict[str, Any]]] = {
+    name: {one.name: "" if one.default is MISSING else one.default for one in fields(kind)}
+    for name, kind in FOREIGN.items()
 }
-"""Rows of one scheme only."""
+_OWN: Final = {
+    name: [one for one in defaults if one not in {f.name for f in fields(ForeignMark)}]
+    for name, defaults in _DEFAULTS.items()
+}
+"""Settings of one scheme only."""
 
 
 class ForeignForm(TriedDialog):
@@ -306,7 +317,8 @@ class ForeignForm(TriedDialog):
         )
         self._context = spin_box(1, MAX_WIDTH, 4)
         self.inputs = self._make_inputs()
-        rows = ((words, self.inputs[name]) for name, words in _titles().items())
+        words = _titles()
+        rows = ((words.get(name, name), field) for name, field in self.inputs.items())
         self._form = named_rows(rows, spacing=GAP, aligned=True)
         add_parts(layout, self._form, self.words, None)
         self.file = plain_button(translate("ForeignForm", "Settings file …"), self.ask_file)
@@ -324,18 +336,24 @@ class ForeignForm(TriedDialog):
         alpha, width = QLineEdit(), QLineEdit()
         alpha.setPlaceholderText(translate("ForeignForm", "one key only"))
         width.setPlaceholderText(translate("ForeignForm", "as many as the tokenizer has tokens"))
-        found, programs = self._session.chosen.found, _PROGRAMS.items()
+        found = self._session.chosen.found
+        known = {
+            "alpha": alpha,
+            "gamma": QLineEdit(short(KgwMark.gamma)),
+            "seeding": combo((hash_, hash_) for hash_ in (LEFT_HASH, SELF_HASH)),
+            "list_width": width,
+        }
+        own = {
+            name: known.get(name) or QLineEdit(str(_DEFAULTS[scheme][name]))
+            for scheme, names in _OWN.items()
+            for name in names
+        }
         return {
             "name": QLineEdit(),
-            "scheme": combo((name, f"{FOREIGN_NAMES[name]} ({of})") for name, of in programs),
+            "scheme": combo((name, f"{of.title} ({of.program})") for name, of in FOREIGN.items()),
             "secret": secret,
             "context_width": self._context,
-            "alpha": alpha,
-            "table_size": QLineEdit(str(1 << 16)),
-            "table_seed": QLineEdit("0"),
-            "gamma": QLineEdit(short(0.25)),
-            "seeding": combo((hash_, hash_) for hash_ in (LEFT_HASH, SELF_HASH)),
-            "width": width,
+            **own,
             "key": combo((key.ref, f"{key.label} ({key.fingerprint[:8]})") for key in found.keys),
             "model": combo((model.name, model.name) for model in found.models),
         }
@@ -357,14 +375,14 @@ class ForeignForm(TriedDialog):
 
     def _choose_rows(self) -> None:
         """Show what belongs to the scheme."""
-        for scheme, names in _ROWS.items():
+        for scheme, names in _OWN.items():
             for name in names:
                 self._form.setRowVisible(self.inputs[name], scheme == self.scheme)
         several = translate("ForeignForm", "a number for each layer; not shown")
         single = translate("ForeignForm", "a number; not shown")
-        hint = several if self.scheme == "synthid-text" else single
+        hint = several if FOREIGN[self.scheme].key_per_layer else single
         self._line("secret").setPlaceholderText(hint)
-        self._context.setValue(1 if self.scheme == "kgw" else 4)
+        self._context.setValue(_DEFAULTS[self.scheme]["context_width"])
 
     # From a file
 
@@ -424,8 +442,12 @@ class ForeignForm(TriedDialog):
 
     def _want(self) -> None:
         found = {name: value_of(field) for name, field in self.inputs.items()}
-        settings = self._settings(found)
-        width = _whole(found["width"]) if found["width"] else None
+        own = {name: _typed(found[name]) for name in _OWN[self.scheme]}
+        settings = ForeignSettings(
+            scheme=self.scheme,
+            settings={"context_width": found["context_width"], **own},
+            secret=tuple(_typed(word) for word in re.split(r"[\s,;]+", found["secret"])),
+        )
 
         def create(environment: Environment) -> ProfileDone:  # a partial would show the secret
             return create_foreign(
@@ -434,34 +456,10 @@ class ForeignForm(TriedDialog):
                 key=found["key"],
                 name=found["name"],
                 model=found["model"],
-                width=width,
             )
 
         self.begin()
         self.wanted.emit(create)
-
-    def _settings(self, found: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings as the other program has them."""
-        numbers = [_whole(word) for word in re.split(r"[\s,;]+", found["secret"])]
-        context = found["context_width"]
-        match self.scheme:
-            case "gumbel-max":
-                dual = {"algorithm": "dual_key_gumbel", "alpha": _decimal(found["alpha"])}
-                kind = dual if found["alpha"] else {"algorithm": "gumbel"}
-                return {"key": numbers[0], "context_width": context, **kind}
-            case "synthid-text":
-                return {
-                    "keys": numbers,
-                    "ngram_len": context + 1,
-                    "sampling_table_size": _whole(found["table_size"]),
-                    "sampling_table_seed": _whole(found["table_seed"]),
-                }
-        return {
-            "hashing_key": numbers[0],
-            "context_width": context,
-            "greenlist_ratio": _decimal(found["gamma"]),
-            "seeding_scheme": found["seeding"],
-        }
 
 
 def _titles() -> dict[str, str]:
@@ -475,20 +473,17 @@ def _titles() -> dict[str, str]:
         "table_seed": translate("ForeignForm", "Seed of the table"),
         "gamma": translate("ForeignForm", "Share of green tokens"),
         "seeding": translate("ForeignForm", "Seeding"),
-        "width": translate("ForeignForm", "Rows of the model's output"),
+        "list_width": translate("ForeignForm", "Rows of the model's output"),
         "key": translate("ForeignForm", "Sealed under"),
         "model": translate("ForeignForm", "Tokenizer of"),
     }
 
 
-def _whole(text: str) -> Any:
-    """Return a whole number; anything else is refused by what reads the settings."""
-    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,24}", text) else text
-
-
-def _decimal(text: str) -> Any:
-    """Return a number, written with a point or a comma; anything else is refused by the profile."""
+def _typed(text: str) -> Any:
+    """Return what was typed as a number, with a point or a comma; nothing as None."""
+    if re.fullmatch(r"[+-]?[0-9]{1,24}", text):
+        return int(text)
     try:
         return float(text.replace(",", "."))
     except ValueError:
-        return text
+        return text or None

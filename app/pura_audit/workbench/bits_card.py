@@ -81,7 +81,7 @@ def arrange(profile: Profile) -> Lanes:
 
 
 FOOT: Final = 15  # pixels below a lane: the bits, and air
-LEAST_LANE: Final = 14  # pixels of the largest bar from which there is room for the bits
+LEAST_LANE: Final = 14  # pixels of the largest bar from which there is space for the bits
 LETTER: Final = 7  # pixels of a column from which its bit is written below
 
 
@@ -110,7 +110,7 @@ class BarsItem(pg.GraphicsObject):
         self.update()
 
     def boundingRect(self) -> QRectF:
-        """Return the room of all lanes, in data coordinates."""
+        """Return the size of all lanes, in data coordinates."""
         height = self.pitch * max(1, len(self._lanes.names))
         return QRectF(-0.5, -height, self._lanes.width + 0.5, height + 0.5)
 
@@ -155,9 +155,9 @@ class BarsItem(pg.GraphicsObject):
         zero = self.zero(self._lanes.lane[position])
         x = self._lanes.column[position]
         height = max(-1.0, min(1.0, bit.llr_log10 / self._scale))
-        room = min(0.38, max(0.25, 0.5 - 1 / max(column, 1)))
-        top = world.map(QPointF(x - room, zero + max(height, 0)))
-        bottom = world.map(QPointF(x + room, zero + min(height, 0)))
+        half = min(0.38, max(0.25, 0.5 - 1 / max(column, 1)))
+        top = world.map(QPointF(x - half, zero + max(height, 0)))
+        bottom = world.map(QPointF(x + half, zero + min(height, 0)))
         box = QRectF(
             round(top.x()),
             round(top.y()),

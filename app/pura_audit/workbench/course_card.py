@@ -46,7 +46,7 @@ class PassageStrip(pg.GraphicsObject):
         self.update()
 
     def boundingRect(self) -> QRectF:
-        """Return the room in data coordinates."""
+        """Return the size in data coordinates."""
         if not self._ranges.size:
             return QRectF()
         first, last = float(self._ranges[0, 0]), float(self._ranges[-1, 1])
@@ -215,9 +215,9 @@ class CourseCard(PlotCard):
         low, high = float(values.min()), float(values.max())
         if not first:
             high = max(high, (threshold or 0.0) + 1, 1.0)
-        room = (high - low) * 0.12 + 0.5
-        floor = low - room
-        self.plot.setRange(xRange=(first, end), yRange=(floor, high + room), padding=0)
+        margin = (high - low) * 0.12 + 0.5
+        floor = low - margin
+        self.plot.setRange(xRange=(first, end), yRange=(floor, high + margin), padding=0)
         self._zero.setValue(0)
         self._threshold.setVisible(threshold is not None)
         self._caption.setVisible(threshold is not None)
@@ -230,7 +230,7 @@ class CourseCard(PlotCard):
         axis.setLabel("log₁₀", **look)
         axis.setWidth(48)
         axis.setTicks(
-            [[(v, signed(v, 0) if v else "0") for v in _ticks(floor, high + 0.4 * room)], []]
+            [[(v, signed(v, 0) if v else "0") for v in _ticks(floor, high + 0.4 * margin)], []]
         )
         return floor
 
@@ -387,7 +387,7 @@ class EvidenceColumn(QSplitter):
     def _fit(self) -> None:
         """Show what has something to show: a mark by others has no bits, a running audit no token.
 
-        The course gets the room of the others.
+        The course gets the space of the others.
         """
         audit = self._selection.audit
         foreign = audit is not None and audit.profile.foreign is not None

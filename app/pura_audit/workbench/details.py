@@ -15,7 +15,7 @@ from pura.base.numerals import weight
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.record.evidence import VariantFacts
-from pura.record.finding import said
+from pura.record.finding import rendered
 from pura.record.naming import whom_words
 from pura.record.surroundings import StepReport
 from pura.words.sentences import changed, noted, step_name, title
@@ -64,12 +64,18 @@ def parts(audit: Audit, next_step: str = "") -> list[Part]:
         whom_words(audit.profile, mark.payload, grouped(mark.payload.best), tongue)
         for mark in found.marks
     )
-    shown = (*found.answer, *found.beside)
+    shown = (*found.answer, *found.qualifications)
     rest = [one for one in found.wording if one not in shown]
     made = [
-        Part(title="", lines=(" ".join(said(found.answer, tongue)), *said(found.caveat, tongue))),
+        Part(
+            title="",
+            lines=(" ".join(rendered(found.answer, tongue)), *rendered(found.caveat, tongue)),
+        ),
         Part(title=translate("Dialog", "For whom, when"), lines=whom),
-        Part(title=translate("Dialog", "In addition"), lines=tuple(said(found.beside, tongue))),
+        Part(
+            title=translate("Dialog", "In addition"),
+            lines=tuple(rendered(found.qualifications, tongue)),
+        ),
         Part(
             title=translate("Dialog", "What it rests on"),
             lines=("\n".join(_ground(audit, tongue)),),
@@ -77,15 +83,15 @@ def parts(audit: Audit, next_step: str = "") -> list[Part]:
         Part(
             title=translate("Dialog", "What weakens or limits this"),
             lines=tuple(
-                f"–  {words}" for words in said((*found.cautions, *found.conditions), tongue)
+                f"–  {words}" for words in (*rendered(found.cautions, tongue), *found.notes(tongue))
             ),
         ),
         Part(title=translate("Dialog", "What to do next"), lines=(next_step,)),
     ]
     behind = {
-        translate("Dialog", "The findings in full"): said(rest, tongue),
+        translate("Dialog", "The findings in full"): rendered(rest, tongue),
         translate("Dialog", "Each mark"): ["\n".join(lines) for lines in found.mark_lines(tongue)],
-        translate("Dialog", "What is compared"): said(found.compared, tongue),
+        translate("Dialog", "What is compared"): rendered(found.compared, tongue),
         translate("Dialog", "Scale"): ["\n".join(found.scale_lines(tongue))],
         translate("Dialog", "Readings of the text"): ["\n".join(map(_reading, audit.variants))]
         if len(audit.variants) > 1
@@ -387,7 +393,7 @@ def compared_dialog(audit: Audit, parent: QWidget) -> FittedDialog:
     dialog.setWindowTitle(words)
     dialog.setMinimumWidth(560)
     layout = dialog_column(dialog, words)
-    for sentence in said((*audit.finding.compared, *audit.finding.caveat), language()):
+    for sentence in rendered((*audit.finding.compared, *audit.finding.caveat), language()):
         line = label(sentence, "reading", wrap=True)
         line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         layout.addWidget(line)

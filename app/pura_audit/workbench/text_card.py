@@ -244,12 +244,12 @@ class TextCard(Card):
         self._legend.setVisible(self._shaded and self.height() >= WITH_LEGEND * rows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the room to the text where there is little."""
+        """Leave the space to the text where there is little."""
         super().resizeEvent(event)
         self._show_legend()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the room of two lines and what stands below them; the legend can be spared."""
+        """Return the height of two lines and what stands below them; the legend can be spared."""
         least = super().minimumSizeHint()
         spare = 0 if self._legend.isHidden() else self._legend.height() + self.body.spacing()
         return QSize(least.width(), least.height() - spare)

@@ -347,7 +347,7 @@ def conclude(decoded: WeighedText) -> Audit:
             policy,
             window=window,
             tried=prepared.parts,
-            beside=[one.log10_e for one in text.beside],
+            other_schemes=[one.log10_e for one in text.other_schemes],
             seed=policy.seed(text.document.sha256),
             checkpoint=basis.checkpoint,
         )
@@ -510,7 +510,7 @@ class _Conclusion:
         limits = None if basis.issuable is None else limits_facts(basis.issuable, basis.day, trials)
         again = rereading_facts(trials, prepared.weights, best)
         outcome = self.decided.tested(
-            keys_tried=len(keys) + len(text.beside),
+            keys_tried=len(keys) + len(text.other_schemes),
             p_redraw=strong.p_redraw,
             draws=strong.draws,
             seed=strong.seed,
@@ -580,17 +580,17 @@ class _Conclusion:
     def _schemes(self) -> tuple[SchemeFacts, ...]:
         """Return what each scheme says by itself, where others stand beside PURA's."""
         prepared = self.decoded.prepared
-        beside = prepared.text.beside
-        if not beside:
+        others = prepared.text.other_schemes
+        if not others:
             return ()
-        best = max(one.log10_e for one in beside)
+        best = max(one.log10_e for one in others)
         own = SchemeFacts(
             profile=prepared.basis.profile,
             keys=tuple(key.fingerprint for key, _ in prepared.basis.keys),
             log10_e=self.strong.own,
             shown=self.strong.own >= best,
         )
-        return own, *(replace(one, shown=not own.shown and one.log10_e == best) for one in beside)
+        return own, *(replace(one, shown=not own.shown and one.log10_e == best) for one in others)
 
     def _context(self) -> FindingContext:
         found, marks, prepared = self.found, self.marks, self.decoded.prepared
@@ -610,7 +610,7 @@ class _Conclusion:
             generator=profile.model,
             verifier_fingerprint=model.fingerprint,
             retokenised=prepared.variants[found.trial.variant].ids is None,
-            readings=len(prepared.variants),
+            readings=sum(variant.read for variant in prepared.variants),
             positions=readings.size,
             # With several marks each has bits of its own, told beside it.
             erasures=int((readings == 0).sum()) if len(marks) < 2 else 0,
@@ -625,7 +625,7 @@ class _Conclusion:
             handled=self.decoded.handled,
             hidden=hidden_characters(text.document.text),
             epochs=options.epochs,
-            schemes=1 + len(text.beside),
+            schemes=1 + len(text.other_schemes),
             prior_unused=self.decoded.prior is None and options.policy.register_prior > 0,
             passages=len(found.ranges),
             passage_share=token_share(found.ranges, found.trial.seen.text_tokens),

@@ -21,6 +21,7 @@ from pura.audit.options import (
     input_noted,
     key_facts,
     rule_noted,
+    with_manifests,
 )
 from pura.audit.prepare import check_language, check_tokenizer, handling_signs, pieces_of
 from pura.audit.run import audit_documents
@@ -33,6 +34,7 @@ from pura.documents.characters import hidden_characters
 from pura.extract.foreign import draws_of
 from pura.keys.sealed import open_secret
 from pura.model.load import BareModel, LanguageModel
+from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.record.evidence import (
     PayloadFacts,
@@ -43,7 +45,6 @@ from pura.record.evidence import (
 )
 from pura.record.surroundings import KeyFacts
 from pura.scheme import Gate, Profile, SecretKey
-from pura.scheme.foreign import GumbelMark
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import decide_outcome
 from pura.words.sentences import sentence
@@ -118,7 +119,8 @@ def try_mark(
 
 def weighs(mark: OpenMark, options: Options) -> bool:
     """Say whether a model's probabilities take part in the bets on a mark."""
-    return options.weigh and isinstance(mark.profile.foreign, GumbelMark)
+    foreign = mark.profile.foreign
+    return options.weigh and foreign is not None and foreign.sharpened
 
 
 def audit_foreign(
@@ -146,9 +148,10 @@ def audit_foreign(
     if not marks:
         raise KeyStoreError("audit.no-key", code="key-missing")
     found: list[Audit | PuraError] = []
-    for text in texts:
+    for text in with_manifests(texts, options, checkpoint):
         try:
-            found.append(_Walk(text, options, model, marks, progress, checkpoint).audit())
+            audit = _Walk(text, options, model, marks, progress, checkpoint).audit()
+            found.append(stated(audit, text.manifests or ()))
         except PuraError as error:
             found.append(error)
     return found
@@ -227,7 +230,7 @@ class _Walk:
         by_mark = [combine([one.log10_e for one in row]) for row in trials]
         best = max((one for row in trials for one in row), key=lambda one: one.log10_e)
         with self._steps.step(9) as note:
-            log10_e = combine([*by_mark, *(one.log10_e for one in text.beside)])
+            log10_e = combine([*by_mark, *(one.log10_e for one in text.other_schemes)])
             note.append(sentence("log.foreign-mean"))
         self._steps.skip(10, "log.foreign-passages")
         self._steps.skip(11, "log.foreign-register")
@@ -269,7 +272,7 @@ class _Walk:
             passages=(),
             variants=readings if options.keep_text else without_text(readings),
             schemes=(
-                *text.beside,
+                *text.other_schemes,
                 *(
                     SchemeFacts(
                         profile=mark.profile,
@@ -290,7 +293,7 @@ class _Walk:
     @property
     def _tried(self) -> int:
         """Keys and profiles that the mean runs over."""
-        return len(self._marks) + sum(len(one.keys) for one in self._text.beside)
+        return len(self._marks) + sum(len(one.keys) for one in self._text.other_schemes)
 
     def _readings(
         self, trials: list[list[ForeignTrial]], best: ForeignTrial
@@ -341,7 +344,7 @@ class _Walk:
             tokens=int(self._tokens[best.variant].ids.size),
             key=best.mark.key.fingerprint,
             scheme=best.mark.profile.scheme,
-            schemes=len(self._marks) + len(self._text.beside),
+            schemes=len(self._marks) + len(self._text.other_schemes),
             prompt_known=True,  # the mark has nothing to do with it
             verifier=self._model.name,
             generator=self._model.fingerprint,  # nor with the model
@@ -409,7 +412,7 @@ def audit_schemes(
         others = audit_foreign(
             quiet, model=model, marks=marks, options=options, checkpoint=checkpoint
         )
-        texts = [_beside(text, other) for text, other in zip(texts, others, strict=True)]
+        texts = [_with_others(text, other) for text, other in zip(texts, others, strict=True)]
     found = audit_documents(
         texts,
         model=model,
@@ -421,19 +424,19 @@ def audit_schemes(
     )
     for number, (text, mine) in enumerate(zip(texts, found, strict=True)):
         if isinstance(mine, Audit) and mine.schemes and not mine.schemes[0].shown:
-            again = [replace(_beside(text, mine), log=[])]
+            again = [replace(_with_others(text, mine), log=[])]
             (found[number],) = audit_foreign(
                 again, model=model, marks=marks, options=options, checkpoint=checkpoint
             )
     return found
 
 
-def _beside(text: AuditText, other: Audit | PuraError) -> AuditText:
+def _with_others(text: AuditText, other: Audit | PuraError) -> AuditText:
     """Let what another scheme says of a text count in the mean."""
     if isinstance(other, PuraError):  # of the text itself: the audit will say so, too
         return text
     pura = tuple(one for one in other.schemes if one.profile.foreign is None)
-    return replace(text, beside=pura or other.schemes)
+    return replace(text, other_schemes=pura or other.schemes)
 
 
 def _opened(profile: Profile, keys: Sequence[OpenKey]) -> OpenMark:

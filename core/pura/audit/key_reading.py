@@ -205,7 +205,7 @@ def strength(
     window: KeyReading | None,
     tried: int,
     seed: int,
-    beside: Sequence[float] = (),
+    other_schemes: Sequence[float] = (),
     checkpoint: Callable[[], None] | None = None,
 ) -> Strength:
     """Add up the evidence; where it decides something, redraw the strongest trial's phases.
@@ -222,11 +222,11 @@ def strength(
         window: The one that a finding rests on, if it does on one.
         tried: Keys times readings, times schemes.
         seed: Of the redraws.
-        beside: log10 of what other schemes say of the text.
+        other_schemes: log10 of what other schemes say of the text.
         checkpoint: Called often; may raise.
     """
-    own = evidence(trials) + math.log10(1 + len(beside))
-    log10_e = significance.combine([own, *beside])
+    own = evidence(trials) + math.log10(1 + len(other_schemes))
+    log10_e = significance.combine([own, *other_schemes])
     if why := _needless(log10_e, best, window, policy):
         note = sentence(f"log.redraw-{why}")
         return Strength(log10_e=log10_e, own=own, p_redraw=None, draws=0, seed=seed, note=note)

@@ -24,7 +24,7 @@ from pura.base.errors import InputError, PuraError, RecordError, unusable
 from pura.base.files import read_bounded
 from pura.batch.inputs import arrow, opened, remote
 from pura.record.audit import Audit
-from pura.record.finding import COLUMNS, Finding, named_marks, named_payload
+from pura.record.finding import BATCH, VALUES, Finding, named_marks, named_payload
 from pura.record.json_io import from_json, to_json
 from pura.words.sentences import headline
 
@@ -63,7 +63,7 @@ _STATE: Final[dict[str, tuple[Any, str]]] = {
 @cache
 def columns() -> dict[str, Any]:
     """Return the columns of a row with their types, in their order."""
-    named = {name: one.kind for name, one in COLUMNS.items() if one.batch}
+    named = {name: one.kind for name, one in VALUES.items() if BATCH in one.files}
     found = {name: named[name] for name in (*_ORDER, *named) if name not in _PLACE}
     # A list is empty where there is no finding, everything else is nothing.
     held = {name: kind if _many(kind) else kind | None for name, kind in found.items()}
@@ -164,7 +164,7 @@ def finding_of(finding: Finding, error: PuraError | None = None) -> dict[str, An
         finding: The finding.
         error: Why the text could not be examined.
     """
-    row = {name: one.of(finding) for name, one in COLUMNS.items() if one.batch}
+    row = {name: one.of(finding) for name, one in VALUES.items() if BATCH in one.files}
     if error is not None:
         row |= dict.fromkeys(("log10_e", "marks", "share", "hidden"))
     return row | failed(error)
@@ -180,7 +180,7 @@ def failed(error: PuraError | None) -> dict[str, Any]:
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a row, made from its columns."""
     body = schema_of(_shape())
-    about = {name: one.about for name, one in COLUMNS.items()}
+    about = {name: one.about for name, one in VALUES.items()}
     about |= {name: words for name, (_, words) in (_PLACE | _STATE).items()}
     for name, rule in body["properties"].items():
         rule["description"] = about[name]

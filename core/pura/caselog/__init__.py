@@ -32,20 +32,20 @@ from pura.caselog.log import (
     workstation,
 )
 from pura.caselog.package import export_case, import_case
-from pura.caselog.reports import CUSTODY, HOUSE, CaseStanding, record_event, standings
+from pura.caselog.reports import CUSTODY, ORGANISATION, CaseStatus, record_event, statuses
 
 __all__ = [
     "ACTIONS",
     "CUSTODY",
-    "HOUSE",
     "KEEP",
     "LEAVE_OUT",
+    "ORGANISATION",
     "SEAL",
     "TEXT_MODES",
     "Case",
     "CaseItem",
     "CaseLog",
-    "CaseStanding",
+    "CaseStatus",
     "LogEntry",
     "LogHead",
     "Note",
@@ -72,7 +72,7 @@ __all__ = [
     "set_hold",
     "set_tags",
     "sign_off",
-    "standings",
+    "statuses",
     "workstation",
     "write_note",
 ]

@@ -380,7 +380,7 @@ class CaseLog(Handle):
 
     @property
     def db(self) -> sqlite3.Connection:
-        """The connection, for the other modules of this room."""
+        """The connection, for the other modules of this package."""
         return self._db
 
     @contextmanager

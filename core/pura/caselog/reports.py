@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from pura.base import numerals
 from pura.base.errors import CaseLogError
+from pura.base.identity import Identity
 from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
 from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
 from pura.caselog.log import CaseLog, LogEntry, Person
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
-from pura.report.signing import Identity
 
 REPORTS: Final[Mapping[str, str]] = MappingProxyType(
     {"report-drafted": "drafted", "report-issued": "issued", "report-amended": "issued"}
@@ -31,7 +31,7 @@ _TELLING: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaseStanding:
+class CaseStatus:
     """Where a saved finding stands.
 
     Attributes:
@@ -39,21 +39,26 @@ class CaseStanding:
         name: Of that case; None when it was erased.
         mode: ``keep``, ``seal`` or ``leave-out``: what became of the text.
         review: ``confirmed``, ``disputed``, or empty when nobody has looked.
-        reviewer: Who; None when nobody has, or the name was erased.
         report: ``drafted`` or ``issued``; empty when it stands in no report, or in a withdrawn one.
         signed: The newest report of it is signed.
+        acts: Who did it and when (UTC, ISO 8601), of ``save``, ``review``, ``report`` and ``sign``
+            as far as it came; the name is None where it was erased.
     """
 
     case: str
     name: str | None
     mode: str
     review: str = ""
-    reviewer: str | None = None
     report: str = ""
     signed: bool = False
+    acts: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
+
+    def then(self, act: str, by: tuple[str | None, str], **changes: Any) -> CaseStatus:
+        """Return where it stands after one more act."""
+        return replace(self, acts={**self.acts, act: by}, **changes)
 
 
-def standings(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStanding]:
+def statuses(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStatus]:
     """Return where findings stand, by the identifiers of their audits; unknown ones are left out.
 
     Args:
@@ -61,7 +66,7 @@ def standings(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStanding]:
         audits: Which.
     """
     wanted = frozenset(audits)
-    found: dict[str, CaseStanding] = {}
+    found: dict[str, CaseStatus] = {}
     names: dict[str, str | None] = {}
     reports: dict[str, tuple[str, ...]] = {}
     with log.reading():
@@ -75,22 +80,28 @@ def standings(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStanding]:
                 reports[str(entry.facts.get("sha256"))] = audits_in
                 for audit in audits_in:
                     report = REPORTS.get(entry.action, "")
-                    found[audit] = replace(found[audit], report=report, signed=False)
+                    by = _by(log, entry)
+                    found[audit] = found[audit].then("report", by, report=report, signed=False)
             elif entry.action == "report-signed":
                 for audit in reports.get(str(entry.facts.get("unsigned")), ()):
-                    found[audit] = replace(found[audit], signed=True)
+                    found[audit] = found[audit].then("sign", _by(log, entry), signed=True)
     return {audit: replace(one, name=names.get(one.case)) for audit, one in found.items()}
 
 
-def _follow(log: CaseLog, entry: LogEntry, found: dict[str, CaseStanding]) -> None:
+def _follow(log: CaseLog, entry: LogEntry, found: dict[str, CaseStatus]) -> None:
     before = found.get(entry.item)
     if entry.action in FINISHED:
-        new = CaseStanding(case=entry.case, name=None, mode=str(entry.facts["text"]))
+        new = CaseStatus(case=entry.case, name=None, mode=str(entry.facts["text"]))
         # A later case takes over what was said of it; a case that is not moved to changes nothing.
-        found[entry.item] = new if before is None else replace(before, case=new.case, mode=new.mode)
+        kept = new if before is None else replace(before, case=new.case, mode=new.mode)
+        found[entry.item] = kept.then("save", _by(log, entry))
     elif before is not None and entry.action in REVIEWS:
-        who = log.person_name(entry.actor)
-        found[entry.item] = replace(before, review=REVIEWS[entry.action], reviewer=who)
+        by = _by(log, entry)
+        found[entry.item] = before.then("review", by, review=REVIEWS[entry.action])
+
+
+def _by(log: CaseLog, entry: LogEntry) -> tuple[str | None, str]:
+    return log.person_name(entry.actor), entry.time
 
 
 def request_of_case(
@@ -267,14 +278,14 @@ CUSTODY: Final = (
     "information-disclosed",
 )
 """Events of a case."""
-HOUSE: Final = (
+ORGANISATION: Final = (
     "policy-changed",
     "key-added",
     "key-retired",
     "key-leaked",
     "validation-imported",
 )
-"""Events of the whole house."""
+"""Events of the whole organisation."""
 MAX_HASH: Final = 200
 
 
@@ -295,7 +306,7 @@ def record_event(
     Args:
         log: The log.
         actor: Who records it.
-        action: One of :data:`CUSTODY` or :data:`HOUSE`.
+        action: One of :data:`CUSTODY` or :data:`ORGANISATION`.
         details: What happened: from whom, how, where, what was told.
         case: Identifier of the case; empty for an event of the whole organisation.
         item: Identifier of the audit that it is about; may be empty.
@@ -348,11 +359,11 @@ def _keys(facts: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check(action: str, case: str, key: str) -> None:
-    if action not in (*CUSTODY, *HOUSE):
+    if action not in (*CUSTODY, *ORGANISATION):
         raise CaseLogError(
             "choice.unknown",
             name=action[:40],
-            known=", ".join((*CUSTODY, *HOUSE)),
+            known=", ".join((*CUSTODY, *ORGANISATION)),
             code="case-log-event",
         )
     if (action in CUSTODY) != bool(case):

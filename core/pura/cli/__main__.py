@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -21,61 +21,11 @@ from pura.cli.terminal import (
     set_folder_passphrase,
     use_language,
 )
-from pura.cli.tree import PROGRAM, App
+from pura.cli.tree import COMMANDS, PROGRAM, App
 from pura.version import __version__
 
 app = App("Embed, read and defend the PURA watermark.")
-# Every command: its name, where it is at home, and what the first page says of it.
-_COMMANDS: Final = (
-    (
-        "key",
-        "keys:app",
-        "Secret keys in the keyring, or in encrypted files. Secrets are never arguments.",
-    ),
-    ("model", "models:app", "The local models that read texts."),
-    ("profile", "profiles:app", "What generator and verifier share besides the key."),
-    ("bundle", "keys:bundles", "What a team shares, in one file under one passphrase."),
-    ("power", "power:app", "How often marked texts of your own kind are found."),
-    ("register", "profiles:register", "The register of issued payloads."),
-    ("report", "report:app", "Reports: make, sign and check them."),
-    ("caselog", "caselog:app", "The case log: cases, and what was saved in them."),
-    (
-        "generate",
-        "generate:generate",
-        "Write a marked text: the payload hides in the sampling, not the probabilities.",
-    ),
-    (
-        "verify",
-        "verify:verify",
-        "Audit texts: does one carry a mark of these keys, and which payload?",
-    ),
-    (
-        "batch",
-        "batch:app",
-        "Audit many texts into one file of rows, and put such files together.",
-    ),
-    (
-        "serve",
-        "serve:app",
-        "A detector that others may ask, over HTTP, until this program is ended.",
-    ),
-    (
-        "selftest",
-        "doctor:selftest",
-        "Recompute every test vector; then try to get out of the sandbox for files from others.",
-    ),
-    (
-        "doctor",
-        "doctor:doctor",
-        "Look at everything that an audit needs, and say what to do about what is wrong.",
-    ),
-    (
-        "completion",
-        "doctor:completion",
-        "Print what makes a shell complete commands, options and stored names.",
-    ),
-)
-for _name, _home, _about in _COMMANDS:
+for _name, _home, _about in COMMANDS:
     app.later(_name, f"pura.cli.{_home}", _about)
 if find_spec("pura_lab") is not None:  # a slim installation has no lab
     app.later("lab", "pura_lab.commands:app", "Attacks on texts, and what they do to marks.")

@@ -226,8 +226,8 @@ def record(
         typer.Argument(
             metavar="EVENT",
             help="Of a case: item-received, item-copied, item-transferred, item-returned,"
-            " item-destroyed, information-disclosed. Of the house: policy-changed, key-added,"
-            " key-retired, key-leaked, validation-imported.",
+            " item-destroyed, information-disclosed. Of the organisation: policy-changed,"
+            " key-added, key-retired, key-leaked, validation-imported.",
         ),
     ],
     details: Annotated[str, typer.Option(help="What happened; the log keeps it.")],
@@ -476,7 +476,7 @@ def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
     from pura.caselog.cases import rows_of
     from pura.cli.rows import CASE_FINDING, ROWS, row_of
-    from pura.record.finding import COLUMNS
+    from pura.record.finding import VALUES
 
     def finding(item: CaseItem) -> dict[str, Any]:
         found = item.finding
@@ -484,7 +484,7 @@ def case_row(case: Case) -> dict[str, Any]:
         return row_of(
             item,
             CASE_FINDING,
-            **{name: None if found is None else COLUMNS[name].of(found) for name in said},
+            **{name: None if found is None else VALUES[name].of(found) for name in said},
             text=item.mode,
             saved=item.entry.time,
             kept=item.record is not None,

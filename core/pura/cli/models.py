@@ -207,7 +207,7 @@ def list_(
     models = environment().models.list()
     if as_json:
         for m in models:
-            write_row(m.to_dict() | {"path": str(m.path), "memory": _memory(_room(m))}, "model")
+            write_row(m.to_dict() | {"path": str(m.path), "memory": _memory(_need(m))}, "model")
     elif not models:
         err.print(say("model.none"))
     elif not out.is_terminal:
@@ -224,27 +224,27 @@ def list_(
                 f"{m.size_bytes / 1e6:.0f} MB",
                 m.licence or "?",
                 m.tokenizer_fingerprint,
-                say({True: "yes", False: "no", None: "unknown"}[_room(m).fits]),
+                say({True: "yes", False: "no", None: "unknown"}[_need(m).fits]),
             )
             for m in models
         )
         out.print(columns(heads.split(), rows, boxed=True))
 
 
-def _room(model: InstalledModel) -> MemoryNeed:
+def _need(model: InstalledModel) -> MemoryNeed:
     """Whether a model fits into main memory; a GPU is asked by whoever loads."""
     from pura.model.device import free_memory, memory_need
 
     return memory_need(model.parameters, free=free_memory())
 
 
-def _memory(room: MemoryNeed) -> dict[str, object]:
+def _memory(need: MemoryNeed) -> dict[str, object]:
     """Return what rows say of it; English, as in all of them."""
     return {
-        "fits": room.fits,
-        "need_bytes": room.need_bytes,
-        "free_bytes": room.free_bytes,
-        "reason": room.words("en"),
+        "fits": need.fits,
+        "need_bytes": need.need_bytes,
+        "free_bytes": need.free_bytes,
+        "reason": need.words("en"),
     }
 
 
@@ -265,7 +265,7 @@ def show(name: Name) -> None:
         ("vocabulary", say("model.tokens", count=m.vocab_size)),
         ("place", str(m.path)),
         ("installed", m.created),
-        ("memory", _room(m).words(language())),
+        ("memory", _need(m).words(language())),
     )
     for title, value in rows:
         out.print(f"{say(f'head.{title}')}: {value}")

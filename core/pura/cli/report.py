@@ -26,7 +26,7 @@ from pura.cli.options import (
     load_profile,
 )
 from pura.cli.terminal import (
-    STANDING_CODES,
+    STATUS_CODES,
     Language,
     RowsInto,
     language,
@@ -276,14 +276,14 @@ def verify(
             "file": file.name,
             "sha256": found.facts.sha256,
             "signed": found.signed,
-            "standing": found.standing,
+            "standing": found.status,
             "headline": found.headline(language),
             "checks": [check.plain(language) for check in found.checks],
         }
         write_row(row, "report-check")
     else:
         print_checks(found, language)
-    raise typer.Exit(STANDING_CODES[found.standing])
+    raise typer.Exit(STATUS_CODES[found.status])
 
 
 @app.command("annex")

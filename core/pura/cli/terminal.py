@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 import typer
 
 from pura.base.catalogue import Value, catalogue
-from pura.base.errors import InputError, KeyFormatError, PuraError
+from pura.base.errors import InputError, KeyFormatError, PuraError, SigningError
 from pura.base.files import refuse_taken
 from pura.base.numerals import LANGUAGES, visible, visible_lines
 
@@ -276,7 +276,7 @@ def columns(heads: Iterable[str], rows: Iterable[Iterable[str]], *, boxed: bool 
 
 STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
 """How the result of a check is coloured."""
-STANDING_CODES: Final = {"amiss": 1, "unsigned": 3, "signed": 4, "trusted": 0}
+STATUS_CODES: Final = {"amiss": 1, "unsigned": 3, "signed": 4, "trusted": 0}
 """Exit codes of what signed files come to."""
 
 
@@ -284,7 +284,7 @@ def print_checks(
     found: ReportCheck | StatementCheck, language: str, facts: Iterable[tuple[str, str]] = ()
 ) -> None:
     """Print what became of the checks of a signed file: the headline, facts, each check."""
-    amiss = found.standing == "amiss"
+    amiss = found.status == "amiss"
     out.print(found.headline(language), style="bold red" if amiss else "bold")
     for title, value in facts:
         out.print(f"{title}: ", style="bold", end="")
@@ -412,7 +412,7 @@ def passphrase_for(certificate: Path, file: Path | None, *others: Path, prompt: 
 def with_passphrase(
     use: Callable[[Secret | None], Result], file: Path | None, prompt: str
 ) -> Result:
-    """Do what may need the passphrase of a key file; ask for it only if it does.
+    """Do what may need the passphrase of a key or certificate; ask for it only if it does.
 
     Args:
         use: Is tried without a passphrase first.
@@ -421,8 +421,8 @@ def with_passphrase(
     """
     try:
         return use(None)
-    except KeyFormatError as error:
-        if error.code != "key-file-passphrase":
+    except (KeyFormatError, SigningError) as error:
+        if error.code not in ("key-file-passphrase", "signing-passphrase"):
             raise
     return use(passphrase(file, prompt))
 

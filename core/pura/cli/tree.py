@@ -23,8 +23,59 @@ from pura.base.numerals import LANGUAGES
 from pura.cli.terminal import err, language, rows_into, say, use_language
 
 _MEANS: Final = "profile key key_file epochs model device dtype also register policy"
-_READING: Final = "decoder restore stop_early weigh encoding part"
+_READING: Final = "decoder restore stop_early weigh trust encoding part"
 _FOLDERS: Final = "recursive include exclude hidden links"
+COMMANDS: Final = (
+    (
+        "key",
+        "keys:app",
+        "Secret keys in the keyring, or in encrypted files. Secrets are never arguments.",
+    ),
+    ("model", "models:app", "The local models that read texts."),
+    ("profile", "profiles:app", "What generator and verifier share besides the key."),
+    ("bundle", "keys:bundles", "What a team shares, in one file under one passphrase."),
+    ("power", "power:app", "How often marked texts of your own kind are found."),
+    ("register", "profiles:register", "The register of issued payloads."),
+    ("report", "report:app", "Reports: make, sign and check them."),
+    ("manifest", "manifest:app", "Signed metadata (C2PA) that goes with a text's mark."),
+    ("caselog", "caselog:app", "The case log: cases, and what was saved in them."),
+    (
+        "generate",
+        "generate:generate",
+        "Write a marked text: the payload hides in the sampling, not the probabilities.",
+    ),
+    (
+        "verify",
+        "verify:verify",
+        "Audit texts: does one carry a mark of these keys, and which payload?",
+    ),
+    (
+        "batch",
+        "batch:app",
+        "Audit many texts into one file of rows, and put such files together.",
+    ),
+    (
+        "serve",
+        "serve:app",
+        "A detector that others may ask, over HTTP, until this program is ended.",
+    ),
+    (
+        "selftest",
+        "doctor:selftest",
+        "Recompute every test vector; then try to get out of the sandbox for files from others.",
+    ),
+    (
+        "doctor",
+        "doctor:doctor",
+        "Look at everything that an audit needs, and say what to do about what is wrong.",
+    ),
+    (
+        "completion",
+        "doctor:completion",
+        "Print what makes a shell complete commands, options and stored names.",
+    ),
+)
+"""Commands and groups: the name, where it is at home, and what the first page says of it."""
 HEADINGS: Final = {
     "verify": {
         "page.means": _MEANS,
@@ -45,7 +96,8 @@ HEADINGS: Final = {
         "page.means": "profile key key_file model device dtype policy",
         "page.work": "jobs engine",
         "page.listening": "listen certificate certificate_key without_tls proxy host",
-        "page.answers": "anyone per_day per_day_block release name contact languages manifests",
+        "page.answers": "anyone per_day per_day_block release name contact languages",
+        "page.manifests": "manifests soft_binding public_lookups",
         "page.statements": "statement_certificate statement_passphrase",
     },
 }
@@ -94,6 +146,10 @@ EXAMPLES: Final = {
     "lab experiments": "",
     "lab run": "capacity --output results",
     "lab score": "letter.txt",
+    "manifest assertion": "letter.txt --profile house --payload 0x1a2b3c4d5"
+    " --soft-binding org.example.pura.1",
+    "manifest sign": "letter.txt --profile house --payload 0x1a2b3c4d5"
+    " --soft-binding org.example.pura.1 --certificate desk.p12 -o letter.signed.txt",
     "model add": "models/mistral-7b --name mistral",
     "model fitness": "smollm2-135m --profile house --key newsroom",
     "model install": "",

@@ -57,7 +57,7 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
         explain: All that a record says in words; else the outcome in one sentence, the payload
             with its fields, and what weakens it.
     """
-    from pura.record.finding import said
+    from pura.record.finding import rendered
 
     found = audit.finding
     name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
@@ -65,8 +65,8 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
     if explain:
         shown, scale = (*found.compared, *found.wording), found.scale_lines(language)
     else:
-        shown, scale = (*found.answer, *found.caveat, *found.beside), []
-    for words in said(shown, language):
+        shown, scale = (*found.answer, *found.caveat, *found.qualifications), []
+    for words in rendered(shown, language):
         yield words, ""
     if scale:
         yield f"{_word('scale', language)}:", ""
@@ -75,9 +75,9 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
     yield from _marks(audit, language, explain=explain)
     if found.cautions:
         yield _word("cautions", language), "bold"
-        for words in said(found.cautions, language):
+        for words in rendered(found.cautions, language):
             yield f"- {words}", ""
-    for words in said(found.conditions, language):
+    for words in found.notes(language):
         yield words, ""
     if explain:
         yield from _facts(audit, language)
@@ -235,7 +235,9 @@ def verify(
         full=full,
         explain=explain,
         keeping=reported,
-        reading=ReadOptions(encoding=options.encoding, format=format_name, field=field),
+        reading=ReadOptions(
+            encoding=options.encoding, format=format_name, field=field, trust=options.trusted
+        ),
         parts=tuple(options.part or ()),
     )
     with ExitStack() as opened:

@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.extract.foreign import REPEATED, Draws, kgw_list_size
-from pura.scheme.foreign import ForeignMark, GumbelMark, KgwMark
+from pura.extract.foreign import REPEATED, Draws
+from pura.scheme.foreign import ForeignMark
 
 F64 = npt.NDArray[np.float64]
 
@@ -38,16 +38,15 @@ def log_increments(mark: ForeignMark, draws: Draws, probability: F64 | None = No
     Args:
         mark: The mark that is looked for.
         draws: What its key draws for the text.
-        probability: float64 [L], of each token of the text under a model; only the bets on a
-            Gumbel-max mark make use of it.
+        probability: float64 [L], of each token of the text under a model; only the bets on uniform
+            numbers make use of it.
     """
     token, values = draws
-    if isinstance(mark, GumbelMark):
-        weights = [1.0] if mark.alpha is None else [1 - mark.alpha, mark.alpha]
+    if values.dtype == np.float64:
         told = None if probability is None else probability[token]
-        return high_uniforms(values, np.array(weights), told)
-    if isinstance(mark, KgwMark):
-        return coins(values[:, 0], kgw_list_size(mark) / mark.list_width)
+        return high_uniforms(values, np.array(mark.key_weights), told)
+    if values.dtype == np.bool_:
+        return coins(values[:, 0], mark.chance)
     return layered_coins(values)
 
 

@@ -163,7 +163,7 @@ class _Block:
 def _blocks(text: ChainText, columns: int) -> Iterator[_Block]:
     """Cut a text into blocks; ``columns`` chains are walked along it.
 
-    A lane is walked from every state, which many columns do not leave room for; they, and what is
+    A lane is walked from every state, which many columns do not leave memory for; they, and what is
     left over at the end, go token by token.
     """
     most = min(_LANES, _ENTRIES // ((text.context_window + 4) ** 2 * columns))

@@ -124,25 +124,28 @@ class PassageText:
 
 
 def extent_of(
-    text: PassageText, span: tuple[int, int], room: tuple[int, int], checkpoint: Callable[[], None]
+    text: PassageText,
+    span: tuple[int, int],
+    bounds: tuple[int, int],
+    checkpoint: Callable[[], None],
 ) -> Extent:
     """Return where a passage begins and ends.
 
     Args:
         text: What the text says of its payload.
         span: First and last token that it is known to hold, roughly; at least one is counted.
-        room: First and last token that it may reach to.
+        bounds: First and last token that it may reach to.
         checkpoint: Called often; may raise.
     """
     inside = np.flatnonzero(text.counted[span[0] : span[1] + 1]) + span[0]
     half = min(_ANCHORED, max(1, inside.size // 2))
     begin_anchor, end_anchor = int(inside[half - 1]), int(inside[-half])
     checkpoint()
-    firsts, log_first = _firsts(text, room[0], begin_anchor)
+    firsts, log_first = _firsts(text, bounds[0], begin_anchor)
     checkpoint()
     likeliest = int(firsts[int(np.argmax(np.where(text.counted[firsts], log_first, -math.inf)))])
     begun = max(likeliest, end_anchor - int(AGES[-1]))
-    lasts, log_last = _lasts(text, likeliest, begun, end_anchor, room[1])
+    lasts, log_last = _lasts(text, likeliest, begun, end_anchor, bounds[1])
     length = (lasts[None, :] - firsts[:, None] + 1).astype(np.float64)
     # A scale-free prior: no length is expected beforehand.
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -185,16 +185,11 @@ def kgw_draws(mark: KgwMark, key: int, ids: I64) -> Draws:
     # A seed is a list, whatever context it came from: of those each is counted once.
     _, first = np.unique(seeds, return_index=True)
     first = np.sort(first)
-    count = kgw_list_size(mark)
+    count = mark.list_size
     green = [
         in_shuffled_front(int(seeds[i]), mark.list_width, count, int(ids[token[i]])) for i in first
     ]
     return token[first], np.array(green, dtype=bool)[:, None]
-
-
-def kgw_list_size(mark: KgwMark) -> int:
-    """Return how many tokens are green, of ``list_width``."""
-    return int(mark.list_width * mark.gamma)
 
 
 def _kgw_seeds(mark: KgwMark, key: int, ids: I64) -> tuple[I64, U64]:

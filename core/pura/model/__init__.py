@@ -1,1 +1,1 @@
-"""The room of the models: load one safely, tokenise, and read the evidence in one pass."""
+"""Models: load one safely, tokenise, and read the evidence in one pass."""

@@ -272,7 +272,15 @@ def _windows() -> int | None:
     class Status(ctypes.Structure):
         _fields_ = [("length", ctypes.c_uint32), ("load", ctypes.c_uint32)] + [
             (name, ctypes.c_uint64)
-            for name in ("total", "free", "page", "page_free", "room", "room_free", "extended")
+            for name in (
+                "total",
+                "free",
+                "page",
+                "page_free",
+                "virtual",
+                "virtual_free",
+                "extended",
+            )
         ]
 
     status = Status(length=ctypes.sizeof(Status))

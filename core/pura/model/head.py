@@ -119,9 +119,12 @@ def _prove(network: Any, head: Head) -> None:
         if not bool(torch.isfinite(expected).all()):
             raise ModelError("model.not-finite", code="model-damaged")
         # 16-bit heads round differently from tile to tile; a wrong rule is off by far more.
-        room = 1e-3 if head.weight.dtype == torch.float32 else 5e-2
+        tolerance = 1e-3 if head.weight.dtype == torch.float32 else 5e-2
         scale = float(expected.abs().max()) + 1.0
-        if found.shape != expected.shape or float((found - expected).abs().max()) > room * scale:
+        if (
+            found.shape != expected.shape
+            or float((found - expected).abs().max()) > tolerance * scale
+        ):
             raise _UNKNOWN
 
 

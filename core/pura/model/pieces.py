@@ -78,8 +78,8 @@ def plan(
     total = int(ids.size)
     wanted = min(total - 1, window - opened.size)
     if opened.size + before.size + wanted > context:
-        room = max(context // 2, context - opened.size - wanted)
-        before = before[max(0, before.size - room) :]
+        available = max(context // 2, context - opened.size - wanted)
+        before = before[max(0, before.size - available) :]
     head = np.concatenate([opened, before])
     start = 0 if head.size else 1
     if total <= start:

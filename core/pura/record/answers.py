@@ -1,20 +1,18 @@
-"""What a detector tells of a finding: one table of values, and what each role is told of them.
+"""What each role is told of a finding.
 
-The service answers with these values, a statement signs exactly them, and who checks a statement
-reads them again. A value more is a row more of :data:`VALUES`.
+The service answers with the values of :data:`~pura.record.finding.VALUES` that are told, a
+statement signs exactly them, and who checks a statement reads them again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final
 
 from pura.base.catalogue import catalogue
 from pura.base.json_text import canonical, sha256
-from pura.record.finding import Finding
-from pura.words.sentences import fill, findings
+from pura.record.finding import VALUES, Finding, Told
 
 MARKED: Final = "marked"
 NO_STATEMENT: Final = "no-statement"
@@ -26,6 +24,7 @@ class Role(StrEnum):
     PUBLIC = "public"
     TRUSTED = "trusted"
     INTERNAL = "internal"
+    PUBLISHER = "publisher"  # asks about no text: publishes manifests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +37,7 @@ class Answer:
         finding: What was found; None for the public, who is told the verdict alone.
         policy: Name and version of the policy, and SHA-256 of its canonical JSON.
         release: Fields of payloads that a trusted asker is told.
+        payloads: Those of its marks that are identified; manifests are found by them.
     """
 
     role: Role
@@ -45,24 +45,43 @@ class Answer:
     finding: Finding | None = None
     policy: dict[str, Any] | None = None
     release: tuple[str, ...] = ()
-
-    @property
-    def payloads(self) -> tuple[str, ...]:
-        """Payloads of its marks that are identified; manifests are found by them."""
-        marks = () if self.finding is None else self.finding.marks
-        return tuple(m.payload.bits for m in marks if m.payload.bits is not None)
+    payloads: tuple[str, ...] = ()
 
     def told(self, language: str) -> dict[str, Any]:
         """Return the answer as JSON in a language."""
-        if self.finding is None:
-            return {name: row.public(self, language) for name, row in VALUES.items() if row.public}
-        internal = self.role is Role.INTERNAL
-        return {
-            name: (row.internal if internal and row.internal else row.trusted)(
-                self.finding, self, language
-            )
-            for name, row in VALUES.items()
-        }
+        rows, found = told_values(), self.finding
+        if found is None:
+            return {n: row.public(self.verdict, language) for n, row in rows.items() if row.public}
+        released = None if self.role is Role.INTERNAL else self.release
+
+        def value(name: str, row: Told) -> Any:
+            if name == "policy":
+                return self.policy
+            return row.told(found, released, language) if row.told else VALUES[name].of(found)
+
+        return {name: value(name, row) for name, row in rows.items()}
+
+
+POLICY: Final = {"name": str, "version": int, "sha256": (str, "Of its canonical JSON (RFC 8785).")}
+_POLICY: Final = Told(
+    (POLICY, "The decision rule."),
+    shown=lambda value, *_: "{name} {version}, SHA-256 {sha256}".format_map(value),
+)
+_ORDER: Final = (
+    *("verdict", "headline", "strength", "supports", "meaning", "sha256", "created", "policy"),
+    "marks",
+)
+"""As answers have always had them; what is new comes behind."""
+
+
+def told_values() -> dict[str, Told]:
+    """Return what is told, in its order: values of the finding, and the policy.
+
+    Of a record, which internal askers get as well, the digest is signed (:func:`digested`).
+    """
+    rows = {name: row.told for name, row in VALUES.items() if row.told is not None}
+    rows["policy"] = _POLICY
+    return {name: rows[name] for name in (*_ORDER, *(n for n in rows if n not in _ORDER))}
 
 
 def say(key: str, language: str, **values: Any) -> str:
@@ -83,118 +102,3 @@ def digested(record: object) -> dict[str, str]:
         ValueError: It has no canonical form.
     """
     return {"sha256": sha256(canonical(record))}
-
-
-def _strength(finding: Finding, _: Answer, language: str) -> str:
-    # Records hold the word of the scale in English.
-    return findings().retold("scale", finding.strength, language) if finding.strength else ""
-
-
-def _meaning(finding: Finding, _: Answer, language: str) -> str:
-    words = " ".join(fill(one, language) for one in finding.answer)
-    return words or say(f"answer.{finding.verdict}-means", language)
-
-
-def _marks(finding: Finding, released: Callable[[str], bool]) -> list[dict[str, Any]]:
-    return [
-        {
-            "places": [{"start": p.start, "end": p.end} for p in mark.passages],
-            "fields": {
-                one.name: one.text
-                for one in mark.payload.fields
-                if one.identified and released(one.name)
-            },
-        }
-        for mark in finding.marks
-    ]
-
-
-def _shown_strength(word: str, answer: dict[str, Any], language: str) -> str:
-    side = answer["supports"]
-    if not word or side not in ("mark", "no-mark"):
-        return word
-    return catalogue("report-check").fill(f"statement.for-{side}", language, {"word": word})
-
-
-class Told(NamedTuple):
-    """A value of an answer, and what each role is told for it.
-
-    Attributes:
-        shape: What it is, see :func:`~pura.base.decoder.hold`; with what it means.
-        trusted: What trusted askers are told.
-        internal: What internal ones are; None: the same.
-        public: What the public is; None: nothing.
-        shown: How a person reads it who checks a statement; None: beside another, or not at all.
-    """
-
-    shape: Any
-    trusted: Callable[[Finding, Answer, str], Any]
-    internal: Callable[[Finding, Answer, str], Any] | None = None
-    public: Callable[[Answer, str], Any] | None = None
-    shown: Callable[[Any, dict[str, Any], str], str] | None = lambda value, *_: str(value)
-
-
-POLICY: Final = {"name": str, "version": int, "sha256": (str, "Of its canonical JSON (RFC 8785).")}
-_MARK: Final = {
-    "places": (
-        [{"start": (int, "First character."), "end": (int, "Character after the last.")}],
-        "Where it stands.",
-    ),
-    "fields": (dict[str, str], "Fields of its payload that are identified and released."),
-}
-VALUES: Final[dict[str, Told]] = {
-    "verdict": Told(
-        (
-            Literal[
-                "marked",
-                "no-statement",
-                "mark",
-                "indication",
-                "no-mark",
-                "insufficient",
-                "not-examinable",
-            ],
-            "The public: marked or no-statement. Others: the outcome.",
-        ),
-        lambda finding, *_: finding.verdict,
-        public=lambda answer, _: answer.verdict,
-        shown=None,
-    ),
-    "headline": Told(
-        (str, "The same in a few words."),
-        lambda finding, _, language: finding.title(language),
-        public=lambda answer, language: say(f"answer.{answer.verdict}", language),
-    ),
-    "strength": Told(
-        (str, "How strong the evidence is, in words."), _strength, shown=_shown_strength
-    ),
-    "supports": Told(
-        (Literal["", "mark", "no-mark"], "What it supports."),
-        lambda finding, *_: finding.supports,
-        shown=None,
-    ),
-    "meaning": Told(
-        (str, "What it means, and what it does not."),
-        # The sentences have numbers, which trusted askers are not told.
-        lambda finding, _, language: say(f"answer.{finding.verdict}-means", language),
-        internal=_meaning,
-        public=lambda answer, language: say(f"answer.{answer.verdict}-means", language),
-    ),
-    "sha256": Told(
-        (str, "Of the bytes that were asked about."), lambda finding, *_: finding.sha256
-    ),
-    "created": Told((str, "When it was read, ISO 8601."), lambda finding, *_: finding.created),
-    "policy": Told(
-        (POLICY, "The decision rule."),
-        lambda _, answer, *__: answer.policy,
-        shown=lambda value, *_: "{name} {version}, SHA-256 {sha256}".format_map(value),
-    ),
-    "marks": Told(
-        ([_MARK], "The marks."),
-        lambda finding, answer, _: _marks(finding, answer.release.__contains__),
-        internal=lambda finding, *_: _marks(finding, lambda name: True),
-        shown=None,
-    ),
-}
-"""The values of an answer, in their order. Of a record, which internal askers get as well, the
-digest is signed (:func:`digested`)."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from pura.base.catalogue import phrase
-from pura.base.decoder import DecodeError, decode
+from pura.base.catalogue import catalogue, phrase
+from pura.base.decoder import DecodeError, decode, later
 from pura.base.errors import RecordError, unusable
 from pura.record.evidence import encode
 from pura.record.naming import (
@@ -25,11 +25,12 @@ from pura.record.naming import (
     mark_lines,
     place_words,
 )
+from pura.record.provenance import ABSENT, BINDINGS, FORMS, STATES, VALID, ManifestFacts
 from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
-from pura.words.sentences import Sentence, Value, fill, headline, scale
+from pura.words.sentences import Sentence, Value, fill, findings, headline, scale
 
-_BESIDE: Final = (
+_QUALIFYING: Final = (
     "stopped.",
     "reread.",
     "foreign.",
@@ -78,9 +79,14 @@ class Finding:
         caveat: What the number of the answer is not; empty where it has none.
         compared: The two propositions, H1 and H2, written out.
         wording: All sentences, the outcome first.
-        conditions: What was hidden among the characters.
+        provenance: Signed manifests that came with the text.
+        layers: How mark and manifests stand to each other, as
+            :func:`~pura.record.provenance.layers_of` says it; empty where there is nothing to say.
+        conditions: What is said of them, or of what else was hidden among the characters.
         cautions: What weakens or limits the findings.
         undone: What of the text's handling was undone in one of the readings that count.
+        handling: What of it was undone in the reading that the findings are about.
+        readings: How many count.
         keys: Names of the keys that were tried; where one has none, its fingerprint.
         profile: Name of the profile, or its fingerprint.
         p_bound: The proven bound, ``min(1, 1/e)``.
@@ -111,6 +117,10 @@ class Finding:
     caveat: tuple[Sentence, ...] = ()
     compared: tuple[Sentence, ...] = ()
     wording: tuple[Sentence, ...] = ()
+    provenance: tuple[ManifestFacts, ...] = later(())
+    layers: str = later("")
+    handling: tuple[str, ...] = later(())
+    readings: int = later(1)
     conditions: tuple[Sentence, ...] = ()
     cautions: tuple[Sentence, ...] = ()
     undone: tuple[str, ...] = ()
@@ -123,9 +133,9 @@ class Finding:
     model_fingerprint: str = ""
 
     @property
-    def beside(self) -> tuple[Sentence, ...]:
+    def qualifications(self) -> tuple[Sentence, ...]:
         """The sentences that stand beside the answer wherever that is given alone."""
-        return tuple(one for one in self.wording if one.key.startswith(_BESIDE))
+        return tuple(one for one in self.wording if one.key.startswith(_QUALIFYING))
 
     @property
     def payload(self) -> NamedPayload | None:
@@ -186,18 +196,29 @@ class Finding:
             return []
         return [f"{row.range}: {row.word}" for row in scale(language)]
 
+    def notes(self, language: str) -> list[str]:
+        """Return what the rows of :data:`VALUES` say in words; every text of a finding has it."""
+        return [
+            line
+            for row in VALUES.values()
+            if row.words is not None
+            for line in row.words(self, language)
+        ]
+
     def to_html(self, language: str) -> str:
         """Return the finding as HTML."""
         title = html.escape(f"{self.name}: {self.title(language)}")
         blocks = (
-            *([one] for one in said((*self.compared, *self.wording), language)),
+            *([one] for one in rendered((*self.compared, *self.wording), language)),
             self.scale_lines(language),
             *self.mark_lines(language),
-            *([one] for one in said(self.conditions, language)),
+            *([one] for one in self.notes(language)),
         )
         parts = [f"<p><b>{title}</b></p>"]
         parts += [f"<p>{'<br>'.join(map(html.escape, lines))}</p>" for lines in blocks if lines]
-        limits = "".join(f"<li>{html.escape(one)}</li>" for one in said(self.cautions, language))
+        limits = "".join(
+            f"<li>{html.escape(one)}</li>" for one in rendered(self.cautions, language)
+        )
         if limits:
             parts.append(f"<ul>{limits}</ul>")
         return f'<div lang="{language}">{"".join(parts)}</div>'
@@ -213,14 +234,14 @@ class Finding:
         return {"form": FORM, **encode(self)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], **beside: object) -> Finding:
+    def from_json(cls, data: Mapping[str, Any], **defaults: object) -> Finding:
         """Undo :meth:`to_json`, also of an earlier version (:func:`upgrade`).
 
         Raises:
             RecordError: It is none.
         """
         try:
-            present = upgrade(data, **beside)
+            present = upgrade(data, **defaults)
             del present["form"]
             return decode(cls, present)
         except (DecodeError, KeyError, TypeError, ValueError):
@@ -235,112 +256,315 @@ def _of_entry(name: str) -> Callable[[Finding], Any]:
     return lambda found: found.register_match and getattr(found.register_match, name)
 
 
-class Column(NamedTuple):
-    """A column of rows.
+class Told(NamedTuple):
+    """What a service tells for a value, and a statement signs.
 
     Attributes:
-        kind: Type of its values.
-        of: What it says of a finding.
-        about: What the schema says of it.
-        audit: It stands in the row of an audit (:meth:`~pura.record.audit.Audit.to_row`).
-        batch: It stands in the rows of a batch.
+        shape: What it is, see :func:`~pura.base.decoder.hold`; with what it means.
+        told: What is told, given the fields of payloads that may be named (None: all, and numbers
+            as well) and the language; None: the value as it is.
+        public: What the public is told, given the verdict and the language; None: nothing.
+        shown: How a person reads it who checks a statement, under the words ``value.NAME``; None:
+            beside another, or not at all.
     """
 
-    kind: Any
-    of: Callable[[Finding], Any]
+    shape: Any
+    told: Callable[[Finding, tuple[str, ...] | None, str], Any] | None = None
+    public: Callable[[str, str], Any] | None = None
+    shown: Callable[[Any, dict[str, Any], str], str] | None = lambda value, *_: str(value)
+
+
+AUDIT: Final = "audit"
+"""The row of an audit (:meth:`~pura.record.audit.Audit.to_row`)."""
+BATCH: Final = "batch"
+"""The rows of a batch."""
+SUMMARY: Final = "summary"
+"""``pura verify --json`` (:func:`~pura.record.json_io.summary`)."""
+
+
+class ShownValue(NamedTuple):
+    """A value that outputs show of a finding.
+
+    Attributes:
+        kind: Type of the value.
+        of: The value.
+        about: What schemas say of it.
+        files: Where it stands under its name: :data:`AUDIT`, :data:`BATCH`, :data:`SUMMARY`.
+        told: What a service tells for it; None: nothing.
+        words: What people read of it, in a language: in command, window, HTML and report, and in a
+            table under the words ``value.NAME``; None: nothing, or its sentences do.
+    """
+
+    kind: Any = None
+    of: Callable[[Finding], Any] = lambda _: None
     about: str = ""
-    audit: bool = True
-    batch: bool = True
+    files: tuple[str, ...] = (AUDIT, BATCH)
+    told: Told | None = None
+    words: Callable[[Finding, str], list[str]] | None = None
 
 
-def _column(kind: Any, of: Callable[[Finding], Any], about: str) -> Column:
-    return Column(kind, of, about, audit=False)
+def _strength(finding: Finding, _: object, language: str) -> str:
+    # Records hold the word of the scale in English.
+    return findings().retold("scale", finding.strength, language) if finding.strength else ""
 
 
-COLUMNS: Final[dict[str, Column]] = {
-    "audit": Column(str, lambda found: found.id, batch=False),
-    "created": Column(str, lambda found: found.created, batch=False),
-    "name": Column(str, lambda found: found.name, batch=False),
-    "sha256": Column(str, lambda found: found.sha256, batch=False),
-    "verdict": Column(str, lambda found: found.verdict),
-    "log10_e": Column(float, lambda found: found.log10_e, "log10 of the e-value"),
-    "p_bound": Column(float, lambda found: found.p_bound, batch=False),
-    "p_redraw": Column(float, lambda found: found.p_redraw, batch=False),
-    "strength": Column(str, lambda found: found.strength, batch=False),
-    "strength_for": Column(
-        str, lambda found: "mark" if found.log10_e > 0 else "no mark", batch=False
+def _shown_strength(word: str, answer: dict[str, Any], language: str) -> str:
+    side = answer["supports"]
+    if not word or side not in ("mark", "no-mark"):
+        return word
+    return catalogue("report-check").fill(f"statement.for-{side}", language, {"word": word})
+
+
+def _public(suffix: str = "") -> Callable[[str, str], str]:
+    return lambda verdict, language: catalogue("serve").fill(
+        f"answer.{verdict}{suffix}", language, {}
+    )
+
+
+def _meaning(finding: Finding, released: tuple[str, ...] | None, language: str) -> str:
+    # The sentences have numbers.
+    answer = finding.answer if released is None else ()
+    words = " ".join(rendered(answer, language))
+    return words or _public("-means")(finding.verdict, language)
+
+
+def _marks(finding: Finding, released: tuple[str, ...] | None, _: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "places": [{"start": p.start, "end": p.end} for p in mark.passages],
+            "fields": {
+                one.name: one.text
+                for one in mark.payload.fields
+                if one.identified and (released is None or one.name in released)
+            },
+        }
+        for mark in finding.marks
+    ]
+
+
+def _manifests(finding: Finding, released: tuple[str, ...] | None, _: str) -> list[dict[str, Any]]:
+    """Return manifests; of one that anybody can make, trusted askers do not hear what it names.
+
+    It would answer guesses of a payload of which they are not told all.
+    """
+    return [
+        {
+            **{name: getattr(one, name) for name in _MANIFEST},
+            "soft_binding": one.soft_binding if released is None or one.state == VALID else ABSENT,
+        }
+        for one in finding.provenance
+    ]
+
+
+def _layers(finding: Finding, released: tuple[str, ...] | None, language: str) -> str:
+    """Say what is said of manifests, by the same rule."""
+    known = bool(finding.provenance) and all(one.state == VALID for one in finding.provenance)
+    if released is None or known:
+        return " ".join(rendered(finding.conditions, language))
+    each = (sentence for one in finding.provenance for sentence in one.said)
+    return " ".join(rendered(each, language))
+
+
+_MANIFEST: Final = {
+    "form": (Literal[FORMS], "How it was there: a7, a8, a9 (C2PA 2.4, Annex A), or the format."),
+    "state": (Literal[STATES], "What was made of it."),
+    "signer": (str, "Name in its certificate."),
+    "signed_at": (str, "When, as the time stamp or the signer says."),
+    "manifest": (str, "Its identifier."),
+    "soft_binding": (Literal[BINDINGS], "Whether it names an identified mark of the text."),
+}
+_MARK: Final = {
+    "places": (
+        [{"start": (int, "First character."), "end": (int, "Character after the last.")}],
+        "Where it stands.",
     ),
-    "tokens": Column(int, lambda found: found.tokens, "length of the text in tokens"),
-    "usable": Column(int, lambda found: found.usable, "positions that can carry bits"),
-    "hidden": Column(
+    "fields": (dict[str, str], "Fields of its payload that are identified and released."),
+}
+VALUES: Final[dict[str, ShownValue]] = {
+    "audit": ShownValue(str, lambda found: found.id, files=(AUDIT,)),
+    "created": ShownValue(
+        str,
+        lambda found: found.created,
+        files=(AUDIT,),
+        told=Told((str, "When it was read, ISO 8601.")),
+    ),
+    "name": ShownValue(str, lambda found: found.name, files=(AUDIT,)),
+    "sha256": ShownValue(
+        str,
+        lambda found: found.sha256,
+        files=(AUDIT,),
+        told=Told((str, "Of the bytes that were asked about.")),
+    ),
+    "verdict": ShownValue(
+        str,
+        lambda found: found.verdict,
+        told=Told(
+            (
+                Literal[
+                    "marked",
+                    "no-statement",
+                    "mark",
+                    "indication",
+                    "no-mark",
+                    "insufficient",
+                    "not-examinable",
+                ],
+                "The public: marked or no-statement. Others: the outcome.",
+            ),
+            public=lambda verdict, _: verdict,
+            shown=None,
+        ),
+    ),
+    "headline": ShownValue(
+        files=(),
+        told=Told(
+            (str, "The same in a few words."),
+            lambda finding, _, language: finding.title(language),
+            public=_public(),
+        ),
+    ),
+    "log10_e": ShownValue(float, lambda found: found.log10_e, "log10 of the e-value"),
+    "p_bound": ShownValue(float, lambda found: found.p_bound, files=(AUDIT,)),
+    "p_redraw": ShownValue(float, lambda found: found.p_redraw, files=(AUDIT,)),
+    "strength": ShownValue(
+        str,
+        lambda found: found.strength,
+        files=(AUDIT,),
+        told=Told((str, "How strong the evidence is, in words."), _strength, shown=_shown_strength),
+    ),
+    "strength_for": ShownValue(
+        str, lambda found: "mark" if found.log10_e > 0 else "no mark", files=(AUDIT,)
+    ),
+    "supports": ShownValue(
+        str,
+        lambda found: found.supports,
+        files=(),
+        told=Told((Literal["", "mark", "no-mark"], "What it supports."), shown=None),
+    ),
+    "meaning": ShownValue(
+        files=(),
+        told=Told(
+            (str, "What it means, and what it does not."), _meaning, public=_public("-means")
+        ),
+    ),
+    "tokens": ShownValue(int, lambda found: found.tokens, "length of the text in tokens"),
+    "usable": ShownValue(int, lambda found: found.usable, "positions that can carry bits"),
+    "hidden": ShownValue(
         int, lambda found: found.hidden, "invisible characters without a legitimate use"
     ),
-    "cautions": Column(
+    "conditions": ShownValue(
+        files=(), words=lambda found, tongue: rendered(found.conditions, tongue)
+    ),
+    "cautions": ShownValue(
         tuple[str, ...],
         lambda found: [caution.key for caution in found.cautions],
         "keys of the sentences that weaken the finding, the weightiest first",
     ),
-    "undone": Column(
+    "undone": ShownValue(
         tuple[str, ...],
         lambda found: list(found.undone),
         "handling that was undone in a reading that counts",
+        files=(AUDIT, BATCH, SUMMARY),
     ),
-    "marks": Column(
+    "marks": ShownValue(
         int,
         lambda found: max(len(found.marks), int(found.verdict == "mark")),
         "number of marks",
+        told=Told(([_MARK], "The marks."), _marks, shown=None),
     ),
-    "marks_payloads": _column(
+    "marks_payloads": ShownValue(
         tuple[str | None, ...],
         lambda found: [mark.payload.bits for mark in found.marks],
         "payload of each mark, in the order of the text; null where it is not identified",
+        files=(BATCH,),
     ),
-    "passages": _column(
+    "passages": ShownValue(
         tuple[tuple[int, int], ...],
         lambda found: [[p.start, p.end] for p in found.places],
         "first character of each passage and the one after the last, of all marks",
+        files=(BATCH,),
     ),
-    "passages_limits": _column(
+    "passages_limits": ShownValue(
         tuple[tuple[int, int, int, int] | None, ...],
         lambda found: [p.limits and list(p.limits) for p in found.places],
         "95 % limits of each passage: least and greatest start, least and greatest end",
+        files=(BATCH,),
     ),
-    "share": _column(
-        float, lambda found: round(found.share or 0.0, 6), "share of the tokens in passages"
+    "share": ShownValue(
+        float,
+        lambda found: round(found.share or 0.0, 6),
+        "share of the tokens in passages",
+        files=(BATCH,),
     ),
-    "payload": Column(
+    "payload": ShownValue(
         str, _of_payload("payload"), "bits, where the text has one mark and they are identified"
     ),
-    "payload_best": Column(
+    "payload_best": ShownValue(
         str, _of_payload("payload_best"), "the most probable payload of a text with one mark"
     ),
-    "payload_posterior": Column(float, _of_payload("payload_posterior"), "its weight"),
-    "payloads_in_question": Column(
+    "payload_posterior": ShownValue(float, _of_payload("payload_posterior"), "its weight"),
+    "payloads_in_question": ShownValue(
         int, _of_payload("payloads_in_question"), "the least number of possible payloads"
     ),
-    "fields": Column(
+    "fields": ShownValue(
         dict[str, str | None],
         _of_payload("fields"),
         "fields of the payload; null where a field is not identified",
     ),
-    "fields_outside": _column(
+    "fields_outside": ShownValue(
         tuple[str, ...],
         lambda found: list(found.payload.outside) if found.payload else [],
         "identified fields outside the limits of the profile",
+        files=(BATCH,),
     ),
-    "register_entry": _column(
-        int, _of_entry("entry"), "entry of the register with the identified payload"
+    "register_entry": ShownValue(
+        int,
+        _of_entry("entry"),
+        "entry of the register with the identified payload",
+        files=(BATCH,),
     ),
-    "register_who": _column(str, _of_entry("who"), "to whom it was issued"),
-    "register_posterior": _column(float, _of_entry("posterior"), "weight of that entry"),
-    "key": Column(str, lambda found: found.key_fingerprint, "fingerprint of the key"),
-    "profile": Column(str, lambda found: found.profile_fingerprint, "fingerprint of the profile"),
-    "model": Column(str, lambda found: found.model_fingerprint, "fingerprint of the model"),
+    "register_who": ShownValue(str, _of_entry("who"), "to whom it was issued", files=(BATCH,)),
+    "register_posterior": ShownValue(
+        float, _of_entry("posterior"), "weight of that entry", files=(BATCH,)
+    ),
+    "manifests": ShownValue(
+        tuple[str, ...],
+        lambda found: [one.state for one in found.provenance],
+        "state of each signed manifest that came with the text",
+        told=Told(
+            ([_MANIFEST], "Signed manifests that came with the text."), _manifests, shown=None
+        ),
+    ),
+    "layers": ShownValue(
+        str,
+        lambda found: found.layers,
+        "how manifests and mark stand to each other",
+        files=(AUDIT, BATCH, SUMMARY),
+        told=Told((str, "What manifests say, and whether they agree with the marks."), _layers),
+    ),
+    "handling": ShownValue(
+        tuple[str, ...],
+        lambda found: list(found.handling),
+        "handling that was undone in the reading that the findings are about",
+        files=(AUDIT, BATCH, SUMMARY),
+    ),
+    "readings": ShownValue(
+        int,
+        lambda found: found.readings,
+        "number of readings that count",
+        files=(AUDIT, BATCH, SUMMARY),
+    ),
+    "key": ShownValue(str, lambda found: found.key_fingerprint, "fingerprint of the key"),
+    "profile": ShownValue(
+        str, lambda found: found.profile_fingerprint, "fingerprint of the profile"
+    ),
+    "model": ShownValue(str, lambda found: found.model_fingerprint, "fingerprint of the model"),
 }
-"""The columns of rows: what each says of a finding. A row is a choice of them."""
+"""The values of a finding: what each output shows of them. An output is a choice of them, and a
+value more is a row more."""
 
 
-def said(sentences: Iterable[Sentence], language: str) -> list[str]:
+def rendered(sentences: Iterable[Sentence], language: str) -> list[str]:
     """Return sentences in words."""
     return [fill(sentence, language) for sentence in sentences]
 
@@ -389,13 +613,13 @@ def named_marks(payloads: Sequence[NamedPayload]) -> tuple[NamedMark, ...]:
     )
 
 
-def upgrade(data: Mapping[str, Any], **beside: object) -> dict[str, Any]:
+def upgrade(data: Mapping[str, Any], **defaults: object) -> dict[str, Any]:
     """Return the JSON of a finding in the present form.
 
     Args:
         data: Of any version. What versions up to 0.3.0 kept in the list of texts and in the case
             log has no form.
-        beside: What entries of a case log say beside such data: audit, created, verdict.
+        **defaults: What entries of a case log say beside such data: audit, created, verdict.
 
     Raises:
         ValueError: It is of a later version.
@@ -405,7 +629,7 @@ def upgrade(data: Mapping[str, Any], **beside: object) -> dict[str, Any]:
         if data["form"] != FORM:
             raise ValueError("form")
         return dict(data)
-    data = {**beside, **data}
+    data = {**defaults, **data}
     verdict, tokens = data["verdict"], max(1, int(data.get("tokens", 1)))
     counted = int(data.get("marks") or verdict == "mark")
     if "payloads" in data:

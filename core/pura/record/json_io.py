@@ -12,6 +12,7 @@ from pura.base.errors import RecordError
 from pura.base.json_text import canonical, former, json_text, read_json, sha256
 from pura.record.audit import SCHEMA, Audit
 from pura.record.evidence import encode
+from pura.record.finding import SUMMARY, VALUES, ShownValue
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue
 
@@ -48,6 +49,8 @@ _SUMMARY: Final = (
     "epochs",
     "schemes",
     "register",
+    "provenance",
+    "bindings",
 )
 FINDING: Final = "pura-finding/2"
 _OF_FIELDS: Final = {"type": ["object", "null"]}
@@ -87,7 +90,7 @@ def summary(audit: Audit) -> dict[str, Any]:
     payload = audit.payload
     found |= dict.fromkeys(_NAMED) if payload is None else payload.columns()
     found["passages"] = encode(tuple(p for _, p in audit.finding.passages))
-    found["undone"] = list(audit.undone)
+    found |= {name: one.of(audit.finding) for name, one in _summarised().items()}
     found["marks"] = [
         {"number": mark.number, "key": mark.key, "log10_e": mark.log10_e}
         | {"share": mark.share, "passages": encode(mark.passages)}
@@ -98,6 +101,10 @@ def summary(audit: Audit) -> dict[str, Any]:
     if audit.marks_limited:
         found["more_marks"] = True
     return found
+
+
+def _summarised() -> dict[str, ShownValue]:
+    return {name: one for name, one in VALUES.items() if SUMMARY in one.files}
 
 
 def to_json(audit: Audit) -> str:
@@ -172,11 +179,7 @@ def finding_schema() -> dict[str, Any]:
             "items": schema_of(Passage),
             "description": "Of all marks, in the order of the text; marks tell them apart.",
         },
-        "undone": {
-            "type": "array",
-            "items": text,
-            "description": "What of the text's handling was undone in a reading that counts.",
-        },
+        **{name: schema_of((one.kind, one.about)) for name, one in _summarised().items()},
         "marks": {"type": "array", "items": mark},
         "read_alone": {
             "const": True,
@@ -189,7 +192,7 @@ def finding_schema() -> dict[str, Any]:
         "description": "What an audit found, without how it was found.",
         "properties": parts,
         "required": sorted(
-            {*whole["required"]} & {*_SUMMARY} | {*_NAMED, "marks", "passages", "undone"}
+            {*whole["required"]} & {*_SUMMARY} | {*_NAMED, *_summarised(), "marks", "passages"}
         ),
     }
 

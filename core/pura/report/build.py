@@ -14,7 +14,7 @@ from pura.base.json_text import json_text, read_json
 from pura.record import json_io
 from pura.record.audit import SCHEMA as RECORD_SCHEMA
 from pura.record.audit import Audit
-from pura.record.finding import said
+from pura.record.finding import rendered
 from pura.record.naming import NamedMark, whom_words
 from pura.report import annexes, findings, method
 from pura.report import request as request_file
@@ -172,13 +172,13 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
     question = request.parties.question.strip() or labels(
         "question.usual", keys=printable(found.keys)
     )
-    answer = " ".join(said(found.answer, language))
+    answer = " ".join(rendered(found.answer, language))
     blocks = [
         heading(labels("page1")),
         _lead(audit, language),
         labels.facts(("question", question), ("page1.answer", answer)),
     ]
-    blocks += [note(words) for words in said(found.caveat, language)]
+    blocks += [note(words) for words in rendered(found.caveat, language)]
     if marks := found.marks:
         # Bits name nobody: only the fields of a profile say for whom and when.
         one = "page1.payload" if marks[0].payload.fields else "payload"
@@ -189,7 +189,7 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
             rows = [(str(mark.number), words, _place(mark, audit, labels)) for mark, words in named]
             head = (labels("mark"), labels(one), labels("passages.where"))
             blocks.append(table(head, rows, ("left", "left", "left"), (0.08, 0.5, 0.42)))
-    blocks += [note(one.text) for one in _paragraphs(found.beside, language)]
+    blocks += [note(one.text) for one in _paragraphs(found.qualifications, language)]
     blocks += [
         heading(labels("page1.rests")),
         labels.facts(
@@ -200,7 +200,7 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
             ("page1.date", findings.day(audit.created, labels)),
         ),
     ]
-    limits = map(printable, said(found.cautions, language))
+    limits = map(printable, rendered(found.cautions, language))
     blocks += [heading(labels("page1.limits")), bullets([*limits, labels("limits.decision")])]
     return tuple(blocks)
 
@@ -278,7 +278,7 @@ def _paragraphs(sentences: Sequence[Sentence], language: str) -> list[Block]:
     """Return sentences of the record, a paragraph each, the bits in them in groups of four."""
     return [
         paragraph(_BITS.sub(lambda found: findings.grouped(found.group()), printable(words)))
-        for words in said(sentences, language)
+        for words in rendered(sentences, language)
     ]
 
 
@@ -295,11 +295,11 @@ def _evaluation(
             rows = (("lr", findings.ratio(audit, labels)), findings.support(audit, labels))
             blocks += [labels.facts(*rows), findings.strip(audit, labels)]
         # Of one item page one has said these.
-        before = () if several else (*found.answer, *found.beside)
+        before = () if several else (*found.answer, *found.qualifications)
         wording = [sentence for sentence in found.wording if sentence not in before]
         blocks += _paragraphs(wording, request.language)
         if several and found.cautions:
-            limits = map(printable, said(found.cautions, request.language))
+            limits = map(printable, rendered(found.cautions, request.language))
             blocks += [heading(labels("cautions")), bullets([*limits])]
         return blocks
 

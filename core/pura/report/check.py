@@ -213,7 +213,7 @@ class ReportCheck:
         return bool(self.facts.signatures)
 
     @property
-    def standing(self) -> str:
+    def status(self) -> str:
         """What all of it comes to.
 
         Returns:
@@ -230,9 +230,9 @@ class ReportCheck:
 
     def headline(self, language: str = "en") -> str:
         """What all of it comes to, in a sentence that promises no more than was examined."""
-        key = f"headline.{self.standing}"
+        key = f"headline.{self.status}"
         states = {check.name: check.state for check in self.checks}
-        if self.standing == "unsigned" and states.get("pages") != GOOD:
+        if self.status == "unsigned" and states.get("pages") != GOOD:
             key = "headline.unsigned-unchecked"
         values = {"count": self.count(BAD), "checks": len(self.checks)}
         return catalogue("report-check").fill(key, language, values)

@@ -9,7 +9,7 @@ from pura.base import numerals
 from pura.documents import characters
 from pura.record.audit import Audit
 from pura.record.evidence import PriorFacts
-from pura.record.finding import said
+from pura.record.finding import rendered
 from pura.report.blocks import (
     Block,
     Labels,
@@ -45,7 +45,7 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
             ("supplied", supplied),
         )
     ]
-    blocks += [note(words) for words in said(found.conditions, language)]
+    blocks += [note(words) for words in audit.finding.notes(language)]
     if audit.verdict == "not-examinable":
         blocks.append(_unexamined(audit, labels))
     if supplied:
@@ -116,7 +116,7 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
     language = labels.language
     blocks = [
         heading(labels("pair.source")),
-        *(paragraph(words) for words in said(audit.finding.compared, language)),
+        *(paragraph(words) for words in rendered(audit.finding.compared, language)),
     ]
     bits = None if audit.payload is None else audit.payload.bits
     if bits is not None:
@@ -209,7 +209,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     """Return with what and how the item was examined."""
     model, device, found = audit.model, audit.device, audit.evidence
     entries = audit.register.entries if audit.register is not None else 0
-    readings = max(1, len(audit.variants)) + len(audit.prompts)
+    readings = audit.readings + len(audit.prompts)
     parts = ", ".join(f"{n} {audit.versions[n]}" for n in _PARTS if n in audit.versions)
     language = labels.language
     parameters = numerals.count(model.parameters, language)

@@ -27,12 +27,13 @@ from pura.base.catalogue import catalogue
 from pura.base.decoder import hold, one_of
 from pura.base.errors import RecordError, ReportFileError, ServeError
 from pura.base.files import read_bounded, write_atomic
+from pura.base.identity import Identity, describe
 from pura.base.json_text import TwiceError, canonical, read_json
 from pura.base.numerals import LANGUAGES
-from pura.record.answers import VALUES, Role, digested
+from pura.record.answers import Role, digested, told_values
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, point
-from pura.report.signing import USAGES, Identity, describe, drive
-from pura.words.sentences import Sentence, fill
+from pura.report.signing import USAGES, drive
+from pura.words.sentences import Sentence, fill, findings
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -47,18 +48,20 @@ ALGORITHMS: Final = (OWN, "ES256", "ES384", "ES512", "PS256")
 _MAX_KEY_BYTES: Final = 1 << 14
 
 
-_SIGNED: Final = {
-    "schema": one_of(SCHEMA),
-    **dict.fromkeys(("detector", "version", "role", "language"), str),
-    "check": {
-        "id": str,
-        "status": Literal["done"],
-        "answer": {
-            **{name: row.shape for name, row in VALUES.items()},
-            "record?": {"sha256": str},
+def _signed() -> dict[str, Any]:
+    """Return the shape of what is signed."""
+    told = {name: row.shape for name, row in told_values().items()}
+    return {
+        "schema": one_of(SCHEMA),
+        **dict.fromkeys(("detector", "version", "role", "language"), str),
+        "check": {
+            "id": str,
+            "status": Literal["done"],
+            "answer": {**told, "record?": {"sha256": str}},
         },
-    },
-}
+    }
+
+
 _FORMER: Final = {
     **dict.fromkeys(("schema", "detector", "version", "role", "created", "sha256"), str),
     **dict.fromkeys(("verdict", "strength", "supports", "policy", "policy_name"), str),
@@ -77,8 +80,8 @@ class Statement:
         role: Of whoever asked.
         language: Of the words of the answer.
         id: Of the check; empty in the former form.
-        answer: The answer by the names of :data:`~pura.record.answers.VALUES`; the former form has
-            no meaning and no marks.
+        answer: The answer by the names of :func:`~pura.record.answers.told_values`; the former
+            form has no meaning and no marks.
         record: SHA-256 of the canonical JSON of the record; empty where none was given.
     """
 
@@ -103,7 +106,7 @@ class Statement:
         if content.get("schema") == FORMER:
             content = _upgraded(content)
         else:
-            hold(_SIGNED, content)
+            hold(_signed(), content)
         check = content["check"]
         answer = {name: value for name, value in check["answer"].items() if name != "record"}
         record = check["answer"].get("record", {"sha256": ""})["sha256"]
@@ -116,16 +119,19 @@ class Statement:
         Args:
             language: Of the names; what was signed stands in the language of the answer.
         """
-        words, said = catalogue("report-check"), list[tuple[str, str]]()
+        words = catalogue("report-check")
+        own = self.language if self.language in LANGUAGES else "en"
+        said = [
+            (findings().fill(f"value.{name}", language, {}), value)
+            for name, row in told_values().items()
+            if row.shown is not None and name in self.answer
+            if (value := row.shown(self.answer[name], self.answer, own))
+        ]
 
         def add(key: str, value: str, **blanks: int) -> None:
             if value:
                 said.append((words.fill(f"statement.{key}", language, blanks), value))
 
-        own = self.language if self.language in LANGUAGES else "en"
-        for name, row in VALUES.items():
-            if row.shown is not None and name in self.answer:
-                add(name, row.shown(self.answer[name], self.answer, own))
         for number, mark in enumerate(self.answer.get("marks", ()), 1):
             add("mark", _told(mark, language), n=number)
         known = self.role in tuple(Role)
@@ -144,6 +150,8 @@ class Statement:
             **about,
             "meaning": "",
             "marks": None,
+            "manifests": None,
+            "layers": "",
             **self.answer,
             "policy": policy["sha256"],
             "policy_name": f"{policy['name']} {policy['version']}",
@@ -163,7 +171,7 @@ def _upgraded(former: dict[str, Any]) -> dict[str, Any]:
         headline = former["verdict"]
     name, _, version = former["policy_name"].rpartition(" ")
     about = {one: former[one] for one in ("schema", "detector", "version", "role")}
-    answer = {one: former[one] for one in VALUES if one in former}
+    answer = {one: former[one] for one in told_values() if one in former}
     policy = {"name": name, "version": version, "sha256": former["policy"]}
     answer |= {"headline": headline, "policy": policy}
     return about | {"language": "en", "check": {"id": "", "status": "done", "answer": answer}}
@@ -342,7 +350,7 @@ class StatementCheck:
     fingerprint: str = ""
 
     @property
-    def standing(self) -> str:
+    def status(self) -> str:
         """What all of it comes to: ``amiss``, ``signed`` (by whom: not examined), ``trusted``."""
         if any(one.state == BAD for one in self.checks):
             return "amiss"
@@ -351,7 +359,7 @@ class StatementCheck:
 
     def headline(self, language: str = "en") -> str:
         """What all of it comes to, in a sentence."""
-        return catalogue("report-check").fill(f"statement.{self.standing}", language, {})
+        return catalogue("report-check").fill(f"statement.{self.status}", language, {})
 
 
 Found: TypeAlias = tuple[str, dict[str, Any] | None, bool]

@@ -2,12 +2,16 @@
 
 What is secret at the other program (a number, or a list of them) stands in the profile only sealed
 under a key of ours (:mod:`pura.keys.sealed`), so it has the same custody as every key.
+
+A scheme more is a class here and a row of :data:`FOREIGN`, and what its key draws, in
+:func:`pura.extract.foreign.draws_of`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, Final, Self, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias
 
 from pura.base.catalogue import phrase
 from pura.base.decoder import check, decode, matching, number, one_of, refused_as, whole
@@ -18,8 +22,11 @@ MAX_SEALED: Final = 16 << 10
 LEFT_HASH: Final = "lefthash"
 SELF_HASH: Final = "selfhash"
 _SEALED: Final = rf"[\x00-\x7f]{{1,{MAX_SEALED}}}"
+MAX_NUMBERS: Final = 256
+_USUAL_HASHING_KEY: Final = 15_485_863  # of transformers, where the settings name none
 ContextWidth: TypeAlias = Annotated[int, whole(1, MAX_WIDTH)]
 Share: TypeAlias = Annotated[float, number(0.0, 1.0, "()")]
+Settings: TypeAlias = tuple[dict[str, Any], Sequence[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +34,47 @@ class ForeignMark:
     """What all have in common.
 
     Attributes:
+        title: What people call the scheme, in every language.
+        program: The program that writes it.
+        key_range: The least number of a secret, and the one after the greatest.
+        key_per_layer: The secret is a number for each layer, else one number.
+        sharpened: The probabilities of a model sharpen the bets on it.
         sealed: The other program's secret, sealed; base64.
         context_width: Tokens of a context.
     """
 
+    title: ClassVar[str]
+    program: ClassVar[str] = "transformers"
+    key_range: ClassVar[tuple[int, int]] = (0, 2**63)
+    key_per_layer: ClassVar[bool] = False
+    sharpened: ClassVar[bool] = False
+
     sealed: Annotated[str, matching(_SEALED, phrase("what.not-text"))]
     context_width: ContextWidth
+
+    @property
+    def key_weights(self) -> tuple[float, ...]:
+        """How often each of its keys chooses a token, where it draws uniform numbers."""
+        return (1.0,)
+
+    @property
+    def chance(self) -> float:
+        """How often a draw is a hit by chance, where it draws hits."""
+        return 0.5
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
+        """Read the settings as the program has them.
+
+        Args:
+            data: Parsed JSON.
+            width: Rows of the generating model's output; None where that is not known yet.
+
+        Returns:
+            Settings that are no secret, by their names here, and the secret; None: of another
+            scheme.
+        """
+        raise NotImplementedError
 
     def __post_init__(self) -> None:
         with refused_as(ProfileError, "profile", SETTINGS_FIELD):
@@ -61,8 +103,30 @@ class GumbelMark(ForeignMark):
         alpha: Share of the second of two derived keys (``dual_key_gumbel``); None: one key.
     """
 
+    title = "Gumbel-max"
+    program = "vLLM"
+    key_range = (0, 2**64)
+    sharpened = True
+
     context_width: ContextWidth = 4
     alpha: Share | None = None
+
+    @property
+    def key_weights(self) -> tuple[float, ...]:
+        """One key, or two of which the second chooses a share of the tokens."""
+        return (1.0,) if self.alpha is None else (1 - self.alpha, self.alpha)
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
+        """Read ``--watermark-config``."""
+        del width
+        algorithm = data.get("algorithm", "gumbel")
+        if algorithm not in ("gumbel", "dual_key_gumbel") or "key" not in data:
+            return None
+        if data.get("prf", "philox") != "philox":
+            return None
+        alpha = data.get("alpha", 0.1) if algorithm == "dual_key_gumbel" else None
+        return {"context_width": data.get("context_width", 4), "alpha": alpha}, [data["key"]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,9 +139,27 @@ class SynthIdMark(ForeignMark):
         table_seed: From which the table is drawn.
     """
 
+    title = "SynthID-Text"
+    key_range = (-(2**63), 2**63)
+    key_per_layer = True
+
     context_width: ContextWidth = 4
     table_size: Annotated[int, whole(2, 1 << 20)] = 1 << 16
     table_seed: Annotated[int, whole(0, (1 << 32) - 1)] = 0
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
+        """Read ``SynthIDTextWatermarkingConfig``."""
+        del width
+        if not isinstance(data.get("keys"), list) or "ngram_len" not in data:
+            return None
+        length = data["ngram_len"]
+        settings = {
+            "context_width": length - 1 if type(length) is int else length,
+            "table_size": data.get("sampling_table_size", 1 << 16),
+            "table_seed": data.get("sampling_table_seed", 0),
+        }
+        return settings, data["keys"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +172,35 @@ class KgwMark(ForeignMark):
         list_width: Rows of the generating model's output, of which green tokens are a share.
     """
 
+    title = "KGW"
+
     context_width: ContextWidth = 1
     gamma: Share = 0.25
     seeding: Annotated[str, one_of(LEFT_HASH, SELF_HASH)] = LEFT_HASH
     list_width: Annotated[int, whole(2, 1 << 24)]
+
+    @property
+    def list_size(self) -> int:
+        """How many tokens are green, of ``list_width``."""
+        return int(self.list_width * self.gamma)
+
+    @property
+    def chance(self) -> float:
+        """Share of the output's rows that is green."""
+        return self.list_size / self.list_width
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
+        """Read ``WatermarkingConfig``."""
+        if not data.keys() & {"greenlist_ratio", "seeding_scheme"}:
+            return None
+        settings = {
+            "context_width": data.get("context_width", 1),
+            "gamma": data.get("greenlist_ratio", 0.25),
+            "seeding": data.get("seeding_scheme", LEFT_HASH),
+            "list_width": width,
+        }
+        return settings, [data.get("hashing_key", _USUAL_HASHING_KEY)]
 
 
 FOREIGN: Final[dict[str, type[ForeignMark]]] = {
@@ -102,6 +209,48 @@ FOREIGN: Final[dict[str, type[ForeignMark]]] = {
     "kgw": KgwMark,
 }
 """Settings by the name of the scheme, as a profile names it."""
-FOREIGN_NAMES: Final = {"gumbel-max": "Gumbel-max", "synthid-text": "SynthID-Text", "kgw": "KGW"}
+FOREIGN_NAMES: Final = {name: kind.title for name, kind in FOREIGN.items()}
 """What people call them, in every language."""
 SETTINGS_FIELD: Final = "foreign"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignSettings:
+    """What another program was started with.
+
+    Attributes:
+        scheme: As a profile names it.
+        settings: Those of its :data:`FOREIGN` settings that are no secret.
+        secret: Its numbers. Hazard: in the clear.
+    """
+
+    scheme: str
+    settings: Mapping[str, Any]
+    secret: Sequence[Any] = field(repr=False)
+
+    @property
+    def usable(self) -> bool:
+        """The secret consists of as many numbers as it may, each within its range."""
+        low, high = FOREIGN[self.scheme].key_range
+        return 0 < len(self.secret) <= MAX_NUMBERS and all(
+            type(one) is int and low <= one < high for one in self.secret
+        )
+
+
+def foreign_settings(data: object, width: int | None) -> ForeignSettings | None:
+    """Read the settings of another program's mark, its secret included.
+
+    Args:
+        data: Parsed JSON, as the program has it; see the ``read`` of each scheme.
+        width: Rows of the generating model's output; None where that is not known yet.
+
+    Returns:
+        The settings; None where they are of no scheme that is known here, or cannot be right.
+    """
+    if not isinstance(data, Mapping):
+        return None
+    for scheme, kind in FOREIGN.items():
+        if (found := kind.read(data, width)) is not None:
+            read = ForeignSettings(scheme=scheme, settings=found[0], secret=tuple(found[1]))
+            return read if read.usable else None
+    return None

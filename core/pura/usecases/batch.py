@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pura.audit.options import AuditText, Notice, latest_day
 from pura.base.errors import InputError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
+from pura.base.json_text import sha256
 from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Engine, Read, by_workers, failure, here
@@ -43,6 +44,7 @@ from pura.usecases.audits import (
     policy_of,
     prepared,
     resolved,
+    trust_of,
 )
 from pura.usecases.environment import Environment
 from pura.version import __version__
@@ -178,7 +180,7 @@ def run_batch(
         refuse_no_folder(Path(output))
     elif journal is None:
         make_private(place.parent)
-    _make_room(output, place, anew=anew)
+    _clear_place(output, place, anew=anew)
     setup = resolved(environment, setup)
     with BatchJournal(place, _settings(environment, setup)) as noted:
         plan = BatchPlan(
@@ -276,7 +278,7 @@ def journal_of(environment: Environment, output: str) -> Path:
     return environment.paths.state / "batches" / f"{name}.journal"
 
 
-def _make_room(output: str, place: Path, *, anew: bool) -> None:
+def _clear_place(output: str, place: Path, *, anew: bool) -> None:
     """Refuse what cannot be written, before hours of work; begin anew where that is wanted."""
     if not anew:
         if "://" not in output and not place.exists():
@@ -307,6 +309,7 @@ def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
         **({DAY: (setup.day or latest_day()).isoformat()} if setup.profile.names_today else {}),
         **({"also": [one.fingerprint for one in setup.also]} if setup.also else {}),
         **({"weigh": True} if setup.weigh else {}),
+        **({"trust": sha256(trust.encode())} if (trust := trust_of(environment, setup)) else {}),
     }
 
 

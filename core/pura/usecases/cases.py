@@ -22,7 +22,7 @@ from pura.caselog import (
     Case,
     CaseItem,
     CaseLog,
-    CaseStanding,
+    CaseStatus,
     LogHead,
     Person,
     Vault,
@@ -36,7 +36,7 @@ from pura.caselog import (
     record_failure,
     save_audit,
     sign_off,
-    standings,
+    statuses,
     workstation,
 )
 from pura.caselog.cases import FINISHED, UNFILED, case_names, item_of
@@ -381,7 +381,7 @@ def unfiled_item(log: CaseLog, audit: str) -> CaseItem | None:
     return None
 
 
-def standings_of(environment: Environment, audits: Collection[str]) -> dict[str, CaseStanding]:
+def statuses_of(environment: Environment, audits: Collection[str]) -> dict[str, CaseStatus]:
     """Return where findings stand, by the identifiers of their audits.
 
     Raises:
@@ -390,7 +390,7 @@ def standings_of(environment: Environment, audits: Collection[str]) -> dict[str,
     if not environment.paths.caselog.exists():
         return {}
     with open_log(environment, read_only=True) as log:
-        return standings(log, audits)
+        return statuses(log, audits)
 
 
 def case_of(environment: Environment, audit: str) -> tuple[Case, CaseItem]:
@@ -400,10 +400,10 @@ def case_of(environment: Environment, audit: str) -> tuple[Case, CaseItem]:
         CaseLogError: None has it, or the log cannot be read.
     """
     with open_log(environment, read_only=True) as log:
-        return _standing_in(log, audit)
+        return _item_in(log, audit)
 
 
-def _standing_in(log: CaseLog, audit: str) -> tuple[Case, CaseItem]:
+def _item_in(log: CaseLog, audit: str) -> tuple[Case, CaseItem]:
     cases = [entry.case for entry in log.acts(*FINISHED) if entry.item == audit]
     for name in reversed(cases):
         case = read_case(log, name)
@@ -426,7 +426,7 @@ def open_saved(environment: Environment, audit: str, *, auditor: str | None = No
             item = item_of(log, entry)
             if item.record is not None:
                 return load_audit(log, item, actor=acting(log, auditor))
-        _, item = _standing_in(log, audit)  # without its text, or how it came to be gone
+        _, item = _item_in(log, audit)  # without its text, or how it came to be gone
         return load_audit(log, item, actor=acting(log, auditor))
 
 

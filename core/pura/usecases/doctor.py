@@ -322,7 +322,7 @@ PARTS: Final = (
     ),
 )
 EXTRAS: Final = ("PySide6-Essentials", "pyarrow", "fsspec", "ray")
-_LEAST_ROOM: Final = 2_000_000_000
+_LEAST_FREE_BYTES: Final = 2_000_000_000
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -440,7 +440,7 @@ def _folder(name: str, path: Path) -> Examined:
     if not path.is_dir() or not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return _seen(name, "folder.shut", "fault", path=shown)
     free = shutil.disk_usage(path).free
-    if free < _LEAST_ROOM:
+    if free < _LEAST_FREE_BYTES:
         return _seen(name, "folder.full", "warning", path=shown, free=gigabytes(free))
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & _OTHERS & ~(stat.S_IXGRP | stat.S_IXOTH):
@@ -473,9 +473,9 @@ def _models(environment: Environment, *, hashes: bool) -> Iterator[Examined]:
         if model.fingerprint != known.get(model.name, model.fingerprint):
             yield _seen("model", "model.other", "fault", **values, known=known[model.name])
             continue
-        room = memory_need(model.parameters, free=free)
-        if room.fits is False:
-            values |= {"need": gigabytes(room.need_bytes), "free": gigabytes(free or 0)}
+        need = memory_need(model.parameters, free=free)
+        if need.fits is False:
+            values |= {"need": gigabytes(need.need_bytes), "free": gigabytes(free or 0)}
             yield _seen("model", "model.large", "warning", **values)
         else:
             yield _seen("model", "model.hashed" if hashes else "model", **values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,14 @@ from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.keys import KeyRef
-from pura.keys.sealed import ForeignSettings, foreign_settings, seal_secret
+from pura.keys.sealed import seal_secret
 from pura.model.folder import InstalledModel
 from pura.register.issue_log import import_log, is_log
 from pura.register.rows import Issue, RegisterEntry
 from pura.register.store import Register, export_csv, import_csv
 from pura.scheme import Payload, Profile, parse_layout
-from pura.scheme.foreign import FOREIGN
+from pura.scheme.fields import Field
+from pura.scheme.foreign import FOREIGN, ForeignSettings, foreign_settings
 from pura.scheme.profile import refuse_path
 from pura.usecases.environment import Environment
 
@@ -54,7 +55,7 @@ def create_profile(
     vocab_size: int | None = None,
     chat_template: Path | None = None,
     system_prompt: Path | None = None,
-    layout: Path | None = None,
+    layout: Path | Sequence[Field] = (),
     limits: Mapping[str, tuple[str, ...]] | None = None,
     **settings: Any,
 ) -> ProfileDone:
@@ -71,7 +72,7 @@ def create_profile(
         chat_template: Text file: what stands before a text at the generator, with the hole
             ``{prompt}``, and ``{system}`` for the system prompt.
         system_prompt: Text file with what fills ``{system}``.
-        layout: JSON file with the payload's fields.
+        layout: The payload's fields, or a JSON file with them.
         limits: What can have been issued at most, by the name of a field; instead of what the
             file says of it.
         **settings: Further ones of :meth:`pura.scheme.Profile.new`, e.g. ``code``.
@@ -125,7 +126,7 @@ def limit_profile(
 def create_foreign(
     environment: Environment,
     *,
-    settings: Path | Mapping[str, Any],
+    settings: Path | ForeignSettings,
     key: KeyRef,
     name: str | None = None,
     output: Path | None = None,
@@ -137,8 +138,8 @@ def create_foreign(
     Args:
         environment: Whose keys, models and profiles.
         settings: As vLLM takes them (``--watermark-config``) or transformers writes them
-            (``SynthIDTextWatermarkingConfig``, ``WatermarkingConfig``), the secret included; a
-            file of JSON, or what stands in one.
+            (``SynthIDTextWatermarkingConfig``, ``WatermarkingConfig``), the secret included, in a
+            file of JSON; or as they were typed.
         key: The key that the secret is sealed under.
         name: Of the profile, and of its file where it is stored; None leaves it without.
         output: A file that it is also written to.
@@ -155,12 +156,13 @@ def create_foreign(
         refuse_taken(output, ProfileError)
     installed = _model(environment, model)
     width = width or installed.vocab_size
-    if isinstance(settings, Path):
-        read = read_foreign(settings, width)
-    elif (typed := foreign_settings(settings, width)) is not None:
-        read = typed
+    if isinstance(settings, ForeignSettings):
+        if not settings.usable:
+            raise ProfileError("profile.foreign-typed")
+        read = settings
     else:
-        raise ProfileError("profile.foreign-typed")
+        read = read_foreign(settings, width)
+    values = {n: width if n == "list_width" and v is None else v for n, v in read.settings.items()}
     with environment.opened_keys([key]) as [(opened, _)]:
         sealed = seal_secret(opened, read.scheme, read.secret)
     profile = Profile(
@@ -170,7 +172,7 @@ def create_foreign(
         tokenizer=installed.tokenizer_fingerprint,
         key=key.fingerprint,
         name=name,
-        foreign=FOREIGN[read.scheme](sealed=sealed, **read.settings),
+        foreign=FOREIGN[read.scheme](sealed=sealed, **values),
     )
     stored = None if name is None else environment.profiles.save(name, profile)
     if output is not None:
@@ -295,13 +297,13 @@ def _text(path: Path | None) -> str | None:
         raise ProfileError("input.not-text").in_file(path.name) from None
 
 
-def _layout(path: Path | None, bits: int) -> Any:
-    if path is None:
-        return ()
+def _layout(layout: Path | Sequence[Field], bits: int) -> Any:
+    if not isinstance(layout, Path):
+        return layout
     try:
-        entries = read_json(read_bounded(path, MAX_LAYOUT, ProfileError))
+        entries = read_json(read_bounded(layout, MAX_LAYOUT, ProfileError))
     except ValueError:
-        raise unusable(ProfileError, "profile", phrase("what.not-list"), path.name) from None
+        raise unusable(ProfileError, "profile", phrase("what.not-list"), layout.name) from None
     return parse_layout(entries, bits)
 
 

@@ -103,11 +103,11 @@ def preferences(
     rng, found = np.random.default_rng(seed), []
     for marked, key in texts:
         role, asked = request(marked)
-        room = 40 + 2 * len(marked.split())
+        most = 40 + 2 * len(marked.split())
         good: list[tuple[float, str]] = []
         bad: list[tuple[float, str]] = []
         for _ in range(tries):
-            new = writer(role, asked, seed=int(rng.integers(1 << 31)), tokens=room)
+            new = writer(role, asked, seed=int(rng.integers(1 << 31)), tokens=most)
             if not new.strip():
                 continue
             pair = [(text, tools.tokenise(text)) for text in (marked, new)]

@@ -1,6 +1,6 @@
 """Save an audit to a case of the case log, and build a report of it.
 
-Beyond ``pura.verify`` this uses rooms of the package that may move between versions.
+Beyond ``pura.verify`` this uses modules of the package that may move between versions.
 """
 
 from pathlib import Path

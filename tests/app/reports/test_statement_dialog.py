@@ -1,7 +1,5 @@
 """A statement of a detector in the window: the same words as on the command line, no network."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path
@@ -74,7 +72,7 @@ def test_a_statement_that_is_dropped_is_checked_against_key_and_text(
     public.write_text(key.public_pem())
     dialog.trust(public)
     assert "Not examined: the text was not named" in checked(dialog, qtbot)
-    assert dialog.checked.standing == "trusted"
+    assert dialog.checked.status == "trusted"
     dialog.on_screen.click()
     assert "byte for byte" in checked(dialog, qtbot)
     assert dialog.text.text() == "letter"

@@ -12,6 +12,7 @@ import typst
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook
+from tests.core.documents.test_documents_formats import WRITERS
 
 from pura.base.errors import InputError, PuraError
 from pura.documents import child, read_data
@@ -65,7 +66,7 @@ def sample(name: str) -> bytes:
         return file.getvalue()
     if name == "pdf":
         return typst.compile(b"#set page(columns: 2)\nSome words of a page, " + b"and more " * 90)
-    return {
+    samples = {
         "csv": b'id,text\n1,"one two three four five six seven eight, nine"\n2,short\n',
         "json": b'[{"text": "some words", "n": [1, 2.5, null]}, {"output": {"text": "more"}}]',
         "jsonl": b'{"text": "some words"}\n{"content": "more \\u00e9"}\n',
@@ -74,7 +75,8 @@ def sample(name: str) -> bytes:
         "rtf": rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 A;}} Some \'e9 \u8220?words\par\bin3 abc}",
         "eml": MAIL,
         "mbox": b"From a@b Mon Jan 1\n" + MAIL + b"\n\nFrom c@d Tue\n" + MAIL,
-    }[name]
+    }
+    return samples.get(name) or WRITERS.get(name, str.encode)("Some words of a text.")
 
 
 @st.composite

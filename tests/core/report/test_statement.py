@@ -1,7 +1,5 @@
 """Statements of a detector: signed, found again in an answer, and changed by somebody."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import hashlib
@@ -20,9 +18,9 @@ from tests.core.certificates import DAY, packed, self_signed
 from typer.testing import CliRunner
 
 from pura.base.errors import ReportFileError, ServeError
+from pura.base.identity import load_identity
 from pura.cli.__main__ import app
 from pura.record.answers import digested
-from pura.report.signing import load_identity
 from pura.report.statement import (
     SCHEMA,
     Statement,
@@ -54,6 +52,17 @@ ANSWER: dict[str, Any] = {
         },
         {"places": [{"start": 3000, "end": 3100}], "fields": {}},
     ],
+    "manifests": [
+        {
+            "form": "a8",
+            "state": "valid",
+            "signer": "Example Press",
+            "signed_at": "2026-11-26T09:30:00+00:00",
+            "manifest": "urn:c2pa:1",
+            "soft_binding": "agrees",
+        }
+    ],
+    "layers": "Mark and manifest agree.",
 }
 CONTENT: dict[str, Any] = {
     "schema": SCHEMA,
@@ -108,18 +117,18 @@ def certified(key: Any) -> tuple[StatementKey, bytes]:
     return signer, cert.public_bytes(Encoding.PEM)
 
 
-def test_who_signed_is_told_apart_from_that_nothing_changed(own: StatementKey) -> None:
+def test_who_signed_is_told_apart_from_that_nothing_changed(own):
     made = own.sign(CONTENT)
     known = Trust.read(own.public_pem().encode())
     found = checked(made, sha256=ANSWER["sha256"])
-    assert (found.standing, found.statement) == ("signed", SAID)
-    assert checked(made, trust=known, sha256=ANSWER["sha256"]).standing == "trusted"
-    assert checked(made, trust=known, sha256="0" * 64).standing == "amiss"
+    assert (found.status, found.statement) == ("signed", SAID)
+    assert checked(made, trust=known, sha256=ANSWER["sha256"]).status == "trusted"
+    assert checked(made, trust=known, sha256="0" * 64).status == "amiss"
     _, stranger = certified(ec.generate_private_key(ec.SECP256R1()))
-    assert checked(made, trust=Trust.read(stranger)).standing == "amiss"
+    assert checked(made, trust=Trust.read(stranger)).status == "amiss"
 
 
-def test_certificates_of_every_kind_sign(own: StatementKey) -> None:
+def test_certificates_of_every_kind_sign(own):
     keys = (
         ec.generate_private_key(ec.SECP256R1()),
         ec.generate_private_key(ec.SECP384R1()),
@@ -130,7 +139,7 @@ def test_certificates_of_every_kind_sign(own: StatementKey) -> None:
         signer, cert = certified(key)
         made, trust = signer.sign(CONTENT), Trust.read(cert)
         found = checked(made, trust=trust)
-        assert found.standing == "trusted", signer.header["alg"]
+        assert found.status == "trusted", signer.header["alg"]
         assert "Detector Desk" in found.checks[1].text("de")
         late = check_statement((made, None, False), moment=NOW + timedelta(days=20), trust=trust)
         assert [c.key for c in late.checks if c.name == "trust"] == ["trust.expired"]
@@ -138,7 +147,7 @@ def test_certificates_of_every_kind_sign(own: StatementKey) -> None:
         certified(ec.generate_private_key(ec.BrainpoolP256R1()))
 
 
-def test_nothing_of_what_nobody_signed_is_shown(own: StatementKey, tmp_path: Path) -> None:
+def test_nothing_of_what_nobody_signed_is_shown(own, tmp_path):
     head, body, signature = own.sign(CONTENT).split(".")
     other = StatementKey.of(tmp_path / "other")
 
@@ -164,7 +173,7 @@ def test_nothing_of_what_nobody_signed_is_shown(own: StatementKey, tmp_path: Pat
     ]
     for one in forged:
         found = checked(one)
-        assert (found.standing, found.statement) == ("amiss", None), one[:60]
+        assert (found.status, found.statement) == ("amiss", None), one[:60]
 
 
 def signed(key: StatementKey, content: str) -> str:
@@ -174,14 +183,14 @@ def signed(key: StatementKey, content: str) -> str:
     return jws.serialize_compact(header, content, private, algorithms=[key.header["alg"]])
 
 
-def test_a_statement_is_found_in_an_answer(own: StatementKey, tmp_path: Path) -> None:
+def test_a_statement_is_found_in_an_answer(own, tmp_path):
     check = stated(own)
     answer = check["answer"]
     made = answer["statement"]
     for data in (f"{made}\n", json.dumps(check), json.dumps(answer)):
         found = find_statement(data.encode())
         assert found[0] == made
-        assert check_statement(found, moment=NOW).standing == "signed"
+        assert check_statement(found, moment=NOW).status == "signed"
     for data in (b"", b"{", b"[]", b'{"answer": 3}', b"a.b", b"\xff.a.b", b"{" * 9999):
         with pytest.raises(ReportFileError):
             find_statement(data)
@@ -228,12 +237,12 @@ def others(value: Any) -> list[Any]:
     return [one for one in near if json.dumps(one) != json.dumps(value)]
 
 
-def test_no_value_of_an_answer_can_be_changed_removed_or_added(own: StatementKey) -> None:
+def test_no_value_of_an_answer_can_be_changed_removed_or_added(own):
     """Walks everything in a check; ``statement`` itself is what is checked."""
     check = stated(own, record=RECORD)
     trust = Trust.read(own.public_pem().encode())
     whole = check_statement(find_statement(json.dumps(check).encode()), moment=NOW, trust=trust)
-    assert whole.standing == "trusted"
+    assert whole.status == "trusted"
     places = [place for place in walked(check) if place[-1] != "statement"]
     assert len(places) > 35
     changed = 0
@@ -251,14 +260,14 @@ def test_no_value_of_an_answer_can_be_changed_removed_or_added(own: StatementKey
                 assert place == ("answer",)  # it holds no statement any more
                 continue
             told = check_statement(found, moment=NOW, trust=trust)
-            assert told.standing == "amiss", (place, value)
+            assert told.status == "amiss", (place, value)
             assert told.statement == whole.statement  # what is shown is what was signed
             [copied] = [one for one in told.checks if one.name == "copy"]
             assert str(place[: 1 + (place[0] == "answer")][-1]) in copied.text("en")
     assert changed > 600
 
 
-def test_what_is_written_otherwise_but_says_the_same_is_without_effect(own: StatementKey) -> None:
+def test_what_is_written_otherwise_but_says_the_same_is_without_effect(own):
     check = stated(own, record=RECORD)
 
     def turned(value: Any) -> Any:
@@ -271,11 +280,11 @@ def test_what_is_written_otherwise_but_says_the_same_is_without_effect(own: Stat
     assert len(set(texts) | {json.dumps(check)}) == 4
     for text in texts:
         found = check_statement(find_statement(text.encode()), moment=NOW)
-        assert found.standing == "signed"
+        assert found.status == "signed"
         assert [one.state for one in found.checks if one.name == "copy"] == ["good"]
 
 
-def test_a_name_that_stands_twice_is_refused(own: StatementKey) -> None:
+def test_a_name_that_stands_twice_is_refused(own):
     """Walks all names: doubled before and after, with the same value and another."""
     check = stated(own)
     for place in walked(check):
@@ -290,11 +299,11 @@ def test_a_name_that_stands_twice_is_refused(own: StatementKey) -> None:
                 find_statement(text.encode())
 
 
-def test_a_statement_of_the_former_version_says_what_it_does_not_sign(own: StatementKey) -> None:
+def test_a_statement_of_the_former_version_says_what_it_does_not_sign(own):
     made = signed(own, json.dumps(FORMER))
     trust = Trust.read(own.public_pem().encode())
     found = checked(made, trust=trust)
-    assert found.standing == "trusted"
+    assert found.status == "trusted"
     assert [one.state for one in found.checks if one.name == "copy"] == ["notice"]
     told = found.statement.plain()
     assert (told["headline"], told["marks"]) == ("A mark was found", None)
@@ -303,23 +312,21 @@ def test_a_statement_of_the_former_version_says_what_it_does_not_sign(own: State
     answer = ANSWER | {"statement": made}
     beside = find_statement(json.dumps({"id": "x", "status": "done", "answer": answer}).encode())
     refused = check_statement(beside, moment=NOW, trust=trust)
-    assert refused.standing == "amiss"
+    assert refused.status == "amiss"
     assert "by itself" in refused.checks[1].text("en")
     assert refused.statement == found.statement
 
 
-def test_a_signature_is_written_in_one_way(own: StatementKey) -> None:
+def test_a_signature_is_written_in_one_way(own):
     made = own.sign(CONTENT)
     last = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     end = made[:-1] + last[last.index(made[-1]) + 1]  # another letter for the same bytes
     inside = made[:-2] + "!" + made[-2:]
     for one in (end, inside, made + "=", made + ".", made.replace(".", "..", 1)):
-        assert checked(one).standing == "amiss", one[-8:]
+        assert checked(one).status == "amiss", one[-8:]
 
 
-def test_the_command_refuses_an_answer_that_was_changed(
-    own: StatementKey, tmp_path: Path, rows: Any
-) -> None:
+def test_the_command_refuses_an_answer_that_was_changed(own, tmp_path, rows):
     answer, text, key = (tmp_path / name for name in ("a.json", "t.txt", "k.pem"))
     text.write_bytes(TEXT)
     key.write_text(own.public_pem())

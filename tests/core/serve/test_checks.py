@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.core.serve.conftest import Start, Token, ask
 
-from pura.record.answers import VALUES, Role
+from pura.record.answers import Role, told_values
 from pura.report.statement import StatementKey, Trust, check_statement, find_statement
 
 
@@ -108,13 +108,13 @@ def test_all_that_holders_of_tokens_are_shown_is_signed(
             found = check_statement(
                 find_statement(told.content), moment=datetime.now(UTC), trust=trust, sha256=digest
             )
-            assert found.standing == "trusted"
+            assert found.status == "trusted"
             assert [one.key for one in found.checks if one.name == "copy"] == [
                 "statement.copy-same"
             ]
             said, shown = found.statement, told.json()["answer"]
             assert (said.role, said.detector) == (role.value, "House")
-            assert said.answer == {name: shown[name] for name in VALUES}
+            assert said.answer == {name: shown[name] for name in told_values()}
             assert shown["marks"] != []
             assert bool(said.record) is (role is Role.INTERNAL) is ("record" in shown)
             for part in ("meaning", "marks", "record"):
@@ -122,7 +122,7 @@ def test_all_that_holders_of_tokens_are_shown_is_signed(
                 forged["answer"].pop(part, None)
                 data = json.dumps(forged).encode()
                 forgery = check_statement(find_statement(data), moment=datetime.now(UTC))
-                assert forgery.standing == ("amiss" if part in shown else "signed")
+                assert forgery.status == ("amiss" if part in shown else "signed")
         assert again.json()["answer"]["headline"] != asked.json()["answer"]["headline"]
     assert client.get("/v1/detector").json()["statement_key"] == key.public_pem()
     assert "statement" not in ask(client, marked[0]).json()["answer"]

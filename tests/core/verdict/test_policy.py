@@ -38,7 +38,19 @@ BAD = {
 }
 
 
-def test_the_table_of_bad_values_covers_every_setting():
+def beyond(rule: dict) -> list:
+    """Return values of another type, and beyond the bounds, by what the schema says."""
+    bad = [None, {"boolean": "yes", "string": 7, "array": "x"}.get(rule.get("type"), "1")]
+    bad += [rule[name] - 1 for name in ("minimum", "exclusiveMinimum") if name in rule]
+    return bad + [rule[name] + 1 for name in ("maximum", "exclusiveMaximum") if name in rule]
+
+
+for setting, its_rule in json_schema()["properties"].items():
+    if setting != "schema":
+        BAD[setting] = [*BAD.get(setting, ()), *beyond(its_rule)]
+
+
+def test_every_setting_has_bad_values():
     assert BAD.keys() == {f.name for f in dataclasses.fields(Policy)}
 
 

@@ -78,7 +78,7 @@ def _windows(text: str, rewrite: Callable[[str, str], str], size: int = WINDOW) 
     return done
 
 
-def _room(text: str) -> int:
+def _token_limit(text: str) -> int:
     return 40 + len(text.split()) * 2
 
 
@@ -86,7 +86,7 @@ def paraphrase(text: str, rng: np.random.Generator, *, writer: TextWriter) -> st
     """Rewrite with the request that the paper describes (its box on paraphrasing)."""
 
     def rewrite(_: str, part: str) -> str:
-        return writer(_ROLE, _ASK.format(text=part), seed=_seed(rng), tokens=_room(part))
+        return writer(_ROLE, _ASK.format(text=part), seed=_seed(rng), tokens=_token_limit(part))
 
     return _windows(text, rewrite)
 
@@ -135,7 +135,7 @@ def dipper(
         if surrogate is None:
             raise ValueError("no model paraphrases")
         asked = _ASK.format(text=part) + _DIVERSE.format(lexical=lexical, order=order)
-        return surrogate(_ROLE, asked, seed=_seed(rng), tokens=_room(part))
+        return surrogate(_ROLE, asked, seed=_seed(rng), tokens=_token_limit(part))
 
     return _windows(text, rewrite)
 
@@ -163,7 +163,9 @@ def sira(
     """
 
     def rewrite(_: str, part: str) -> str:
-        reference = writer(_ROLE, _ASK.format(text=part), seed=_seed(rng), tokens=_room(part))
+        reference = writer(
+            _ROLE, _ASK.format(text=part), seed=_seed(rng), tokens=_token_limit(part)
+        )
         ids = tokenise(part)
         logits = np.asarray(propose(ids), dtype=np.float64)
         top = logits.max(axis=1)
@@ -174,7 +176,7 @@ def sira(
         gap[np.argsort(-surprise, kind="stable")[: round(share * ids.size)]] = True
         masked = "".join(" _" if g else decode(ids[i : i + 1]) for i, g in enumerate(gap.tolist()))
         asked = _FILL.format(reference=reference, masked=masked)
-        return writer(_ROLE, asked, seed=_seed(rng), tokens=_room(part))
+        return writer(_ROLE, asked, seed=_seed(rng), tokens=_token_limit(part))
 
     return _windows(text, rewrite)
 
@@ -186,7 +188,9 @@ def best_of(
 
     def rewrite(_: str, part: str) -> str:
         role, asked = request(part)
-        some = [writer(role, asked, seed=_seed(rng), tokens=_room(part)) for _ in range(tries)]
+        some = [
+            writer(role, asked, seed=_seed(rng), tokens=_token_limit(part)) for _ in range(tries)
+        ]
         some = [s for s in some if s.strip()] or [part]
         return some[int(np.argmax(rewards(part, some, tools=tools, writer=writer)))]
 
@@ -464,8 +468,8 @@ class ModelWriter:
             top_p=0.95,
         )
         start = self.request(system, user)
-        room = max(1, min(tokens, self._model.context_length - len(start)))
-        made = generate(self._model, start, None, None, profile, tokens=room, seed=seed)
+        most = max(1, min(tokens, self._model.context_length - len(start)))
+        made = generate(self._model, start, None, None, profile, tokens=most, seed=seed)
         text = made.text.strip()
         return text if self._asked else text.partition("\n\n")[0]
 

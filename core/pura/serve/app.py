@@ -326,12 +326,10 @@ def signer(key: StatementKey, settings: Settings) -> Sign:
     return sign
 
 
-def _describe(app: FastAPI, soft_binding: str) -> None:
+def _describe(app: FastAPI, settings: Settings) -> None:
     """Keep what the detector says of itself: the duties of whoever runs it are held against it."""
     said = routes.described(app.state.service, "en", app.state.public_key)
-    repository: Repository | None = app.state.repository
-    if repository is not None:
-        said |= {"soft_binding": soft_binding, "manifests": repository.count()}
+    said |= {"soft_binding": settings.soft_binding, "public_lookups": settings.public_lookups}
     write_atomic(app.state.environment.paths.detector, json.dumps(said).encode(), private=True)
 
 
@@ -385,7 +383,7 @@ def create_app(
                 repository = held.enter_context(Repository(places.manifests))
                 repository.load(manifests, service.setup.profile.fingerprint)
                 app.state.repository = repository
-            _describe(app, settings.soft_binding)
+            _describe(app, settings)
             yield
 
     app = FastAPI(

@@ -225,6 +225,16 @@ class Audit:
         changes = (change.name for variant in self.variants for change in variant.changes)
         return tuple(dict.fromkeys(changes))
 
+    @property
+    def handling(self) -> tuple[str, ...]:
+        """What of it was undone in the reading that the findings are about."""
+        return tuple(one.name for v in self.variants if v.shown for one in v.changes)
+
+    @property
+    def readings(self) -> int:
+        """How many readings of the text count."""
+        return max(1, sum(variant.read for variant in self.variants))
+
     def to_row(self) -> dict[str, str | int | float | None]:
         """Return what answers the question as one flat row, e.g. of a data frame.
 
@@ -235,7 +245,7 @@ class Audit:
         """
         row = {name: one.of(self.finding) for name, one in VALUES.items() if AUDIT in one.files}
         fields = row.pop("fields") or {}
-        lists = {name: ", ".join(row[name]) for name in ("cautions", "undone")}
+        lists = {name: ", ".join(row[name]) for name in ("cautions", "undone", "handling")}
         return row | lists | {f"field.{name}": value for name, value in fields.items()}
 
     @cached_property
@@ -287,6 +297,8 @@ class Audit:
             or self.input.conditions,
             cautions=self.cautions,
             undone=self.undone,
+            handling=self.handling,
+            readings=self.readings,
             keys=keys,
             profile=config,
             p_bound=evidence.p_bound,

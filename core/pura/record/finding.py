@@ -85,6 +85,8 @@ class Finding:
         conditions: What is said of them, or of what else was hidden among the characters.
         cautions: What weakens or limits the findings.
         undone: What of the text's handling was undone in one of the readings that count.
+        handling: What of it was undone in the reading that the findings are about.
+        readings: How many count.
         keys: Names of the keys that were tried; where one has none, its fingerprint.
         profile: Name of the profile, or its fingerprint.
         p_bound: The proven bound, ``min(1, 1/e)``.
@@ -117,6 +119,8 @@ class Finding:
     wording: tuple[Sentence, ...] = ()
     provenance: tuple[ManifestFacts, ...] = later(())
     layers: str = later("")
+    handling: tuple[str, ...] = later(())
+    readings: int = later(1)
     conditions: tuple[Sentence, ...] = ()
     cautions: tuple[Sentence, ...] = ()
     undone: tuple[str, ...] = ()
@@ -537,6 +541,18 @@ VALUES: Final[dict[str, ShownValue]] = {
         "how manifests and mark stand to each other",
         files=(AUDIT, BATCH, SUMMARY),
         told=Told((str, "What manifests say, and whether they agree with the marks."), _layers),
+    ),
+    "handling": ShownValue(
+        tuple[str, ...],
+        lambda found: list(found.handling),
+        "handling that was undone in the reading that the findings are about",
+        files=(AUDIT, BATCH, SUMMARY),
+    ),
+    "readings": ShownValue(
+        int,
+        lambda found: found.readings,
+        "number of readings that count",
+        files=(AUDIT, BATCH, SUMMARY),
     ),
     "key": ShownValue(str, lambda found: found.key_fingerprint, "fingerprint of the key"),
     "profile": ShownValue(

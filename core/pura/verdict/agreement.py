@@ -238,7 +238,7 @@ def _readings(audit: Audit) -> Iterator[Phrase]:
     fits = sum(one.shown for one in audit.variants) == 1
     parts = [one.log10_e for one in audit.schemes]
     if not parts and audit.stopped is None and not audit.prompts:
-        parts = [one.log10_e for one in audit.variants]
+        parts = [one.log10_e for one in audit.variants if one.read]
     if parts and not math.isclose(
         combine(parts), audit.evidence.log10_e, rel_tol=_ROUNDING, abs_tol=_ROUNDING
     ):
@@ -337,7 +337,7 @@ def _wanted(audit: Audit, sentence: Sentence) -> Mapping[str, str | int | float]
         case "several-keys" | "several-epochs":
             return {"k": evidence.keys_tried}
         case "several-readings":
-            return {"k": len(audit.variants)}
+            return {"k": audit.readings}
         case "several-schemes":
             return {"k": len(audit.schemes)}
         case _:

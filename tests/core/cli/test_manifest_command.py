@@ -14,8 +14,8 @@ from tests.core.provenance.test_writing import verdict
 
 import pura as package
 from pura.base.paths import user_paths
-from pura.provenance.binding import binding_value
-from pura.provenance.writing import COMMENT, DETACHED, FINGERPRINT, WRAPPER
+from pura.provenance.binding import FINGERPRINT, binding_value
+from pura.provenance.writing import COMMENT, DETACHED, WRAPPER
 from pura.register.store import Issue, Register
 from pura.scheme import Field, Payload, Profile
 

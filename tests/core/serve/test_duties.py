@@ -124,7 +124,10 @@ def test_every_state_comes_from_what_is_here(
     with Register(desk.paths.register, create=True) as register:
         assert states(desk)["logged"] == "partly"
         register.add(Issue(payload=Payload(text="01" * 18), who="north"))
-    assert states(desk)["logged"] == "have"
+        found = states(desk)
+        assert (found["logged"], found["layers"]) == ("have", "partly")
+        register.name_manifest(Payload(text="01" * 18), "urn:c2pa:of-north")
+    assert states(desk)["layers"] == "have"
     for path, mode in ((desk.paths.register, 0o644), (desk.paths.data, 0o755)):
         path.chmod(mode)
     assert states(desk)["logged"] == "partly"
@@ -132,6 +135,7 @@ def test_every_state_comes_from_what_is_here(
     # A detector: none, elsewhere, for tokens, for anybody with all that it may say.
     served = ("detector", "standard", "plain", "told", "routed", "layers")
     assert [nothing[name] for name in served] == ["absent"] * 5 + ["partly"]
+    desk.paths.register.unlink()
     elsewhere = states(desk, detector="https://ask.example.org/")
     expected = ["partly", "partly", "absent", "absent", "absent", "partly"]
     assert [elsewhere[name] for name in served] == expected
@@ -144,7 +148,7 @@ def test_every_state_comes_from_what_is_here(
         key=StatementKey.of(tmp_path / "statements.key"),
         manifests=Manifests.read(index(tmp_path, "01" * 18)),
     )
-    expected = ["have", "partly", "have", "have", "partly", "have"]
+    expected = ["have", "partly", "have", "have", "partly", "partly"]
     assert [states(desk)[name] for name in served] == expected
     said = duties(deployment(desk, KNOWN))
     assert {ALG in duty.words("en")[2] for duty in said if duty.id == "routed"} == {True}

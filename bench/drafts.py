@@ -150,17 +150,19 @@ def rounding(model: Any, texts: int, tokens: int) -> None:
     from pura.embed.processor import PuraLogitsProcessor
     from pura.scheme import Payload, Profile, SecretKey
 
-    profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
+    warm = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
+    cold = warm.with_(temperature=0.3)
     key, payload = SecretKey(bytes(range(32))), Payload.from_int(0x123456789, 36)
     shorter = copy.deepcopy(model.network).to(torch.bfloat16)
     draft = copy.deepcopy(shorter)
     draft.generation_config.num_assistant_tokens = 8
     draft.generation_config.num_assistant_tokens_schedule = "constant"
     draft.generation_config.assistant_confidence_threshold = 0.0
-    ways: dict[str, dict[str, Any]] = {
-        "prompt lookup, 4": {"prompt_lookup_num_tokens": 4},
-        "prompt lookup, 8": {"prompt_lookup_num_tokens": 8},
-        "draft model, 8": {"assistant_model": draft},
+    ways: dict[str, tuple[Any, tuple[str, ...], dict[str, Any]]] = {
+        "prompt lookup, 4": (cold, (LIST,), {"prompt_lookup_num_tokens": 4}),
+        "prompt lookup, 8": (cold, (LIST,), {"prompt_lookup_num_tokens": 8}),
+        "draft model, 8": (warm, PROMPTS, {"assistant_model": draft}),
+        "draft model, 8, at 0.3": (cold, PROMPTS, {"assistant_model": draft}),
     }
     passes = 0
 
@@ -168,8 +170,9 @@ def rounding(model: Any, texts: int, tokens: int) -> None:
         nonlocal passes
         passes += 1
 
-    def write(network: Any, number: int, drafts: dict[str, Any]) -> list[int]:
-        prompts = (*PROMPTS, LIST)
+    def write(
+        network: Any, profile: Any, prompts: tuple[str, ...], number: int, drafts: dict[str, Any]
+    ) -> list[int]:
         inputs = model.tokenizer(prompts[number % len(prompts)], return_tensors="pt")
         one = PuraLogitsProcessor(key, payload, profile, seed=SEED + number)
         with torch.inference_mode():
@@ -185,16 +188,17 @@ def rounding(model: Any, texts: int, tokens: int) -> None:
 
     rows = []
     for network in (model.network, shorter):
-        plain = [write(network, number, {}) for number in range(texts)]
-        for name, drafts in ways.items():
+        for name, (profile, prompts, drafts) in ways.items():
             same = draws = passes = 0
-            counted = network.register_forward_hook(count)
-            for number, before in enumerate(plain):
-                pairs = zip(before, write(network, number, drafts), strict=True)
+            for number in range(texts):
+                plain = write(network, profile, prompts, number, {})
+                counted = network.register_forward_hook(count)
+                drafted = write(network, profile, prompts, number, drafts)
+                counted.remove()
+                pairs = zip(plain, drafted, strict=True)
                 agreed = next((at for at, (a, b) in enumerate(pairs) if a != b), tokens)
                 same += agreed == tokens
                 draws += min(agreed + 1, tokens)
-            counted.remove()
             form = str(network.dtype).removeprefix("torch.")
             batch = f"{texts * tokens / passes:.2f}"
             rows.append([f"{form}, {name}", batch, f"{same} of {texts}", str(draws)])

@@ -226,6 +226,7 @@ class SettingsDialog(PlainDialog):
             translate("Settings", "Trust nobody"), lambda: self.keep_signers(None)
         )
         row = QHBoxLayout()
+        row.setSpacing(GRID)
         add_parts(row, self.choose_signers, self.no_signers, None)
         form.addRow(_name(translate("Settings", "Signers of manifests"), field=False), self.signers)
         form.addRow(_name("", field=False), row)

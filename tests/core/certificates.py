@@ -12,6 +12,7 @@ from cryptography.x509.oid import NameOID
 
 DAY = timedelta(days=1)
 CLAIM_SIGNING = "1.3.6.1.4.1.62558.2.1"  # the purpose by which C2PA knows who signs claims
+EMAIL = "1.3.6.1.5.5.7.3.4"
 
 
 def self_signed(
@@ -44,7 +45,8 @@ def self_signed(
         .not_valid_after(now + until)
     )
     for extension in extensions:
-        builder = builder.add_extension(extension, critical=critical)
+        named = isinstance(extension, x509.AuthorityKeyIdentifier | x509.SubjectKeyIdentifier)
+        builder = builder.add_extension(extension, critical=critical and not named)
     signer = by[0] if by else key
     hashed = None if isinstance(signer, ed25519.Ed25519PrivateKey) else hashes.SHA256()
     return key, builder.sign(signer, hashed)
@@ -61,7 +63,7 @@ def manifest_signer(
     by: tuple[Any, x509.Certificate],
     key: Any = None,
     *,
-    purposes: Sequence[str] = (CLAIM_SIGNING,),
+    purposes: Sequence[str] = (CLAIM_SIGNING, EMAIL),
     **more: Any,
 ) -> tuple[Any, x509.Certificate]:
     """Return a key and its certificate for signing manifests."""

@@ -73,6 +73,7 @@ def served(folder: Path, *words: str) -> Iterator[tuple[httpx.Client, subprocess
             process.communicate()
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_a_kept_answer_outlives_the_process_and_sigterm_ends_it(tmp_path, small_models, samples):
     models = user_paths().models

@@ -7,12 +7,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+import c2pa_text
 import openai
 import pytest
+from tests.core.certificates import authority, key_pem, manifest_signer, pem
 
-from conftest import PROMPTS, Deployed, free_port, running
+from conftest import PROMPTS, Deployed, free_port, of_some_length, running
 
 ENGINES = Path(__file__).parents[2] / ".engines"
 LENGTH = 200
@@ -41,9 +44,20 @@ def proxy(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 "payload": {"bits": "@number"},
                 "customers": {"north": 1, "south": 2},
                 "log": "issued",
+                "manifest": {
+                    "certificate": "signer.pem",
+                    "key": "signer.key",
+                    "soft_binding": "org.example.pura.1",
+                    "embed": "a8",
+                    "folder": "manifests",
+                },
             }
         )
     )
+    root = authority()
+    key, certificate = manifest_signer(root)
+    (folder / "signer.pem").write_bytes(pem(certificate, root[1]))
+    (folder / "signer.key").write_bytes(key_pem(key))
     (folder / "auth.py").write_text(AUTH)
     engine, port = free_port(), free_port()
     (folder / "config.yaml").write_text(
@@ -90,6 +104,18 @@ def client(proxy: str, key: str) -> openai.OpenAI:
     return openai.OpenAI(base_url=proxy, api_key=key, timeout=300, max_retries=0)
 
 
+def unwrapped(text: str, deployed: Deployed) -> str:
+    """Return a text without its manifest, which is the one that is kept under its row's name."""
+    manifest, clean = c2pa_text.extract_manifest(text)
+    assert manifest is not None
+    files = (deployed.folder / "issued").glob("*.issued.jsonl")
+    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()[1:]]
+    (named,) = [line["manifest"] for line in lines if line["manifest"].encode() in manifest]
+    kept = deployed.folder / "manifests" / f"{named.rpartition(':')[2]}.c2pa"
+    assert kept.read_bytes() == manifest
+    return clean
+
+
 def rows(deployed: Deployed) -> dict[int, str]:
     """Return who got which payload, as the register will."""
     files = (deployed.folder / "issued").glob("*.issued.jsonl")
@@ -102,13 +128,12 @@ def test_each_answer_carries_what_the_log_says(proxy: str, deployed: Deployed) -
     forged = {"pura": {"pura_payload": "0x0", "pura_profile": "desk"}, "pura_payload": "0x0"}
     for at, name in enumerate(("north", "south", "north")):
         with client(proxy, f"sk-{name}") as asking:
-            made = asking.completions.create(
-                model="council", prompt=PROMPTS[at], max_tokens=LENGTH, extra_body=forged
-            )
+            body = {"model": "council", "prompt": PROMPTS[at], "max_tokens": LENGTH}
+            made = of_some_length(partial(asking.completions.create, **body, extra_body=forged))
         known = rows(deployed)
         payload = max(known)
         assert known[payload] == name
-        deployed.check(made.choices[0].text, "house", payload)
+        deployed.check(unwrapped(made.choices[0].text, deployed), "house", payload)
 
 
 def test_a_streamed_chat_is_marked_too(proxy: str, deployed: Deployed) -> None:
@@ -120,7 +145,14 @@ def test_a_streamed_chat_is_marked_too(proxy: str, deployed: Deployed) -> None:
             stream=True,
         )
         text = "".join(piece.choices[0].delta.content or "" for piece in pieces if piece.choices)
-    deployed.check(text, "house", max(rows(deployed)))
+    deployed.check(unwrapped(text, deployed), "house", max(rows(deployed)))
+
+
+def test_several_texts_with_one_payload_are_refused(proxy: str, deployed: Deployed) -> None:
+    before = rows(deployed)
+    with client(proxy, "sk-north") as asking, pytest.raises(openai.BadRequestError):
+        asking.completions.create(model="council", prompt=PROMPTS[0], max_tokens=5, n=2)
+    assert rows(deployed) == before
 
 
 def test_who_is_no_customer_gets_nothing(proxy: str, deployed: Deployed) -> None:

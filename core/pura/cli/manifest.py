@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -117,18 +117,14 @@ def assertion(
     """Print the assertions of such a manifest as JSON, for whoever signs elsewhere."""
     from datetime import UTC, datetime
 
-    from pura.provenance.writing import assertions
+    from pura.provenance.writing import assertions, definition
     from pura.usecases.manifests import read_signable
 
     shared = load_profile(environment(), profile)
     bits = payload_of(shared, payload, field).text
     words = read_signable(text)
     said = assertions(words, bits, shared.fingerprint, soft_binding, now=datetime.now(UTC))
-    # As other signers take them: they number those of one label themselves, and pad.
-    rows = [
-        {"label": label.partition("__")[0], "data": _plain(data)} for label, data in said.items()
-    ]
-    write_text(json.dumps({"assertions": rows}, ensure_ascii=False, indent=1) + "\n")
+    write_text(json.dumps(definition(said), ensure_ascii=False, indent=1) + "\n")
 
 
 def form_for(embed: str | None, name: str) -> str:
@@ -154,11 +150,3 @@ def signer(certificate: Path, key: Path | None, passphrase_file: Path | None) ->
         passphrase_file,
         say("ask.of", name=(key or certificate).name),
     )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items() if name != "pad"}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return value.isoformat() if hasattr(value, "isoformat") else value

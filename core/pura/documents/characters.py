@@ -228,7 +228,9 @@ class Restored:
             return np.zeros_like(spans)
         start, end = spans[:, 0], spans[:, 1]
         last = self.origin[np.maximum(end - 1, 0)] + 1
-        mapped = np.stack([self.origin[start], np.maximum(self.origin[end], last)], axis=1)
+        # What was cut off at the end, a manifest above all, belongs to no token.
+        ends = np.where(end < len(self.text), self.origin[end], last)
+        mapped = np.stack([self.origin[start], np.maximum(ends, last)], axis=1)
         mapped[start == end, 1] = mapped[start == end, 0]
         return mapped.astype(np.int64)
 

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import InputError, SigningError
 from pura.base.identity import Identity, is_stamp_error, time_stamper_at
-from pura.provenance.binding import binding_value
+from pura.provenance.binding import FINGERPRINT, binding_value, text_fingerprint
+from pura.provenance.reading import wrappers
 from pura.version import __version__
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ WRAPPER: Final = "a8"
 COMMENT: Final = "a9"
 DETACHED: Final = "none"
 FORMS: Final = (WRAPPER, COMMENT, DETACHED)
-FINGERPRINT: Final = "com.writerslogic.text-fingerprint.1"
 SOURCE: Final = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
 HASH: Final = "c2pa.hash.data"
 _NEEDED: Final = ("cbor2", "c2pa_text", "c2pa_text_binding")
@@ -124,12 +124,9 @@ def assertions(
             too long or cannot be written as UTF-8.
     """
     _check_name(algorithm)
-    import c2pa_text_binding
-
     _encoded(text)
     when = now.replace(microsecond=0)
     value = binding_value(payload, profile)
-    fingerprint = c2pa_text_binding.text_fingerprint(text)
     return {
         "c2pa.actions.v2": {
             "actions": [
@@ -138,8 +135,27 @@ def assertions(
             ]
         },
         "c2pa.soft-binding": _soft_binding(algorithm, value),
-        "c2pa.soft-binding__1": _soft_binding(FINGERPRINT, fingerprint),
+        "c2pa.soft-binding__1": _soft_binding(FINGERPRINT, text_fingerprint(text)),
     }
+
+
+def definition(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return assertions as other signers take them, in JSON: they number and pad themselves."""
+    rows = [
+        {"label": label.partition("__")[0], "data": _plain(data)} for label, data in said.items()
+    ]
+    return {"assertions": rows}
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _plain(one) for name, one in value.items() if name != "pad"}
+        case list():
+            return [_plain(one) for one in value]
+        case datetime():
+            return value.isoformat()
+    return value
 
 
 def check_ready(identity: Identity, soft_binding: str) -> None:
@@ -192,11 +208,7 @@ def sign_text(
     import c2pa_text
 
     data = _encoded(text)
-    try:
-        there = c2pa_text.find_wrapper_info(text) is not None
-    except ValueError:  # several
-        there = True
-    if there or c2pa_text.BEGIN_DELIMITER in text:
+    if wrappers(text) or c2pa_text.BEGIN_DELIMITER in text:
         raise InputError("manifest.there", code="usage")
     signer = _Signer(identity, said, manifest or fresh_manifest(), time_stamper)
     if form == DETACHED:

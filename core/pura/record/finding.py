@@ -539,6 +539,7 @@ VALUES: Final[dict[str, ShownValue]] = {
         str,
         lambda found: found.layers,
         "how manifests and mark stand to each other",
+        files=(AUDIT, BATCH, SUMMARY),
         told=Told((str, "What manifests say, and whether they agree with the marks."), _layers),
     ),
     "handling": ShownValue(

@@ -132,6 +132,12 @@ class Register(Handle):
         with guard():
             return int(self._db.execute("SELECT count(*) FROM entries").fetchone()[0])
 
+    def manifests(self) -> int:
+        """Return how many entries name a manifest."""
+        with guard():
+            found = self._db.execute("SELECT count(*) FROM entries WHERE manifest != ''")
+            return int(found.fetchone()[0])
+
     def count(self, payload_bits: int) -> int:
         """Return how many payloads of this length were issued."""
         with guard():

@@ -46,7 +46,10 @@ _ASKED: Final = (
 )
 _LIMITS: Final = ("short", "rewritten", "absence", "media", "people", "key", "others")
 # Bullets are the annex's own texts, or what was seen of a duty.
-_INTEROP: Final = (("interop", ("open", "records", "key")), ("duty", ("detector", "layers")))
+_INTEROP: Final = (
+    ("interop", ("open", "records", "key", "c2pa")),
+    ("duty", ("detector", "layers")),
+)
 _OWN: Final = (
     ("own", ("none", "open")),
     ("duty", ("detector", "effective", "robust", "layers", "routed")),

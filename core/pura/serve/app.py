@@ -326,15 +326,6 @@ def signer(key: StatementKey, settings: Settings) -> Sign:
     return sign
 
 
-def _describe(app: FastAPI, soft_binding: str) -> None:
-    """Keep what the detector says of itself: the duties of whoever runs it are held against it."""
-    said = routes.described(app.state.service, "en", app.state.public_key)
-    repository: Repository | None = app.state.repository
-    if repository is not None:
-        said |= {"soft_binding": soft_binding, "manifests": repository.count()}
-    write_atomic(app.state.environment.paths.detector, json.dumps(said).encode(), private=True)
-
-
 def create_app(
     environment: Environment,
     reader: Reader,
@@ -385,7 +376,9 @@ def create_app(
                 repository = held.enter_context(Repository(places.manifests))
                 repository.load(manifests, service.setup.profile.fingerprint)
                 app.state.repository = repository
-            _describe(app, settings.soft_binding)
+            # The duties of whoever runs the detector are held against what it says of itself.
+            said = routes.described(service, "en", app.state.public_key)
+            write_atomic(environment.paths.detector, json.dumps(said).encode(), private=True)
             yield
 
     app = FastAPI(
@@ -398,9 +391,9 @@ def create_app(
     )
     app.include_router(routes.router)
     app.include_router(softbinding.discovery)
-    app.include_router(softbinding.router, prefix=softbinding.BASE)
-    former = f"{softbinding.BASE}/softbinding"  # where it was in 0.3
-    app.include_router(softbinding.router, prefix=former, include_in_schema=False)
+    for base in softbinding.BASES:
+        shown = base == softbinding.BASES[0]
+        app.include_router(softbinding.router, prefix=base, include_in_schema=shown)
     app.include_router(routes.pages)
     app.add_exception_handler(PuraError, _refused)
     app.add_exception_handler(HTTPException, _refused)
@@ -427,10 +420,14 @@ def _openapi(app: FastAPI) -> dict[str, object]:
 def _methods(request: Request) -> set[str]:
     """Return the methods that an address takes."""
     asked = {name: request.scope[name] for name in ("type", "path", "method", "headers")}
+    bases = {"": routes.router, **dict.fromkeys(softbinding.BASES, softbinding.router)}
     return {
         method
-        for route in request.app.routes
-        if isinstance(route, APIRoute) and route.matches(asked)[0] is not Match.NONE
+        for base, router in bases.items()
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        and asked["path"].startswith(base)
+        and route.matches(asked | {"path": asked["path"].removeprefix(base)})[0] is not Match.NONE
         for method in route.methods or ()
     }
 

@@ -1,6 +1,6 @@
 """From a text to the manifest that was made with it: C2PA's Soft Binding Resolution.
 
-The interface is that of :data:`VERSION`, below ``/v1`` and, as before, ``/v1/softbinding``.
+The interface is that of :data:`VERSION`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from pura.serve.shapes import RefusalError, answered
 VERSION: Final = "2.4.0"
 """Of the interface, as in C2PA 2.5; 2.3.0, as in C2PA 2.4, has the same addresses, and fewer."""
 MEDIA: Final = "application/c2pa"
-BASE: Final = "/v1"
+BASES: Final = ("/v1", "/v1/softbinding")
+"""Where the interface is, and where it was in 0.3."""
 _TEXTS: Final = ("text", "application")
 _GONE: Final = 204
 _STRONGEST: Final = 100
@@ -66,10 +67,10 @@ async def discover(request: Request) -> JSONResponse:
     _repository(request)
     return JSONResponse(
         {
-            "apiEndpoint": BASE,
+            "apiEndpoint": BASES[0],
             "c2paSpecificationVersion": VERSION,
-            "capabilitiesEndpoint": f"{BASE}/services/capabilities",
-            "statusEndpoint": f"{BASE}/services/status",
+            "capabilitiesEndpoint": f"{BASES[0]}/services/capabilities",
+            "statusEndpoint": f"{BASES[0]}/services/status",
         }
     )
 
@@ -176,7 +177,7 @@ async def by_content(
     return _matches(scored, maxResults)
 
 
-@router.post("/matches/byReference", responses=_MATCHES | {501: PROBLEMS[400]})
+@router.post("/matches/byReference", responses=_MATCHES)
 async def by_reference(request: Request) -> JSONResponse:
     """Refuse: this service fetches nothing from addresses."""
     _repository(request)
@@ -204,7 +205,7 @@ async def manifest(
 
 @router.post(
     "/manifests",
-    responses={200: answered("Published"), **PROBLEMS},
+    responses={200: answered("Published"), **_ANSWERS},
     openapi_extra={"requestBody": {"required": True, "content": {MEDIA: {}}}},
 )
 async def publish(

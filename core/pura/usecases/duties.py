@@ -6,7 +6,9 @@ the originals for this program. No legal advice.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
@@ -113,10 +115,32 @@ def _marked(of: Deployment) -> Seen:
 def _layers(of: Deployment) -> Seen:
     if any(find_spec(name) is None for name in PROVENANCE):
         return "absent", phrase("layers.none")
-    held = int(of.service.get("manifests", 0))
-    if not held:
+    named, kept = _named(of.at), _kept(of.at)
+    if not named and not kept:
         return "partly", phrase("layers.read")
-    return "have", phrase("layers.have", count=held)
+    return "have", phrase("layers.have", named=named, kept=kept)
+
+
+def _named(at: Environment) -> int:
+    """Return how many entries of the register name a manifest."""
+    if not at.paths.register.exists():
+        return 0
+    with suppress(RegisterError), Register(at.paths.register, read_only=True) as register:
+        return register.manifests()
+    return 0
+
+
+def _kept(at: Environment) -> int:
+    """Return to how many manifests the values lead that the service of this installation keeps."""
+    path = at.paths.data / "manifests.sqlite3"
+    if not path.exists():
+        return 0
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db,
+    ):
+        return int(db.execute("SELECT count(DISTINCT manifest) FROM bindings").fetchone()[0])
+    return 0
 
 
 def _reliable(of: Deployment) -> Seen:
@@ -197,7 +221,7 @@ def _routed(of: Deployment) -> Seen:
     name = str(of.service.get("soft_binding", ""))
     if not name:
         return "absent", phrase("routed.none")
-    if not of.service.get("anyone_looks_up"):
+    if not of.service.get("public_lookups"):
         return "partly", phrase("routed.tokens", name=name)
     return "have", phrase("routed.have", name=name)
 

@@ -304,7 +304,7 @@ CASE: Final = "case"
 SPELLING: Final = "spelling"
 IDS: Final = "ids"
 _MOST: Final = 3  # readings
-_UNLIKELY, _A_CHANGE = 20.0, 4.0
+_UNLIKELY, _A_CHANGE = 20.0, 6.0
 """Nats behind the likeliest one from which a reading is left out: in all, and for each change that
 says little by itself."""
 _AROUND: Final = 8  # ids that are decoded before a token, since some decoders trim the beginning

@@ -92,7 +92,7 @@ class _Break:
 
 Costs = Callable[[Sequence[str]], list[float]]
 """Gives texts the nats that a vocabulary takes to write them; the smaller, the likelier."""
-_DOUBTS: Final = {BROKEN: 14.0, "curly-quotes": 0.0, "dashes": 0.0, "ellipses": 0.0}
+_DOUBTS: Final = {WRAPPED: 0.0, BROKEN: 14.0, "curly-quotes": 0.0, "dashes": 0.0, "ellipses": 0.0}
 """Nats that undoing one saves also where a text was written with it: a line end is dear."""
 _Make = Callable[[str, Costs | None], list[Change]]
 _KEPT: Final = 4  # ways of undoing that go on to the next stage

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pura.audit.options import AuditText, Options
 from pura.audit.variants import FOUND, IDS, RESTORED, check_ids, spans_of_ids, variants_of
 from pura.base.errors import InputError
 from pura.documents import from_text
+from pura.model.tokenise import nats_of
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.verdict.policy import Policy
@@ -142,3 +144,14 @@ def test_a_long_text_that_was_handled_is_read_in_windows_that_the_log_names(
     assert (found.name, restored.name) == (FOUND, RESTORED)
     assert f"of {restored.tokens:,} tokens from the restored text read anew" in said
     assert audit.verdict == restored.verdict == "mark"
+
+
+@pytest.mark.model
+def test_short_lines_that_may_have_been_written_so_are_read_as_found_too(small_model):
+    """A marked text of short lines, most of which look as if they were broken at a column."""
+    held_out = Path(__file__).parents[2] / "data" / "held_out.json"
+    texts = json.loads(held_out.read_text(encoding="utf-8"))["texts"]
+    (text,) = (one["original"] for one in texts if one["tool"] == "pr")
+    found, joined = variants_of(text, costs=lambda each: nats_of(small_model.tokenizer, each))
+    assert (found.name, found.read) == (FOUND, True)
+    assert (joined.name, joined.read) == ("layout", True)

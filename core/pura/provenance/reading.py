@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from pura.base.numerals import visible
+from pura.provenance.binding import FINGERPRINT
 from pura.record.provenance import (
     INVALID,
     UNCHECKED,
@@ -68,7 +69,6 @@ FILES: Final = {
     "html": ("text/html", b"c2pa"),
 }
 """Formats whose files hold a manifest, with their media type and bytes without which none does."""
-FINGERPRINT: Final = "com.writerslogic.text-fingerprint.1"
 _ALGORITHM: Final = re.compile(r"[\w.-]+\.pura\.\d+")
 
 

@@ -177,7 +177,7 @@ async def by_content(
     return _matches(scored, maxResults)
 
 
-@router.post("/matches/byReference", responses=_MATCHES | {501: PROBLEMS[400]})
+@router.post("/matches/byReference", responses=_MATCHES)
 async def by_reference(request: Request) -> JSONResponse:
     """Refuse: this service fetches nothing from addresses."""
     _repository(request)

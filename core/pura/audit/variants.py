@@ -508,7 +508,7 @@ def check_ids(model: Spelled, ids: Sequence[int] | I64) -> tuple[I64, str]:
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
         raise InputError("audit.ids-list", code="input-ids")
     if found.min() < 0 or found.max() >= model.vocab_size:
-        raise InputError("audit.ids-range", vocab_size=model.vocab_size, code="input-ids")
+        raise InputError("audit.ids-range", vocab_size=model.vocab_size, code="input-ids-range")
     found = found.astype(np.int64)
     return found, decode(model.tokenizer, found.tolist())
 
@@ -580,7 +580,7 @@ def openings_of(
             "audit.prompts-many",
             count=len(prompts),
             most=MAX_CANDIDATES,
-            code="prompts",
+            code="prompts-many",
         )
     for prompt in prompts:
         if len(prompt) > MAX_PROMPT_CHARACTERS:

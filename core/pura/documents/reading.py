@@ -235,7 +235,7 @@ def read_caged(
     try:
         child = start_child(CHILD)
     except OSError as error:
-        raise InputError("reader.start", why=error.errno or 0, code="input-crash") from None
+        raise InputError("reader.start", why=error.errno or 0, code="input-start") from None
     ending = converse(
         child,
         head + data,
@@ -254,7 +254,7 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
     if status == -getattr(signal, "SIGXCPU", 0) != 0:
         raise formats.over("limit.time", seconds=formats.CHILD_CPU_SECONDS)
     if status == NOT_SHUT_STATUS:
-        raise InputError("reader.cage", code="input-crash")
+        raise InputError("reader.cage", code="input-sandbox")
     if status != 0:
         # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
         if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):

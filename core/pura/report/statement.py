@@ -376,7 +376,7 @@ def find_statement(data: bytes) -> Found:
         found = read_json(data)
     except TwiceError as error:
         twice = _name(str(error))
-        raise ReportFileError("statement.twice", name=twice, code="statement-file") from None
+        raise ReportFileError("statement.twice", name=twice, code="statement-twice") from None
     except (ValueError, RecursionError):
         found = None
     whole = isinstance(found, dict) and isinstance(found.get("answer"), dict)

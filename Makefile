@@ -32,9 +32,9 @@ install: system ## Make .venv with everything in it
 demo: install ## Mark a text with the built-in model, audit it, open the window on the result
 	@$(BIN)/python -m pura_audit.tools.demo
 
-# Run once more with a desktop's fonts: whatever measures or draws.
-LOOKED_AT := tests/app/workbench tests/app/theme tests/app/test_accessibility.py \
-  tests/app/reports/test_report_dialog.py
+# Run once more with a desktop's fonts: what measures letters, in the window and in every dialog.
+LOOKED_AT := tests/app/theme tests/app/test_accessibility.py \
+  $(patsubst %,tests/app/workbench/test_%.py,guide room side_by_side)
 SHARED_OUT := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 test: DAILY := -m "not weekly"
 test test-all: system-tests install check size

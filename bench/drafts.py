@@ -5,7 +5,9 @@ wrote with a mark, what a draft model would have proposed: drawn at the row's ow
 secret order (as the engine offers), drawn by itself, and what rejection sampling would accept at
 best (1 - total variation). Draft models are the built-in one in bfloat16, and without some of its
 last layers. The second table is ``generate()`` of transformers with prompt lookup, with and without
-a mark, on prompts that are repeated in the text; times are the processor's.
+a mark, on prompts that are repeated in the text; times are the processor's. The third writes texts
+with and without drafts by one seed and counts the draws that a longer batch rounds another way: a
+text counts up to the first, since behind it all differs.
 """
 
 from __future__ import annotations
@@ -141,16 +143,83 @@ def lookup(model: Any, tokens: int, rounds: int) -> None:
     _common.print_table(["way", "ms", "× plain"], rows)
 
 
+def rounding(model: Any, texts: int, tokens: int) -> None:
+    """Print the third table."""
+    import torch
+
+    from pura.embed.processor import PuraLogitsProcessor
+    from pura.scheme import Payload, Profile, SecretKey
+
+    warm = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
+    cold = warm.with_(temperature=0.3)
+    key, payload = SecretKey(bytes(range(32))), Payload.from_int(0x123456789, 36)
+    shorter = copy.deepcopy(model.network).to(torch.bfloat16)
+    draft = copy.deepcopy(shorter)
+    draft.generation_config.num_assistant_tokens = 8
+    draft.generation_config.num_assistant_tokens_schedule = "constant"
+    draft.generation_config.assistant_confidence_threshold = 0.0
+    ways: dict[str, tuple[Any, tuple[str, ...], dict[str, Any]]] = {
+        "prompt lookup, 4": (cold, (LIST,), {"prompt_lookup_num_tokens": 4}),
+        "prompt lookup, 8": (cold, (LIST,), {"prompt_lookup_num_tokens": 8}),
+        "draft model, 8": (warm, PROMPTS, {"assistant_model": draft}),
+        "draft model, 8, at 0.3": (cold, PROMPTS, {"assistant_model": draft}),
+    }
+    passes = 0
+
+    def count(*_: object) -> None:
+        nonlocal passes
+        passes += 1
+
+    def write(
+        network: Any, profile: Any, prompts: tuple[str, ...], number: int, drafts: dict[str, Any]
+    ) -> list[int]:
+        inputs = model.tokenizer(prompts[number % len(prompts)], return_tensors="pt")
+        one = PuraLogitsProcessor(key, payload, profile, seed=SEED + number)
+        with torch.inference_mode():
+            made = network.generate(
+                **inputs,
+                **drafts,
+                do_sample=False,
+                min_new_tokens=tokens,
+                max_new_tokens=tokens,
+                logits_processor=[one],
+            )
+        return made[0, inputs["input_ids"].shape[1] :].tolist()
+
+    rows = []
+    for network in (model.network, shorter):
+        for name, (profile, prompts, drafts) in ways.items():
+            same = draws = passes = 0
+            for number in range(texts):
+                plain = write(network, profile, prompts, number, {})
+                counted = network.register_forward_hook(count)
+                drafted = write(network, profile, prompts, number, drafts)
+                counted.remove()
+                pairs = zip(plain, drafted, strict=True)
+                agreed = next((at for at, (a, b) in enumerate(pairs) if a != b), tokens)
+                same += agreed == tokens
+                draws += min(agreed + 1, tokens)
+            form = str(network.dtype).removeprefix("torch.")
+            batch = f"{texts * tokens / passes:.2f}"
+            rows.append([f"{form}, {name}", batch, f"{same} of {texts}", str(draws)])
+            rows[-1].append(f"{100 * (texts - same) / draws:.2f} %")
+    print(f"Texts of {tokens} tokens with drafts beside the same without")
+    columns = ["way", "tokens a pass", "same texts", "draws", "changed"]
+    _common.print_table(columns, rows)
+
+
 def main() -> None:
     """Print everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--texts", type=int, default=12, help="of the third table")
     options = parser.parse_args()
     _common.print_facts("Drafts", SEED)
     model = _common.load_builtin("cpu")
     acceptance(model, options.tokens)
     lookup(model, options.tokens, options.rounds)
+    rounding(model, options.texts, options.tokens)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """What every test gets: a clean user, no keyring, no network, and nothing left running."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import hashlib
@@ -11,6 +9,8 @@ import re
 import shutil
 import sys
 import threading
+import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ os.environ["QT_ACCESSIBILITY"] = "1"
 # Triton decides when it is imported whether its programs run on the processor.
 if not Path("/dev/nvidiactl").exists():
     os.environ.setdefault("TRITON_INTERPRET", "1")
+# The day that sampled tests are drawn by, the same for all workers.
+os.environ.setdefault("PURA_TEST_DAY", str(int(time.time() // 86_400)))
 # No test may reach the keyring of whoever runs it; the test of a real one starts its own.
 os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)
 
@@ -57,9 +59,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what reads with the model, and put the longest first, so that no worker ends late.
 
     What reads with the model stays with its file on one worker: audits kept for a file are made
-    once.
+    once. Each third of the sampled tests has its day, and is weekly on the two others.
     """
     for item in items:
+        drawn = zlib.crc32(item.nodeid.encode()) + int(os.environ["PURA_TEST_DAY"])
+        if item.get_closest_marker("sampled") and drawn % 3:
+            item.add_marker(pytest.mark.weekly)
         if "builtin_files" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.model)
             if item.get_closest_marker("slow") is None:

@@ -1,7 +1,5 @@
 """The examples in docstrings, which the site prints, are what Python answers."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 from pathlib import Path

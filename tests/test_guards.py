@@ -1,7 +1,5 @@
 """The guards that every test stands under do fail a test that breaks them."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The house itself, where the linters do not look: words, links, pins, the binding of Qt."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

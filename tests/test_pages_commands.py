@@ -1,7 +1,5 @@
 """Every command that a page shows exists, with the options that it is shown with."""
 
-from __future__ import annotations
-
 import functools
 import re
 import shlex

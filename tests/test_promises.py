@@ -1,7 +1,5 @@
 """Every promise of the pages has a row with its tests, and every test named there exists."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import re

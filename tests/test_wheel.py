@@ -1,7 +1,5 @@
 """A wheel built from the tree works outside it, resources included; a slim one without the lab."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

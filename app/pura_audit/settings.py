@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -20,8 +22,11 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base.numerals import SPOKEN
+from pura.base.paths import Paths
 from pura.caselog import KEEP, LEAVE_OUT, SEAL
+from pura.usecases.choices import count_trust, keep_trust
 from pura.verdict.policy import Policy
+from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform import diagnostics
 from pura_audit.platform.i18n import decimal, filled, number, short, translate
 from pura_audit.theme import fonts
@@ -30,6 +35,7 @@ from pura_audit.widgets.card import add_parts, label
 from pura_audit.widgets.form_dialog import (
     Host,
     PlainDialog,
+    ask_file,
     button_row,
     close_button,
     combo,
@@ -212,7 +218,54 @@ class SettingsDialog(PlainDialog):
             lambda value: self._change(later=True, dtype=value),
         )
         _add_rows(form, self.device, self.dtype)
+        self.signers = label(wrap=True)
+        self.choose_signers = plain_button(
+            translate("Settings", "Choose certificates …"), self.ask_signers
+        )
+        self.no_signers = plain_button(
+            translate("Settings", "Trust nobody"), lambda: self.keep_signers(None)
+        )
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        add_parts(row, self.choose_signers, self.no_signers, None)
+        form.addRow(_name(translate("Settings", "Signers of manifests"), field=False), self.signers)
+        form.addRow(_name("", field=False), row)
+        words = translate(
+            "Settings",
+            "Signed manifests (C2PA) in or beside a text are stated as trusted where this list "
+            "stands behind their signer. They are never part of the evidence.",
+        )
+        form.addRow(_name("", field=False), label(words, "muted", wrap=True))
+        self._ask_signers(count_trust)
         return part
+
+    def ask_signers(self) -> QFileDialog:
+        """Ask for the file with the certificates whose signed manifests are trusted."""
+        return ask_file(
+            self,
+            translate("Settings", "Signers of manifests"),
+            self.keep_signers,
+            translate("Settings", "Certificates (*.pem *.crt)"),
+        )
+
+    def keep_signers(self, path: Path | None) -> None:
+        """Make a file the list of trusted signers; None trusts nobody."""
+        self._ask_signers(lambda paths: keep_trust(paths, path))
+
+    def _ask_signers(self, work: Callable[[Paths], int]) -> None:
+        session = self._host.session
+        session.do(lambda _: work(session.environment.paths), self._count_signers, self)
+
+    def _count_signers(self, outcome: Outcome[int]) -> None:
+        if isinstance(outcome, Failure):
+            self.signers.setText(outcome.words)
+        elif isinstance(outcome, Done):
+            words = translate(
+                "Settings", "{n:plural(one certificate|{n:count} certificates)} trusted"
+            )
+            nobody = translate("Settings", "nobody is trusted")
+            self.signers.setText(filled(words, n=outcome.result) if outcome.result else nobody)
+            self.no_signers.setEnabled(bool(outcome.result))
 
     def _rule(self) -> QWidget:
         part, form = _part(translate("Settings", "Decision rule"))

@@ -15,6 +15,8 @@ Stable between versions:
 * ``verify(text, key=…, profile=…, model=…)``: one audit, an :class:`Audit`.
 * ``verify_many(texts, …)``: many, one :class:`Result` each; an error is a result.
 * ``mark(prompt, payload=…, key=…, profile=…)``: a marked text, a :class:`Generated`.
+* ``sign_manifest(text, payload=…, profile=…, certificate=…)``: a manifest (C2PA) that names what
+  the mark names, a :class:`SignedText`.
 * ``Profile.new(model, …)``: what generator and verifier share besides the key.
 * ``SecretKey``, ``Payload``, ``Audit`` (``to_dict``, ``to_row``, ``to_html``), ``PuraError``.
 
@@ -30,9 +32,10 @@ from typing import TYPE_CHECKING, Any
 from pura.version import __version__
 
 if TYPE_CHECKING:
-    from pura.api import Result, load, mark, verify, verify_many
+    from pura.api import Result, load, mark, sign_manifest, verify, verify_many
     from pura.base.errors import PuraError
     from pura.embed.generate import Generated
+    from pura.provenance.writing import SignedText
     from pura.record.audit import Audit
     from pura.scheme import Payload, Profile, SecretKey
 
@@ -44,8 +47,10 @@ _HOMES = {
     "PuraError": "pura.base.errors",
     "Result": "pura.api",
     "SecretKey": "pura.scheme",
+    "SignedText": "pura.provenance.writing",
     "load": "pura.api",
     "mark": "pura.api",
+    "sign_manifest": "pura.api",
     "verify": "pura.api",
     "verify_many": "pura.api",
 }
@@ -58,9 +63,11 @@ __all__ = [
     "PuraError",
     "Result",
     "SecretKey",
+    "SignedText",
     "__version__",
     "load",
     "mark",
+    "sign_manifest",
     "verify",
     "verify_many",
 ]

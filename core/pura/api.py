@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pura.audit.options import AuditText
-from pura.base.errors import InputError, KeyStoreError, PuraError
+from pura.base.errors import InputError, KeyStoreError, PuraError, SigningError
 from pura.base.paths import Paths, user_paths
-from pura.documents import Document, endings, from_text, read_file
+from pura.documents import Document, ReadOptions, endings, from_text, read_file
 from pura.keys import KeyRef
 from pura.model import libraries
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
 from pura.usecases.audits import Prepared, Setup, prepared
-from pura.usecases.choices import Choices
+from pura.usecases.choices import Choices, trusted
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
 from pura.usecases.profiles import find_profile
@@ -30,6 +30,7 @@ from pura.usecases.profiles import find_profile
 if TYPE_CHECKING:
     from pura.embed.generate import Generated
     from pura.model.load import LanguageModel
+    from pura.provenance.writing import SignedText
     from pura.verdict.policy import Policy
 
 libraries.prepare()  # before torch is imported: nothing of it goes to the network
@@ -100,6 +101,7 @@ def verify(
     policy: Policy | Path | None = None,
     register: bool = False,
     ids: Sequence[int] | None = None,
+    trust: Path | None = None,
 ) -> Audit:
     """Audit one text: does it carry a mark of these keys, and which payload?
 
@@ -121,13 +123,15 @@ def verify(
         policy: A policy, or its file, instead of the stored one.
         register: Ask the register of issued payloads.
         ids: The text's token ids, where the generator saved them; read beside the text.
+        trust: File with the certificates (PEM) whose signed manifests are trusted, instead of the
+            stored ones.
 
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
-    setup = _setup(profile, decoder, epochs, also, weigh, policy, register)
+    setup = _setup(profile, decoder, epochs, also, weigh, policy, register, trust)
     with _prepared(key, model, setup) as ready:
-        document = _document(text, name)
+        document = _document(text, name, setup.trust or "")
         saved = None if ids is None else tuple(ids)
         found = ready.audit(AuditText(document=document, prompts=_prompts(prompt), ids=saved))
     if found.error is not None:
@@ -147,6 +151,7 @@ def verify_many(
     weigh: bool = Choices.weigh,
     policy: Policy | Path | None = None,
     register: bool = False,
+    trust: Path | None = None,
 ) -> Iterator[Result]:
     """Audit texts as they are asked for, some of them side by side; none is held longer.
 
@@ -162,6 +167,7 @@ def verify_many(
         weigh: See there.
         policy: See there.
         register: See there.
+        trust: See there.
 
     Yields:
         One result a text; one that cannot be audited is a result with an error.
@@ -174,9 +180,9 @@ def verify_many(
     def items() -> Iterator[tuple[object, AuditText | PuraError]]:
         for number, one in enumerate(pairs):
             own, text = one if isinstance(one, tuple) else (number, one)
-            yield own, ready.contained(partial(_asked, text, str(own)))
+            yield own, ready.contained(partial(_asked, text, str(own), setup.trust or ""))
 
-    setup = _setup(profile, decoder, epochs, also, weigh, policy, register)
+    setup = _setup(profile, decoder, epochs, also, weigh, policy, register, trust)
     with _prepared(key, model, setup) as ready:
         for own, found in ready.stream(items()):
             error = found if isinstance(found, PuraError) else found.error
@@ -226,6 +232,54 @@ def mark(
         )
 
 
+def sign_manifest(
+    text: Text,
+    *,
+    payload: Payload | str | Mapping[str, object],
+    profile: Profile | Text,
+    soft_binding: str,
+    certificate: Path,
+    private_key: Path | None = None,
+    passphrase: str | None = None,
+    embed: str | None = None,
+    timestamp: str | None = None,
+) -> SignedText:
+    """Sign a manifest (C2PA) that names the same issue as the mark of a text.
+
+    Args:
+        text: A text or a file of one, in UTF-8.
+        payload: What its mark carries; as for :func:`mark`.
+        profile: As for :func:`verify`.
+        soft_binding: The mark's name in C2PA's list of algorithms, like ``org.example.pura.1``.
+        certificate: PKCS#12; with ``private_key`` the certificates, PEM.
+        private_key: The certificate's key, PEM.
+        passphrase: Of the certificate or its key.
+        embed: ``a8`` for variation selectors at the end, ``a9`` for a comment of Markdown, ``none``
+            for a manifest beside the text; None: ``a9`` for a file of Markdown, else ``a8``.
+        timestamp: Address of a time-stamp authority (RFC 3161); this uses the network.
+
+    Raises:
+        PuraError: The text has a manifest, is too long or not UTF-8; payload and profile do not
+            fit; the certificate is not fit for manifests; nobody gave a time stamp.
+    """
+    from pura.keys import Secret
+    from pura.provenance import writing
+    from pura.usecases.keys import open_identity
+    from pura.usecases.manifests import read_signable
+
+    shared = _profile(profile)
+    secret = None if passphrase is None else Secret(bytearray(passphrase.encode()))
+    return writing.sign_manifest(
+        read_signable(text) if isinstance(text, Path) else text,
+        open_identity(certificate, secret, SigningError, private_key),
+        payload=_payload(payload, shared).text,
+        profile=shared.fingerprint,
+        soft_binding=soft_binding,
+        form=embed or writing.form_of(text.name if isinstance(text, Path) else ""),
+        timestamp=timestamp,
+    )
+
+
 def _setup(
     profile: Profile | Text,
     decoder: str,
@@ -234,6 +288,7 @@ def _setup(
     weigh: bool,
     policy: Policy | Path | None,
     register: bool,
+    trust: Path | None,
 ) -> Setup:
     return Setup(
         keys=(),
@@ -244,6 +299,7 @@ def _setup(
         weigh=weigh,
         policy=policy,
         ask_register=register,
+        trust=trusted(user_paths(), trust),
     )
 
 
@@ -269,13 +325,13 @@ def _keys(key: Keys) -> tuple[Environment, list[KeyRef]]:
     return at, [*(KeyRef(fingerprint=one) for one in lent), *named]
 
 
-def _asked(text: Text, name: str) -> AuditText:
-    return AuditText(document=_document(text, name))
+def _asked(text: Text, name: str, trust: str) -> AuditText:
+    return AuditText(document=_document(text, name, trust))
 
 
-def _document(text: Text, name: str) -> Document:
+def _document(text: Text, name: str, trust: str) -> Document:
     if isinstance(text, Path):
-        return read_file(text)
+        return read_file(text, ReadOptions(trust=trust))
     if not isinstance(text, str):
         raise InputError("batch.not-text", code="input-field")
     if _is_file_name(text):

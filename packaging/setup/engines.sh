@@ -1,5 +1,6 @@
 #!/bin/sh
-# Make an environment of each serving engine below .engines and run tests/engines in it.
+# Make an environment of each serving engine below .engines and run tests/engines in it; and one,
+# provenance, of the readers of manifests that do not go beside our own packages.
 #
 #   packaging/setup/engines.sh [--install] [ENGINE …]
 #
@@ -24,13 +25,13 @@ for engine in "$@"; do
         echo "Installing $engine into .engines/$engine"
         .venv/bin/uv venv --quiet --clear --python "$(readlink -f .venv/bin/python)" ".engines/$engine"
         # torch brings what its build needs, which is not the same everywhere.
-        with_uv "$python" -c "$pins" torch==2.13.0
+        [ "$engine" = provenance ] || with_uv "$python" -c "$pins" torch==2.13.0
         with_uv "$python" --no-deps -r "$pins" -e .
         echo "$want" > ".engines/$engine/installed"
     fi
     [ -z "$only" ] || continue
     # From the folder itself: nothing of the window's tests is loaded.
-    (cd tests/engines && VLLM_ENABLE_V1_MULTIPROCESSING=0 "$root/$python" -m pytest -q -c /dev/null \
+    (cd tests/engines && PYTHONPATH="$root" VLLM_ENABLE_V1_MULTIPROCESSING=0 "$root/$python" -m pytest -q -c /dev/null \
         --rootdir=. --confcutdir=. --import-mode=prepend -p no:cacheprovider \
         --timeout=1800 test_"$engine"*.py) || failed="$failed $engine"
 done

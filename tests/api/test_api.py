@@ -1,7 +1,5 @@
 """What ``import pura`` offers."""
 
-from __future__ import annotations
-
 import json
 import pydoc
 import subprocess

@@ -4,8 +4,6 @@ Those that read a text that is there read it with the built-in model; those that
 written, and read, by the small model.
 """
 
-from __future__ import annotations
-
 import csv
 import runpy
 import shutil

@@ -24,13 +24,9 @@ from pura.keys import Place, State
 from pura.model.device import Device
 from pura.model.folder import InstalledModel
 from pura.record.audit import Audit
-from pura.record.evidence import (
-    MarkFacts,
-)
+from pura.record.evidence import MarkFacts
 from pura.record.naming import CandidateFacts, Passage
-from pura.record.surroundings import (
-    KeyFacts,
-)
+from pura.record.surroundings import KeyFacts
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.environment import Environment
@@ -38,11 +34,7 @@ from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.platform.i18n import set_language
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.choices import (
-    Inventory,
-    KeyChoice,
-    ProfileChoice,
-)
+from pura_audit.session.choices import Inventory, KeyChoice, ProfileChoice
 from pura_audit.workbench.main_window import MainWindow
 
 

@@ -1,7 +1,5 @@
 """Every dialog of the window, for the tests that walk over all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -82,9 +80,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
             "open files": asked(window.open_files),
             "bundle": lambda: show_bundle(window, Path("team.purateam")),
             "folder": lambda: opening.choose_of_folder(window, Path("texts")),
-            "name of a profile": window.setup.ask_profile,
-            "folder of a model": window.setup.ask_model,
-            "file of a profile": window.setup.ask_profile_file,
+            "set-up": lambda: opening.show_setup(window),
             "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
             "profile of a mark by others": lambda: opening.show_profiles(window).ask_foreign(),
             "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),

@@ -1,7 +1,5 @@
 """Records for the tests of the window: invented, and made to agree with a real profile."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +11,9 @@ from pura.decode.paper import decode
 from pura.extract.local import local_evidence
 from pura.record import json_io
 from pura.record.audit import Audit, Sentence
-from pura.record.evidence import (
-    BitEvidence,
-    PayloadFacts,
-    StepEvidence,
-    TokenEvidence,
-)
+from pura.record.evidence import BitEvidence, PayloadFacts, StepEvidence, TokenEvidence
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
-from pura.record.surroundings import (
-    InputFacts,
-    KeyFacts,
-)
+from pura.record.surroundings import InputFacts, KeyFacts
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_layout, schedule, unpack
 from pura.usecases.audits import Audited, UnreadFile
 from pura.verdict.policy import default_policy

@@ -1,7 +1,5 @@
 """What is cut or overlaps in a widget, for the tests of the window and of every dialog."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Names on every control, and no trap for the keyboard, in the window and in every dialog."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -144,7 +142,7 @@ def test_tab_reaches_every_part_of_the_window(window, audit):
     assert ringless(ring) == []
     cards = window.evidence
     for widget in (
-        window.header.key,
+        window.header.setup,
         window.header.audit,
         window.queue.list,
         window.work.text.view,

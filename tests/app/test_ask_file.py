@@ -1,10 +1,8 @@
 """Questions for files: titled, filtered, dressed, and where the last answer was."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QLineEdit
+from PySide6.QtWidgets import QLineEdit
 
 from pura_audit.theme.theme import DARK, Mode
 from pura_audit.widgets.form_dialog import ask_file, ask_target
@@ -36,12 +34,4 @@ def test_qts_own_dialog_can_be_read_in_the_dark(window, qtbot):
     line = dialog.findChild(QLineEdit, "fileNameEdit")
     popup = line.completer().popup()
     qtbot.waitUntil(lambda: popup.grab().toImage().pixelColor(3, 3).name() == DARK.card.lower())
-    dialog.reject()
-
-
-def test_every_question_for_a_profile_says_what_it_wants(window):
-    dialog = window.setup.ask_profile_file()
-    assert isinstance(dialog, QFileDialog)
-    assert dialog.windowTitle() == "Profile from a file"
-    assert "json" in dialog.nameFilters()[0]
     dialog.reject()

@@ -4,8 +4,6 @@
 ``PYTHONDEVMODE=1`` and ``QT_FATAL_WARNINGS=1`` whatever is amiss ends it at once.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 from typing import Final

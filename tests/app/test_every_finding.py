@@ -1,7 +1,5 @@
 """Every kind of finding through every output: each says what the finding says, and no more."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -26,12 +24,14 @@ from pura.batch.results import (
 )
 from pura.caselog import CaseLog, open_case, read_case, save_audit
 from pura.cli.verify import audit_lines
+from pura.provenance.binding import binding_value, stated
 from pura.record import answers, json_io
 from pura.record.answers import Answer, Role
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts
 from pura.record.finding import AUDIT, BATCH, SUMMARY, VALUES, Finding, ShownValue, Told, rendered
 from pura.record.naming import Passage
+from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import KeyFacts, Transform
 from pura.report.annexes import Seals
 from pura.report.build import content_of
@@ -78,12 +78,34 @@ def source(audit: Audit, **values: Any) -> Audit:
     return replace(audit, input=replace(audit.input, **values))
 
 
+def manifest(audit: Audit, values: tuple[str, ...] = (), **more: Any) -> Audit:
+    """Return a record of a text that came with a signed manifest."""
+    signed = {"signer": "Example Press", "signed_at": "2026-11-26T09:30:00+00:00"} | more
+    return stated(
+        audit, [ManifestFacts(**{"form": "a8", "state": "valid", "values": values} | signed)]
+    )
+
+
+def own_value(audit: Audit) -> str:
+    return binding_value(audit.decoded.bits, audit.profile.fingerprint)
+
+
+def other_payload(audit: Audit) -> Any:
+    return replace(audit.decoded, bits=audit.decoded.bits[::-1])
+
+
 LOOKS: dict[str, Callable[[Audit], Audit]] = {
     "plain": lambda a: a,
     "negative": lambda a: evidence(a, log10_e=-1.5, lr_capped=0.03, capped=False),
     "no-redraw": lambda a: evidence(a, p_redraw=None, draws=0),
     "uncapped": lambda a: evidence(a, log10_e=4.25, lr_capped=17_782.8, capped=False),
     "hidden": lambda a: source(a, transforms=(Transform(name="c2pa-manifest", count=1),)),
+    "manifest": manifest,
+    "manifest-guessed": lambda a: manifest(a, (own_value(a),), state="untrusted"),
+    "manifest-elsewhere": lambda a: manifest(a, form="pdf", fingerprint_distance=99),
+    "manifest-unchecked": lambda a: stated(
+        a, [ManifestFacts(form="a9", state="not-checked", why="extra")] * 2
+    ),
     "several-keys": lambda a: replace(a, keys=(*a.keys, KeyFacts(fingerprint="c" * 16, label="B"))),
 }
 """What any outcome may look like."""
@@ -95,6 +117,9 @@ MARKED: dict[str, Callable[[Audit], Audit]] = {
         a, candidate(417, 0.6), candidate(417, 0.4, day="2026-11-22")
     ),
     "fields": lambda a: laid_out(a, candidate(417, 0.999)),
+    "manifest-agrees": lambda a: manifest(a, (own_value(a),)),
+    "manifest-differs": lambda a: manifest(a, (own_value(replace(a, decoded=other_payload(a))),)),
+    "mark-only": lambda a: stated(a, ()),
     "two": lambda a: replace(laid_out(a, candidate(100, 1.0)), marks=marks(a, 0.999, 0.6)),
     "two-old": lambda a: replace(a, marks=marks(a, 0.0, 0.0, own=None)),
     "at-least": lambda a: replace(a, marks=marks(a, 0.999, 0.999, 0.999), more_marks=True),
@@ -183,6 +208,10 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
                         assert said_so == field.identified, where
             beside = rendered(found.qualifications, language)
             assert [one for one in beside if one not in words] == [], where
+        for output in told:
+            if output != "report" or found.verdict != "not-examinable":
+                conditions = rendered(found.conditions, language)
+                assert [one for one in conditions if one not in told[output]] == [], (kind, output)
         for output in ("command", "in short", "html"):
             assert found.title(language) in told[output], (kind, output)
             hidden = rendered((*found.cautions, *found.conditions), language)
@@ -206,7 +235,7 @@ def test_rows_lists_and_files_hold_every_finding(base, tmp_path):
             found, row, batch = audit.finding, audit.to_row(), finding_of(audit.finding)
             for name, column in VALUES.items():
                 value = column.of(found)
-                flat = ", ".join(value) if name in ("cautions", "undone") else value
+                flat = ", ".join(value) if isinstance(row.get(name), str) else value
                 assert name not in row or row[name] == flat, (kind, name)
                 assert BATCH not in column.files or batch[name] == value, (kind, name)
             line = json.loads(row_line(row_of(PLACE, batch)))
@@ -261,14 +290,24 @@ def test_answers_are_the_mask_of_the_role_and_statements_hold_exactly_them(base)
                 if role is Role.TRUSTED:
                     identified = {n: v for n, v in identified.items() if n == "customer"}
                 assert shown["fields"] == identified, kind
+            assert [one["state"] for one in told["manifests"]] == [
+                one.state for one in found.provenance
+            ]
+            if role is Role.INTERNAL:
+                assert told["layers"] == " ".join(rendered(found.conditions, "en")), kind
+            elif not any(one.state == "valid" for one in found.provenance):
+                # Whoever may not hear a payload can not have a guess of it confirmed either.
+                bindings = {one["soft_binding"] for one in told["manifests"]}
+                assert bindings <= {"absent"}, kind
+                assert not re.search("agree|differ|byBinding|alone", told["layers"]), kind
             numbers = re.findall(r"\d", json.dumps([told["meaning"], told["headline"]]))
             assert role is Role.INTERNAL or len(found.marks) > 1 or not numbers, kind
             check = {"id": "x", "status": "done", "answer": told}
             about = {"detector": "House", "version": "1", "role": role.value, "language": "en"}
-            stated = Statement.of({"schema": SCHEMA, **about, "check": check})
-            assert stated.answer == told, kind
+            signed = Statement.of({"schema": SCHEMA, **about, "check": check})
+            assert signed.answer == told, kind
             assert {"headline": found.title("en"), "marks": told["marks"]}.items() <= {
-                **stated.plain()
+                **signed.plain()
             }.items()
 
 
@@ -321,7 +360,7 @@ def test_a_new_value_shows_everywhere_by_a_row_of_the_table_and_its_words(
     nothing = JobContext(lambda _: None, lambda _: None)
     rows = [ResultRow(name=found.name, item=item)]
     head, *cells = csv_text(*exported_table(None, rows, nothing)).splitlines()  # type: ignore[arg-type]
-    assert head.endswith(",Hidden manifests,Marked")
+    assert head.endswith(",Manifests,Marked")
     assert cells[0].endswith(f",{length} Zeichen en")
     key = StatementKey.of(tmp_path / "key")
     for role in (Role.TRUSTED, Role.INTERNAL):

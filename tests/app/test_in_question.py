@@ -4,8 +4,6 @@ The customer is certain (99.6 % of the weight), the day is not; so the customer 
 day, the whole payload and the entry of the register may not.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace

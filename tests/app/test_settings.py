@@ -1,9 +1,8 @@
 """The settings dialog: what is chosen holds at once, is kept, and is there again."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +17,8 @@ from pura_audit.session.choices import AuditEngine
 from pura_audit.settings import policy_rows
 from pura_audit.theme.theme import DARK
 from pura_audit.workbench import opening
+
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 
 @pytest.fixture
@@ -52,10 +53,9 @@ def test_colours_and_text_size_hold_at_once(window, dialog):
     assert not dialog.later.isVisibleTo(dialog)
 
 
-def test_what_holds_from_the_next_start_says_so(window, qtbot):
+def test_what_holds_from_the_next_start_says_so(window):
     for box, value in (("device", "cpu"), ("dtype", "bfloat16")):
-        dialog = opening.show_settings(window)
-        qtbot.addWidget(dialog)
+        dialog = opening.show_settings(window)  # it is gone when it closes
         assert not dialog.later.isVisibleTo(dialog)
         choose(getattr(dialog, box), value)
         assert dialog.later.isVisibleTo(dialog)
@@ -120,3 +120,26 @@ def test_the_page_scrolls_on_a_small_screen(dialog):
     area = dialog.findChild(QScrollArea)
     assert area.verticalScrollBar().maximum() > 0
     assert area.widget().width() <= area.viewport().width()
+
+
+def test_a_list_of_trusted_signers_is_kept_and_taken_away(window, dialog, qtbot, tmp_path):
+    paths = window.session.environment.paths
+    qtbot.waitUntil(lambda: dialog.signers.text() == "nobody is trusted")
+    assert not dialog.no_signers.isEnabled()
+    wrong = tmp_path / "letter.txt"
+    wrong.write_text("no certificate", encoding="utf-8")
+    dialog.keep_signers(wrong)
+    qtbot.waitUntil(lambda: "holds no certificates" in dialog.signers.text())
+    assert not paths.trust.exists()
+    trust = DATA / "manifests" / "trust.pem"
+    dialog.keep_signers(trust)
+    qtbot.waitUntil(lambda: dialog.signers.text() == "one certificate trusted")
+    assert paths.trust.read_bytes() == trust.read_bytes()
+    # A text that is opened now is stated as of a trusted signer, beside its finding.
+    window.session.texts.add_paths([DATA / "manifests" / "agrees.html"])
+    qtbot.waitUntil(lambda: window.session.texts.current.document is not None)
+    (found,) = window.session.texts.current.document.manifests
+    assert (found.form, found.state) == ("a7", "valid")
+    qtbot.mouseClick(dialog.no_signers, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.signers.text() == "nobody is trusted")
+    assert not paths.trust.exists()

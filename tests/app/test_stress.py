@@ -1,7 +1,5 @@
 """A text is stressed in the window: by the real use case, read by the small model."""
 
-from __future__ import annotations
-
 import pytest
 from tests.app.records import make_audit
 

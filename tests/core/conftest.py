@@ -1,7 +1,5 @@
 """Synthetic texts with their readings, as a generator would write them; engines of a batch."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from collections.abc import Callable
@@ -66,8 +64,7 @@ def each_engine(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.fixture(scope="session")
-def audited(builtin_model: Any, samples: dict[str, Any]) -> Callable[..., Audit]:
+def auditor(model: Any, samples: dict[str, Any]) -> Callable[..., Audit]:
     """Audit a text as those of the samples: ``audited(text, profile={…}, options=…)``."""
 
     from pura.audit.run import audit_text
@@ -83,10 +80,22 @@ def audited(builtin_model: Any, samples: dict[str, Any]) -> Callable[..., Audit]
         data = samples[sample]
         return audit_text(
             text,
-            model=builtin_model,
+            model=model,
             keys=[(key or SecretKey.from_hex(data["key_hex"]), None)],
             profile=Profile.from_dict(data["profile"] | (profile or {})),
             **more,
         )
 
     return audit
+
+
+@pytest.fixture(scope="session")
+def audited(builtin_model, samples) -> Callable[..., Audit]:
+    """Audit a text with the built-in model, whose samples are English."""
+    return auditor(builtin_model, samples)
+
+
+@pytest.fixture(scope="session")
+def small_audited(small_model, small_samples) -> Callable[..., Audit]:
+    """Audit a text with the small model, where words in no order do."""
+    return auditor(small_model, small_samples)

@@ -1,7 +1,5 @@
 """Other programs that a test starts."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What stops work that asks whether it may go on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pura.base.errors import Cancelled

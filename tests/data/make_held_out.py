@@ -9,8 +9,6 @@ What must hold of each: a marked text has its mark found where less than a tenth
 edited, and is never called unmarked; of any other text no mark is found; no wrong payload is named.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -6,8 +6,6 @@ here by a recursion of its own, one token and one chain at a time, after evidenc
 rest is what the program said when the vector was made.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A clean user with a model, and the real command."""
 
-from __future__ import annotations
-
 import gc
 import io
 import json

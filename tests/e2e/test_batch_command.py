@@ -1,7 +1,5 @@
 """``pura batch``, as a person or a script would use it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

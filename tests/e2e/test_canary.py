@@ -1,7 +1,5 @@
 """A canary: a known key goes through everything, and is then looked for in everything written."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -221,6 +219,7 @@ def test_the_search_finds_every_form(tmp_path):
     assert found == set(forms())
 
 
+@pytest.mark.sampled
 def test_a_key_leaves_no_trace(machine):
     home, pura = machine.home, machine.pura
     key, lock = "--profile canary --key Renamed", "--passphrase-file ../secret/passphrase"

@@ -1,7 +1,5 @@
 """From an engine to a report: the commands of the page, then the text in the real window."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import os

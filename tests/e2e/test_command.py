@@ -1,7 +1,5 @@
 """The real command, as a person or a script would use it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -11,7 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import c2pa_text
 import pytest
+from tests.core.certificates import authority, manifest_signer, packed
+from tests.core.provenance.test_writing import verdict
 
 from pura.base.errors import CaseLogError
 from pura.base.paths import resource
@@ -65,9 +66,15 @@ def test_generate_then_verify_with_a_known_prompt(pura, rows, tmp_path, marked):
     prompt.write_text("The museum opened its doors to visitors on Sunday, and", newline="")
     shared = f"--prompt-file {prompt} --profile {profile} --key-file {marked / 'key.txt'}"
     written = f"--payload {payload} --tokens 60 --seed 7 --ids {ids} -o {text}"
-    made = pura(*f"generate {shared} {written}".split())
+    key, certificate = manifest_signer(authority())
+    signer, store = tmp_path / "signer.p12", tmp_path / "text.c2pa"
+    signer.write_bytes(packed(key, certificate))
+    both = f"--certificate {signer} --soft-binding org.example.pura.1 --store {store}"
+    made = pura(*f"generate {shared} {written} {both}".split())
     assert made.returncode == 0, made.stderr
     assert len(json.loads(ids.read_text())["ids"]) == 60
+    assert verdict(text.read_bytes(), "a8")[:3] == ("valid", "valid", "match")
+    assert c2pa_text.extract_manifest(text.read_text())[0] == store.read_bytes()
     done = pura(*f"verify {text} {shared} --json --full".split())
     assert done.returncode == 0, done.stderr
     [row] = rows(done.stdout)
@@ -75,6 +82,8 @@ def test_generate_then_verify_with_a_known_prompt(pura, rows, tmp_path, marked):
     assert row["prompt"]["known"] is True
     assert row["decoder"] == "exact"
     assert row["evidence"]["log10_e"] > 6
+    [manifest] = row["provenance"]
+    assert manifest["soft_binding"] == "agrees"
     from_dict(row)
     secret = (marked / "key.txt").read_text().strip()
     assert secret not in done.stdout + done.stderr + made.stdout + made.stderr

@@ -1,7 +1,5 @@
 """``pura lab compare`` with the real model: what was written once is not written again."""
 
-from __future__ import annotations
-
 
 def test_schemes_are_compared_and_a_second_run_only_reads(pura, tmp_path, rows):
     folder = tmp_path / "bench"

@@ -1,7 +1,5 @@
 """``pura verify`` on files of other formats: the mark is found, and bad files stop nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 import textwrap

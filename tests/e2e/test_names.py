@@ -1,7 +1,5 @@
 """Names that steer: markup, escape sequences, line breaks, bytes that are no UTF-8."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

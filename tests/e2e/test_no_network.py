@@ -1,7 +1,5 @@
 """An audit opens no socket: every interpreter of it refuses to, and the audit does not notice."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

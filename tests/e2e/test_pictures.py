@@ -1,7 +1,5 @@
 """The pictures of README and guide show the program as it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The command against a real Secret Service: gnome-keyring on a session bus of its own."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

@@ -1,13 +1,12 @@
 """``pura serve`` as a process: a kept answer outlives its death; it ends when asked."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -67,13 +66,14 @@ def served(folder: Path, *words: str) -> Iterator[tuple[httpx.Client, subprocess
                     if client.get("/readyz").status_code == 200:
                         break
                 except httpx.TransportError:
-                    continue
+                    time.sleep(0.05)  # leaves the processor to the service
             yield client, process
         finally:
             process.kill()
             process.communicate()
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_a_kept_answer_outlives_the_process_and_sigterm_ends_it(tmp_path, small_models, samples):
     models = user_paths().models
@@ -90,6 +90,7 @@ def test_a_kept_answer_outlives_the_process_and_sigterm_ends_it(tmp_path, small_
         asked = {"text": text, "case": "2026-017"}
         told = client.post("/v1/checks", json=asked, headers=header).json()
         while told["status"] == "waiting":
+            time.sleep(0.05)
             told = client.get(f"/v1/checks/{told['id']}", headers=header).json()
         process.kill()
         process.wait(60)

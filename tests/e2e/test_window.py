@@ -1,7 +1,5 @@
 """The real window, offscreen, with a model: a text goes in, its payload comes out."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ programs. Keys and the mouse come through the X server, a file is dragged out of
 text comes from another program's clipboard, and buttons are pressed as a screen reader does it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the tests inside real engines share: a model's folder, deployments, the verifier's answer.
+"""What the tests inside real engines share: a model, deployments, servers, the verifier's answer.
 
 They run in an environment of each engine, where the window's packages are not: ``make engines``.
 Nothing of this folder is collected by ``make test``.
@@ -10,9 +10,15 @@ import importlib.util
 import inspect
 import json
 import os
-from collections.abc import Sequence
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -30,7 +36,11 @@ import pura
 from pura.base.paths import user_paths
 from pura.scheme import Payload, Profile, SecretKey
 
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
 BUILTIN = "smollm2-135m"
+STARTS_S = 600  # on a busy machine
 KEYS = {"house": SecretKey(bytes(range(32))), "desk": SecretKey(b"\7" * 32)}
 PROMPTS = (
     "The city council met on Tuesday evening to discuss the future of the old harbour.",
@@ -42,11 +52,12 @@ PROMPTS = (
 
 @dataclass(frozen=True)
 class Deployed:
-    """A folder that ``PURA_SERVING`` names, and what is in it."""
+    """A folder that ``PURA_SERVING`` names, what is in it, and what reads; None: the built-in."""
 
     folder: Path
     model: Path
     profiles: dict[str, Profile]
+    reader: LanguageModel | None = None
 
     @property
     def file(self) -> Path:
@@ -59,7 +70,8 @@ class Deployed:
 
     def audit(self, text: str, name: str, ids: Sequence[int] | None = None) -> pura.Audit:
         """Return what an auditor gets to read of a text."""
-        return pura.verify(text, key=KEYS[name], profile=self.profiles[name], ids=ids)
+        profile = self.profiles[name]
+        return pura.verify(text, key=KEYS[name], profile=profile, model=self.reader, ids=ids)
 
     def check(self, text: str, name: str, payload: int, ids: Sequence[int] | None = None) -> float:
         """Demand that a text names its payload, read as text and by its tokens.
@@ -95,6 +107,35 @@ def named(deployed: Deployed, made: list[tuple[str, int, str, list[int] | None]]
     assert right >= 0.9 * len(made)
 
 
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+@contextmanager
+def running(
+    command: Sequence[str], url: str, log: Path, environment: Mapping[str, str] = os.environ
+) -> Iterator[None]:
+    """Run a server until it is no longer needed; it is there once an address answers."""
+    with log.open("wb") as out:
+        server = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
+    try:
+        end = time.monotonic() + STARTS_S
+        while True:
+            assert server.poll() is None, log.read_text()[-4000:]
+            assert time.monotonic() < end, log.read_text()[-4000:]
+            try:
+                with urllib.request.urlopen(url, timeout=5):
+                    break
+            except OSError:
+                time.sleep(0.5)
+        yield
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
 @pytest.fixture(scope="session")
 def gguf() -> Path:
     """The quantised file that the built-in model was made of."""
@@ -118,8 +159,9 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Deployed:
         model=known["fingerprint"],
         tokenizer=known["tokenizer_fingerprint"],
     )
-    cooler = replace(plain, payload_bits=12, code="spc", blocks=3, temperature=0.8)
-    profiles = {"house": plain, "desk": cooler}
+    # Not cooler: a cool text of a small model may repeat itself, which carries next to nothing.
+    warmer = replace(plain, payload_bits=12, code="spc", blocks=3, temperature=1.2)
+    profiles = {"house": plain, "desk": warmer}
     for name, profile in profiles.items():
         (folder / f"{name}.json").write_text(profile.to_json())
         (folder / f"{name}.key").write_text(KEYS[name].to_hex())

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+import c2pa_text
 import openai
 import pytest
+from tests.core.certificates import authority, key_pem, manifest_signer, pem
 
-from conftest import PROMPTS, Deployed
+from conftest import PROMPTS, Deployed, free_port, running
 
 ENGINES = Path(__file__).parents[2] / ".engines"
 LENGTH = 200
-STARTS_S = 300  # on a busy machine
 AUTH = """
 from fastapi import HTTPException
 from litellm.proxy._types import UserAPIKeyAuth
@@ -31,33 +28,6 @@ async def check(request, api_key):
         raise HTTPException(401)
     return UserAPIKeyAuth(api_key=api_key, key_alias=name)
 """
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
-
-
-@contextmanager
-def running(command: list[str], url: str, log: Path, **more: str) -> Iterator[None]:
-    """Run a server until it is no longer needed."""
-    with log.open("wb") as out:
-        server = subprocess.Popen(command, env=os.environ | more, stdout=out, stderr=out)
-    try:
-        end = time.monotonic() + STARTS_S
-        while True:
-            assert server.poll() is None, log.read_text()[-4000:]
-            assert time.monotonic() < end, log.read_text()[-4000:]
-            try:
-                with urllib.request.urlopen(url, timeout=5):
-                    break
-            except OSError:
-                time.sleep(0.5)
-        yield
-    finally:
-        server.terminate()
-        server.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +43,20 @@ def proxy(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 "payload": {"bits": "@number"},
                 "customers": {"north": 1, "south": 2},
                 "log": "issued",
+                "manifest": {
+                    "certificate": "signer.pem",
+                    "key": "signer.key",
+                    "soft_binding": "org.example.pura.1",
+                    "embed": "a8",
+                    "folder": "manifests",
+                },
             }
         )
     )
+    root = authority()
+    key, certificate = manifest_signer(root)
+    (folder / "signer.pem").write_bytes(pem(certificate, root[1]))
+    (folder / "signer.key").write_bytes(key_pem(key))
     (folder / "auth.py").write_text(AUTH)
     engine, port = free_port(), free_port()
     (folder / "config.yaml").write_text(
@@ -112,7 +93,7 @@ def proxy(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Itera
             [*litellm, "--config", str(folder / "config.yaml"), "--host", "127.0.0.1"],
             f"http://127.0.0.1:{port}/health/liveliness",
             folder / "proxy.log",
-            PURA_GATEWAY=str(folder / "gateway.json"),
+            os.environ | {"PURA_GATEWAY": str(folder / "gateway.json")},
         ),
     ):
         yield f"http://127.0.0.1:{port}/v1"
@@ -120,6 +101,18 @@ def proxy(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 def client(proxy: str, key: str) -> openai.OpenAI:
     return openai.OpenAI(base_url=proxy, api_key=key, timeout=300, max_retries=0)
+
+
+def unwrapped(text: str, deployed: Deployed) -> str:
+    """Return a text without its manifest, which is the one that is kept under its row's name."""
+    manifest, clean = c2pa_text.extract_manifest(text)
+    assert manifest is not None
+    files = (deployed.folder / "issued").glob("*.issued.jsonl")
+    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()[1:]]
+    (named,) = [line["manifest"] for line in lines if line["manifest"].encode() in manifest]
+    kept = deployed.folder / "manifests" / f"{named.rpartition(':')[2]}.c2pa"
+    assert kept.read_bytes() == manifest
+    return clean
 
 
 def rows(deployed: Deployed) -> dict[int, str]:
@@ -140,7 +133,7 @@ def test_each_answer_carries_what_the_log_says(proxy: str, deployed: Deployed) -
         known = rows(deployed)
         payload = max(known)
         assert known[payload] == name
-        deployed.check(made.choices[0].text, "house", payload)
+        deployed.check(unwrapped(made.choices[0].text, deployed), "house", payload)
 
 
 def test_a_streamed_chat_is_marked_too(proxy: str, deployed: Deployed) -> None:
@@ -152,7 +145,14 @@ def test_a_streamed_chat_is_marked_too(proxy: str, deployed: Deployed) -> None:
             stream=True,
         )
         text = "".join(piece.choices[0].delta.content or "" for piece in pieces if piece.choices)
-    deployed.check(text, "house", max(rows(deployed)))
+    deployed.check(unwrapped(text, deployed), "house", max(rows(deployed)))
+
+
+def test_several_texts_with_one_payload_are_refused(proxy: str, deployed: Deployed) -> None:
+    before = rows(deployed)
+    with client(proxy, "sk-north") as asking, pytest.raises(openai.BadRequestError):
+        asking.completions.create(model="council", prompt=PROMPTS[0], max_tokens=5, n=2)
+    assert rows(deployed) == before
 
 
 def test_who_is_no_customer_gets_nothing(proxy: str, deployed: Deployed) -> None:

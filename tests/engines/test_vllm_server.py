@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,16 +14,9 @@ from typing import Any
 import openai
 import pytest
 
-from conftest import BUILTIN, PROMPTS, Deployed, named
+from conftest import BUILTIN, PROMPTS, Deployed, free_port, named, running
 
 LENGTH = 200
-STARTS_S = 600  # on a busy machine
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
 
 
 def served(
@@ -45,26 +35,12 @@ def served(
     ]
     environment = os.environ | {"PURA_SERVING": str(file)} | variables
     environment.pop("VLLM_ENABLE_V1_MULTIPROCESSING", None)
-    with log.open("wb") as out:
-        server = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
-    try:
-        end = time.monotonic() + STARTS_S
-        while time.monotonic() < end:
-            assert server.poll() is None, log.read_text()[-4000:]
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5):
-                    break
-            except OSError:
-                time.sleep(1)
-        else:
-            raise AssertionError(log.read_text()[-4000:])
-        with openai.OpenAI(
-            base_url=f"http://127.0.0.1:{port}/v1", api_key="none", timeout=300, max_retries=0
-        ) as client:
-            yield client
-    finally:
-        server.terminate()
-        server.wait(60)
+    url = f"http://127.0.0.1:{port}"
+    with (
+        running(command, f"{url}/health", log, environment),
+        openai.OpenAI(base_url=f"{url}/v1", api_key="none", timeout=300, max_retries=0) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="module")
@@ -113,11 +89,27 @@ def test_a_client_that_leaves_early_disturbs_nobody(
     deployed.check(made.choices[0].text, "desk", 10)
 
 
-def test_several_answers_and_a_stop_string(client: openai.OpenAI, deployed: Deployed) -> None:
-    arguments = deployed.arguments("house", 42)
-    made = asked(client, PROMPTS[2], arguments, n=4, stop=["@@@"])
+def test_several_answers_to_one_request(client: openai.OpenAI, deployed: Deployed) -> None:
+    made = asked(client, PROMPTS[2], deployed.arguments("house", 42), n=4)
     assert len({choice.text for choice in made.choices}) == 4
     named(deployed, [("house", 42, choice.text, None) for choice in made.choices])
+
+
+def test_a_stop_string_and_a_temperature_that_no_profile_has(
+    client: openai.OpenAI, deployed: Deployed
+) -> None:
+    made = client.completions.create(
+        model=BUILTIN,
+        prompt=PROMPTS[1],
+        max_tokens=LENGTH,
+        stop=["the"],
+        temperature=0.3,
+        extra_body={"min_tokens": 80, "vllm_xargs": deployed.arguments("desk", 0x5A3)},
+    )
+    (one,) = made.choices
+    assert one.finish_reason == "stop"
+    assert not one.text.endswith("the")
+    deployed.check(one.text, "desk", 0x5A3)
 
 
 def test_a_chat(client: openai.OpenAI, deployed: Deployed) -> None:
@@ -130,6 +122,17 @@ def test_a_chat(client: openai.OpenAI, deployed: Deployed) -> None:
     text = made.choices[0].message.content
     assert text is not None
     deployed.check(text, "house", 0xBEEF)
+
+
+def test_its_next_tokens_are_those_of_the_model_that_reads(client: openai.OpenAI) -> None:
+    """As ``pura model fitness`` is asked before anybody relies on the server."""
+    pura = str(Path(sys.executable).with_name("pura"))
+    asking = [pura, "model", "fitness", BUILTIN, "--engine", str(client.base_url), "--json"]
+    asked = subprocess.run(asking, capture_output=True, text=True, check=True)
+    found = json.loads(asked.stdout)
+    assert (found["engine_model"], found["word"], found["prefix"]) == (BUILTIN, "good", "none")
+    assert found["top"] > 15
+    assert found["kl_bits"]["value"] < 1e-3  # the same weights, float32 in both
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ the program tells a child's end in one sentence. A fault is an error without wor
 hangs without using up its processor time. Prints how many of each; exit status 1 with a fault.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

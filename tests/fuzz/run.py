@@ -8,8 +8,6 @@ seeds in ``tests/fuzz/corpus`` stay as they are. A fault ends its target, its in
 them, and the exit status says so. The script beside this one brings Atheris.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

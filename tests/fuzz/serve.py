@@ -3,8 +3,6 @@
 .venv/bin/python tests/fuzz/serve.py build/fuzz/schemathesis/bin/schemathesis
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -4,8 +4,6 @@ Each target takes bytes. A refusal in words (:class:`~pura.base.errors.PuraError
 answer; whatever else comes out of it is a fault, and so are a crash, a hang and a flood of memory.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import tempfile
@@ -163,10 +161,34 @@ def _head() -> Target:
 
 def _manifest() -> Target:
     from pura.documents import characters
+    from pura.provenance.reading import encode, without, wrappers
 
-    return lambda data: characters.facts(
-        data.decode("utf-8", "replace") + characters.encode(data[:200])
-    )
+    def target(data: bytes) -> None:
+        """What parents do with them; a child in the cage verifies."""
+        text = data.decode("utf-8", "replace")
+        block = f"-----BEGIN C2PA MANIFEST-----{text}-----END C2PA MANIFEST-----"
+        for one in (text + encode(data[:200]), f"<!-- {block} -->\n{text}", text):
+            found = wrappers(one)
+            assert all(0 <= w.start <= w.first < w.end <= len(one) for w in found)
+            assert characters.cut(one).text == without(one)
+            characters.facts(one)
+
+    return target
+
+
+def _verifier() -> Target:
+    from pura.provenance.reading import FILES, Asset, encode, load
+
+    verify = load("")
+    header = b"C2PATXT\0\x01"
+
+    def target(data: bytes) -> None:
+        wrapped = "Words.\ufeff" + encode(header + len(data).to_bytes(4, "big") + data)
+        verify(Asset(form="text", data=wrapped.encode(), text="Words."))
+        for form in FILES:
+            verify(Asset(form=form, data=data, text="Words."))
+
+    return target
 
 
 def targets() -> dict[str, Callable[[], Target]]:
@@ -179,6 +201,7 @@ def targets() -> dict[str, Callable[[], Target]]:
         "plain": _plain,
         "register": _register,
         "report": _report,
+        "verifier": _verifier,
     }
     made |= {f"reader-{name}": partial(_reader, name) for name in READERS}
     made |= {f"inside-{name}": partial(_inside, name) for name in INSIDE}

@@ -1,7 +1,5 @@
 """The seeds of the fuzzing targets: what was found once, or leads far in, stays an answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.fuzz import targets

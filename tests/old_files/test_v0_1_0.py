@@ -1,7 +1,5 @@
 """Everything that version 0.1.0 wrote opens, is checked, and is gone on with."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What can be said of the package without building it; ``make package`` proves the rest."""
 
-from __future__ import annotations
-
 import ast
 import configparser
 import shutil

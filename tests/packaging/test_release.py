@@ -1,7 +1,5 @@
 """A release without making one, and packages for systems that are not here."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import shutil

@@ -1,7 +1,5 @@
 """What the set-up scripts do on machines that this one is not: others' tools stand in by name."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil
@@ -204,7 +202,7 @@ def test_the_real_apt_complains_in_the_words_that_are_waited_on(machine, tmp_pat
     assert machine.set_up("--tests").returncode == 0
 
 
-PINNED = "-c constraints.txt -e .[gui,dev,batch,lab,serve]"
+PINNED = "-c constraints.txt -e .[gui,dev,batch,lab,serve,provenance]"
 
 
 @pytest.mark.parametrize(

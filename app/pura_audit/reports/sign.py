@@ -13,8 +13,9 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base import numerals
+from pura.base.identity import Certificate
 from pura.keys import Secret, passphrase_bytes
-from pura.report.signing import Certificate, SignOptions
+from pura.report.signing import SignOptions
 from pura.usecases.reports import is_draft, sign_report
 from pura_audit.jobs.queue import Done, Failure, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate

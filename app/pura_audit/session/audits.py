@@ -403,17 +403,14 @@ class Audits(QObject):
 
     def take_dropped(self) -> tuple[Item, ...]:
         """Return the texts that were dropped, once: when all are read and nothing is missing."""
-        if (
-            not self._texts.dropped
-            or not self._chosen.ready
-            or self._chosen.mismatches()
-            or not self.starts_by_itself
-        ):
+        chosen, dropped = self._chosen, self._texts.dropped
+        if any(item.state is ItemState.LOADING for item in dropped):
             return ()
-        if any(item.state is ItemState.LOADING for item in self._texts.dropped):
-            return ()
+        ready = chosen.ready and not chosen.mismatches() and self.starts_by_itself
+        # The sample brings its own key and profile, and was asked for.
+        taken = [i for i in dropped if ready or (i.sample and chosen.model is not None)]
+        self._texts.dropped = [item for item in dropped if item not in taken]
         here = set(self._texts.queue.items)
-        taken, self._texts.dropped = self._texts.dropped, []
         return tuple(i for i in taken if i in here and i.state is ItemState.READY)
 
     def audit(self, items: Sequence[Item] | None = None) -> None:

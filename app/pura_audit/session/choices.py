@@ -110,8 +110,10 @@ class Inventory:
     problems: tuple[Failure, ...] = ()
     policy: Policy | None = None
 
-
-Name = TypeVar("Name")
+    @property
+    def setups(self) -> tuple[ProfileChoice, ...]:
+        """Profiles of PURA's: each brings its key and its model where it names them."""
+        return tuple(choice for choice in self.profiles if choice.profile.foreign is None)
 
 
 class AuditEngine:
@@ -303,6 +305,7 @@ class Chosen(QObject):
         self.keys: tuple[KeyChoice, ...] = ()
         self.model: InstalledModel | None = None
         self.profiles: tuple[ProfileChoice, ...] = ()
+        self._next_setup = ""
 
     @property
     def found(self) -> Inventory:
@@ -339,6 +342,22 @@ class Chosen(QObject):
         self.profiles = in_order(profiles, self.profiles)
         self._settings.update(profile=SEPARATOR.join(choice.name for choice in self.profiles))
         self.changed.emit()
+
+    def choose_setup(self, setup: ProfileChoice) -> None:
+        """Use a profile, with the key and the model that it names where they are here."""
+        profile = setup.profile
+        if keys := [key for key in self.found.keys if key.fingerprint == profile.key]:
+            self.choose_keys(keys)
+        for model in self.found.models:
+            if model.fingerprint == profile.model:
+                self.choose_model(model)
+        others = [choice for choice in self.profiles if choice.profile.foreign is not None]
+        self.choose_profiles([setup, *others])
+
+    def use_setup(self, name: str) -> None:
+        """Use a stored profile, its key and its model, as soon as they have been found."""
+        self._next_setup = name
+        self.look_around()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -388,7 +407,12 @@ class Chosen(QObject):
         self.keys = pick_keys(catalogue.keys, self.keys, now.key)
         self.model = pick(catalogue.models, "name", self.model, now.model)
         self.profiles = pick_profiles(catalogue.profiles, self.profiles, now.profile)
-        self.changed.emit()
+        made = [one for one in catalogue.setups if one.name == self._next_setup]
+        self._next_setup = ""
+        if made:
+            self.choose_setup(made[0])
+        else:
+            self.changed.emit()
 
     def _placed(self, outcome: Outcome[Device]) -> None:
         if isinstance(outcome, Stopped):

@@ -313,7 +313,8 @@ class Keeper:
         except (CaseLogError, KeyFormatError) as error:
             self.close()
             return Kept(audited=audited, finding=found, status=None, failure=Failure.of(error))
-        status = CaseStatus(case=item.case, name=UNFILED, mode=item.mode)
+        acts = {"save": (item.examiner, item.entry.time)}
+        status = CaseStatus(case=item.case, name=UNFILED, mode=item.mode, acts=acts)
         return Kept(audited=audited, finding=found, status=status)
 
     def fail(self, name: str, error: PuraError) -> None:

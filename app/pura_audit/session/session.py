@@ -65,7 +65,7 @@ class Session(QObject):
         self.cases = Cases(self.jobs.cases, self.environment, self.drafts, self)
         self.keeper = Keeper(self.environment, settings)
         settings.watchers.append(self._name_worker)
-        self.texts = TextList(self.jobs.files, settings, self)
+        self.texts = TextList(self.jobs.files, settings, self.environment.paths, self)
         self.chosen = Chosen(engine, self.jobs, settings, self)
         self.audits = Audits(
             self.texts, self.chosen, self.jobs.model, engine, self.keeper, settings, self

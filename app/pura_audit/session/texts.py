@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from pura.base.errors import PuraError
+from pura.base.paths import Paths
 from pura.documents import (
     FORMATS,
     MAX_CHARACTERS,
@@ -32,7 +33,7 @@ from pura.documents import (
 from pura.documents.folders import Summary, WalkOptions, walk
 from pura.record.audit import Audit
 from pura.usecases.audits import UnreadFile, unread_file, unread_parts
-from pura.usecases.choices import candidates_text, read_candidates
+from pura.usecases.choices import candidates_text, read_candidates, trusted
 from pura_audit.jobs.queue import Done, Failure, JobContext, JobQueue, Outcome, by_outcome
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.platform.notices import sample
@@ -274,8 +275,11 @@ class TextList(QObject):
     report_seen = Signal(object)
     noticed = Signal(str)
 
-    def __init__(self, files: JobQueue, settings: SettingsFile, parent: QObject) -> None:
+    def __init__(
+        self, files: JobQueue, settings: SettingsFile, paths: Paths, parent: QObject
+    ) -> None:
         super().__init__(parent)
+        self._paths = paths
         self._files, self._settings = files, settings
         self.queue = QueueModel(self)
         self.undo = QUndoStack(self)
@@ -349,10 +353,14 @@ class TextList(QObject):
             if item.state not in _CUT:
                 item.state = ItemState.LOADING
             self._files.do(
-                lambda context: read_file(path, ReadOptions(), context),
+                lambda context: read_file(path, self.options(), context),
                 lambda outcome: self._loaded(item, outcome),
                 self,
             )
+
+    def options(self, encoding: str | None = None) -> ReadOptions:
+        """Return how files are read; asked in a job, since it reads a list."""
+        return ReadOptions(encoding=encoding, trust=trusted(self._paths))
 
     def _loaded(self, item: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
         if item.document is not None or item.state not in (ItemState.LOADING, *_CUT):
@@ -444,8 +452,8 @@ class TextList(QObject):
         document = from_text(marked.text, name=label)
         item = self.new_row(label, sample=True, document=document, profile=marked.profile)
         item.key = sample_key()
+        self.dropped.append(item)
         self._add([item], translate("Session", "opening"))
-        self.wanted.emit(item)
 
     def add_audit(self, audit: Audit) -> None:
         """Add an audit that was made by somebody else, and show it."""

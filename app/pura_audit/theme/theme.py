@@ -200,6 +200,7 @@ QLabel[role="muted"] { color: $muted; }
 QLabel[role="label"] { color: $muted; font-size: 11px; }
 QLabel[role="small"] { color: $muted; font-size: 11px; }
 QLabel[role="value"] { font-weight: 600; }
+QLabel[role="payload"] { font-size: 17px; font-weight: 600; }
 QLabel[role="attention"] { color: $against; }
 QLabel[role="banner"] {
   background: $against; color: $card; font-size: 15px; font-weight: 600; border-radius: 6px;

@@ -303,6 +303,7 @@ class Pictures:
         """
         for act, names in (
             (lambda _: None, "first-run first-run-dark empty"),
+            (self._set_up, "set-up set-up-dark set-up-german"),
             (self._audited, "audit-light audit-dark audit-small audit-contrast"),
             (self._several, "marks marks-dark"),
             (self._in_question, "in-question"),
@@ -377,7 +378,7 @@ class Pictures:
         """Show the sample; audited once, shown in many pictures."""
         session = window.session
         if self._marked is None:
-            session.texts.add_sample()
+            window.try_sample()
             item = _shown(session)
             self._until(lambda: item.audit is not None)
             self._marked = item.audit
@@ -548,6 +549,11 @@ class Pictures:
         item = self._add(window, _plain_text(8), "newsletter")
         window.session.audits.audit([item])
         self._until(lambda: item.progress is not None and item.progress.done > 0)
+
+    def _set_up(self, window: MainWindow) -> QWidget:
+        from pura_audit.workbench import opening
+
+        return opening.show_setup(window)
 
     def _ready(self, window: MainWindow) -> None:
         self._audited(window)

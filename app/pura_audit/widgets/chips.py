@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -18,9 +19,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
-from pura_audit.platform.i18n import filled
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import restyle
+
+Choice: TypeAlias = tuple[str, str, bool]
+"""Title, remark, and whether it is ticked."""
 
 
 class ChoiceMenu(QMenu):
@@ -38,21 +41,39 @@ class ChoiceMenu(QMenu):
     several_chosen = Signal(list)
     manage_wanted = Signal()
 
-    def __init__(self, parent: QWidget, *, manage: str = "") -> None:
-        super().__init__(parent)
-        self._several, self._manage = False, manage
+    def __init__(
+        self, parent: QWidget, kind: str, *, manage: str = "", below: Sequence[QMenu] = ()
+    ) -> None:
+        super().__init__(kind, parent)
+        self.kind = kind
+        self.setAccessibleName(kind)
+        self._several, self._manage, self._below = False, manage, below
         self._choices: list[str] = []
         self._ticks: list[QAction] = []
 
     def fill(
-        self, choices: Sequence[str], ticked: Collection[int], hint: str, *, several: bool
-    ) -> None:
-        """Show the choices; where they are the same as before only the ticks are set."""
-        if list(choices) != self._choices or several != self._several or not choices:
+        self, choices: Sequence[Choice], hint: str, *, several: bool = False, instead: str = ""
+    ) -> str:
+        """Show the choices; where they are the same as before only the ticks are set.
+
+        Args:
+            choices: What there is.
+            hint: What to do where there is nothing.
+            several: More than one can be ticked.
+            instead: What is used where nothing is ticked.
+
+        Returns:
+            What is ticked, or stands in for it; the title of the menu says it.
+        """
+        lines = [f"{title}\t{remark}" if remark else title for title, remark, _ in choices]
+        if lines != self._choices or several != self._several or not choices:
             self._several = several
-            self._rebuild(choices, hint)
-        for place, action in enumerate(self._ticks):
-            action.setChecked(place in ticked)
+            self._rebuild(lines, hint)
+        for action, (*_, ticked) in zip(self._ticks, choices, strict=True):
+            action.setChecked(ticked)
+        used = ", ".join(title for title, _, ticked in choices if ticked) or instead
+        self.setTitle(f"{self.kind}: {used}".replace("&", "&&"))
+        return used
 
     def _rebuild(self, choices: Sequence[str], hint: str) -> None:
         self.clear()
@@ -68,6 +89,10 @@ class ChoiceMenu(QMenu):
             self._ticks.append(action)
         if not choices:
             self.addAction(hint).setEnabled(False)
+        if self._below:
+            self.addSeparator()
+            for menu in self._below:
+                self.addMenu(menu)
         if self._manage:
             self.addSeparator()
             self.addAction(self._manage, self.manage_wanted.emit)
@@ -101,77 +126,42 @@ class ChoiceMenu(QMenu):
         return True
 
 
-MAX_CHIP = 248
+MAX_CHIP = 420
 FRAME = 28  # pixels beside the words
 LEAST_VALUE = 56  # pixels of the choice beside what is chosen
 
 
 class Chip(QToolButton):
-    """A button that says what is chosen and opens the list of choices.
+    """A button that says what is chosen and opens a menu.
 
     Args:
         kind: What is chosen here.
-        several: How the chip names several choices, ``{n:text}`` for their number; empty where
-            only one can be made.
-        manage: Last line of the list.
-
-    Attributes:
-        choices: The list; it tells what was chosen.
     """
 
-    def __init__(self, kind: str, *, several: str = "", manage: str = "") -> None:
+    def __init__(self, kind: str) -> None:
         super().__init__()
-        self._kind, self._several = kind, several
-        self._value, self._lacks = "", False
+        self._kind, self._value = kind, ""
         self.setProperty("role", "chip")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMaximumWidth(MAX_CHIP)
-        self.choices = ChoiceMenu(self, manage=manage)
-        self.choices.setAccessibleName(kind)
-        self.setMenu(self.choices)
 
-    def set_choices(
-        self,
-        choices: Sequence[tuple[str, str]],
-        current: Collection[int],
-        missing: str,
-        hint: str,
-        *,
-        lacking: bool = True,
-        one: bool = False,
-    ) -> None:
-        """Fill the list.
+    def show_value(self, value: str, details: str, *, attention: bool = False) -> None:
+        """Say what is chosen.
 
         Args:
-            choices: Title and remark of every choice.
-            current: Places of those in use.
-            missing: What the chip says when nothing is chosen.
-            hint: What to do about that, shown in the list.
-            lacking: Nothing chosen is a lack, and asks for attention.
-            one: Of these choices only one can be made, also where several could be.
+            value: In a few words.
+            details: Line by line, for the tool tip and for screen readers.
+            attention: What is chosen does not go together.
         """
-        used = [choices[place] for place in sorted(current)]
-        lines = [f"{title}\t{remark}" if remark else title for title, remark in choices]
-        self.choices.fill(lines, current, hint, several=bool(self._several) and not one)
-        self._value, self._lacks = missing, not used
-        if used:
-            self._value = used[0][0]
-        if len(used) > 1:
-            self._value = filled(self._several, n=len(used))
-        restyle(self, "missing", lacking and not used)
-        named = [f"{title} {remark}".strip() for title, remark in used] if len(used) > 1 else []
-        self.setAccessibleName(f"{self._kind}: {', '.join(named) or self._value}")
-        below = "\n".join(named) if named else used[0][1] if used else hint
-        self.setToolTip(f"{self._kind}: {self._value}\n{below}")
+        self._value = value
+        restyle(self, "missing", attention)
+        self.setAccessibleName(f"{self._kind}: {value}")
+        self.setAccessibleDescription(details.replace("\n", ". "))
+        self.setToolTip(f"{self._kind}: {value}\n{details}")
         self._fit()
-
-    def set_attention(self, *, attention: bool) -> None:
-        """Mark a choice that does not go with the others."""
-        if attention:
-            restyle(self, "missing", True)
 
     def sizeHint(self) -> QSize:
         """Return the room that the whole text takes, up to the largest width of a chip."""
@@ -198,9 +188,7 @@ class Chip(QToolButton):
         if self.width() - FRAME - metrics.horizontalAdvance(f"{kind}  ▾") < least:
             kind = ""  # the tool tip has both
         room = self.width() - FRAME - metrics.horizontalAdvance(f"{kind}  ▾")
-        # What is chosen says more than of what kind it is; that nothing is chosen says less.
-        words = self._kind if self._lacks and not kind else self._value
-        value = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(0, room))
+        value = metrics.elidedText(self._value, Qt.TextElideMode.ElideRight, max(0, room))
         self.setText(f"{kind}{value}  ▾".replace("&", "&&"))
         self.updateGeometry()
 

@@ -9,15 +9,16 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from pura.base import numerals
+from pura.caselog.reports import CaseStatus
 from pura.record.audit import Audit
 from pura.record.finding import rendered
 from pura.record.naming import NamedMark, NamedPayload, evidence_ratio, limits_words, whom_words
-from pura.words.sentences import fill
+from pura.words.sentences import fill, scale
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.queue_model import Item
 from pura_audit.session.selection import Selection
@@ -204,7 +205,7 @@ def _words(item: Item) -> dict[str, str]:
         }.get(review, translate("Steps", "Review")),
         "report": translate("Steps", "Draft written")
         if report == "drafted"
-        else translate("Steps", "Reported")
+        else translate("Steps", "Final")
         if report == "issued"
         else translate("Steps", "Report"),
         "sign": translate("Steps", "Signed")
@@ -214,27 +215,138 @@ def _words(item: Item) -> dict[str, str]:
 
 
 def _tips(item: Item) -> dict[str, str]:
+    """Say of each step who did it and when, or what it is and what has to come before."""
     at = item.status
+    save = translate("Steps", "Save the finding to a case")
+    review = translate("Steps", "Let a second person look at the finding")
+    report = translate("Steps", "Make a report of the finding")
+    sign = translate("Steps", "Sign the final report")
     if at is None:
-        save = translate("Steps", "Save the finding to a case")
-    else:
-        words = translate("Steps", "In the case “{case:text}”; press to file it in another case")
-        save = filled(words, case=at.name or "–")
-    if at is not None and at.review:
-        by = (
-            translate("Steps", "Confirmed by {who:text}")
+        first = translate("Steps", "It has to be saved first.")
+        review, report, sign = (f"{words}. {first}" for words in (review, report, sign))
+        return {"save": save, "review": review, "report": report, "sign": sign}
+    case = filled(translate("Steps", "In the case “{case:text}”"), case=at.name or "–")
+    again = translate("Steps", "press to file it in another case")
+    save = "; ".join(filter(None, (case, _by(at, "save"), again)))
+    if at.review:
+        seen = (
+            translate("Steps", "Confirmed")
             if at.review == "confirmed"
-            else translate("Steps", "Disputed by {who:text}")
+            else translate("Steps", "Disputed")
         )
-        review = filled(by, who=at.reviewer or "–")
-    else:
-        review = translate("Steps", "Let a second person look at the finding")
-    return {
-        "save": save,
-        "review": review,
-        "report": translate("Steps", "Make a report of the finding"),
-        "sign": translate("Steps", "Sign a report"),
-    }
+        review = f"{seen} {_by(at, 'review')}"
+    if at.report == "issued":
+        report = " ".join((translate("Steps", "Final report"), _by(at, "report")))
+    elif at.review != "confirmed":
+        draft = translate("Steps", "It is a draft until a second person has confirmed the finding.")
+        report = f"{report}. {draft}"
+    if at.signed:
+        sign = " ".join((translate("Steps", "Signed"), _by(at, "sign")))
+    elif at.report != "issued":
+        none = translate("Steps", "There is none yet.")
+        sign = f"{sign}. {none}"
+    return {"save": save, "review": review, "report": report, "sign": sign}
+
+
+def _by(at: CaseStatus, act: str) -> str:
+    """Say who did it and when; empty where the log does not say."""
+    if act not in at.acts:
+        return ""
+    who, when = at.acts[act]
+    words = translate("Steps", "by {who:text} on {day:text}")
+    return filled(words, who=who or "–", day=numerals.date(when, language()))
+
+
+class StrengthScale(QWidget):
+    """The words of the scale as a strip: where this finding stands, and where the threshold is."""
+
+    _BAR: Final = 8
+    _MODERATE: Final = 2  # more than that is never said against a mark
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._audit: Audit | None = None
+        self.setFont(fonts.face(fonts.LABEL))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def show_audit(self, audit: Audit) -> None:
+        """Show the evidence of an audit; nothing where nothing follows from it."""
+        self._audit = audit
+        self.setVisible(audit.verdict in ("mark", "indication", "no-mark"))
+        self.setAccessibleName(f"{self.word()}. {self._threshold_words()}")
+        self.setToolTip("\n".join(f"{row.range}: {row.word}" for row in scale(language())))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the room of the strip and of one line on either side."""
+        line = self.fontMetrics().height()
+        return QSize(240, 2 * line + self._BAR + 6)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the height that it always has."""
+        return QSize(120, self.sizeHint().height())
+
+    @property
+    def place(self) -> int:
+        """Which word of the scale holds, from 0."""
+        if self._audit is None:
+            return 0
+        value = self._audit.evidence.log10_e
+        rows = scale(language())
+        here = max(place for place, row in enumerate(rows) if abs(value) >= row.low)
+        return min(here, self._MODERATE) if value < 0 else here
+
+    def word(self) -> str:
+        """Return the word that holds, and for what."""
+        if self._audit is None:
+            return ""
+        word = scale(language())[self.place].word
+        words = translate("Answer", "Support for a mark: {word:text}")
+        if not self.place:
+            words = translate("Answer", "Support: {word:text}")
+        elif self._audit.evidence.log10_e < 0:
+            words = translate("Answer", "Support against a mark: {word:text}")
+        return filled(words, word=word)
+
+    def _threshold(self) -> float:
+        value = None if self._audit is None else self._audit.policy.get("t_found")
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    def _threshold_words(self) -> str:
+        words = translate("Answer", "Decision threshold: {times:text}")
+        return filled(words, times=numerals.count(round(10 ** self._threshold()), language()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw a piece for each word, filled up to the one that holds."""
+        if self._audit is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        rows, here = scale(language()), self.place
+        line, width = self.fontMetrics().height(), self.width()
+        step, top = width / len(rows), line + 3
+        colour = "against" if self._audit.evidence.log10_e < 0 else "support"
+        painter.setPen(Qt.PenStyle.NoPen)
+        for place in range(len(rows)):
+            strong = 0 < place <= here
+            painter.setBrush(self._theme.colour(colour if strong else "line"))
+            painter.drawRoundedRect(QRectF(place * step + 1, top, step - 2, self._BAR), 2, 2)
+        painter.setPen(self._theme.colour("text"))
+        middle, word = (here + 0.5) * step, self.word()
+        across = self.fontMetrics().horizontalAdvance(word)
+        left = min(max(0.0, middle - across / 2), width - across)
+        painter.drawText(QRectF(left, 0, across + 2, line), word)
+        beyond = [place for place, row in enumerate(rows) if row.low >= self._threshold()]
+        at = (beyond[0] if beyond else len(rows)) * step
+        painter.setPen(QPen(self._theme.colour("text"), 2))
+        painter.drawLine(QPointF(at, top - 2), QPointF(at, top + self._BAR + 3))
+        painter.setPen(self._theme.colour("muted"))
+        words = self._threshold_words()
+        across = self.fontMetrics().horizontalAdvance(words)
+        left = min(max(0.0, at - across / 2), width - across)
+        painter.drawText(QRectF(left, top + self._BAR + 3, across + 2, line), words)
 
 
 MAX_WIDTH = 960  # longer lines are hard to read
@@ -257,7 +369,9 @@ class AnswerView(ScrollCard):
         super().__init__(widest=MAX_WIDTH, below=12)
         self.audit: Audit | None = None
         self._note = ""
+        self.document = ElidedLabel("", role="muted")
         self.heading = label("", "answer", wrap=True)
+        self.strength = StrengthScale(theme)
         self.sentence = label("", "reading", wrap=True)
         self.more = label("", "muted", wrap=True)
         self.measured = label("", "muted", wrap=True)
@@ -279,7 +393,14 @@ class AnswerView(ScrollCard):
             )
         self._links = QWidget()
         row_of(self.compared, self.candidates, None, spacing=GAP, inside=self._links)
-        above = (self.heading, self.sentence, self.payload, self.marks, self.more)
+        outcome = column_of(self.document, self.heading, spacing=2)
+        above = (
+            row_of((outcome, 1), (self.strength, 1), spacing=PADDING),
+            self.sentence,
+            self.payload,
+            self.marks,
+            self.more,
+        )
         add_parts(self.column, *above, self._links, self.limits, self.measured, None)
         self.scroll_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.scroll_area.setAccessibleName(translate("Answer", "Answer"))
@@ -319,6 +440,7 @@ class AnswerView(ScrollCard):
         note = _note(item, audit)
         if self.audit is not audit or self._note != note:
             self.show_audit(audit, note)
+        self.document.setText(item.name)
         show_steps(self.steps, item)
 
     def show_audit(self, audit: Audit, note: str = "") -> None:
@@ -327,6 +449,7 @@ class AnswerView(ScrollCard):
         tongue, found = language(), audit.finding
         self.heading.setText(fill(found.headline, tongue))
         self.sentence.setText(" ".join(rendered(found.answer, tongue)))
+        self.strength.show_audit(audit)
         self.compared.setVisible(bool(found.caveat))
         set_tip(self.compared, *rendered(found.compared, tongue))
         # The list of the marks says how many there are.
@@ -412,7 +535,7 @@ def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
     """Yield for whom and when; or that this is not decided, and between which payloads."""
     tongue = language()
     named = whom_words(audit.profile, payload, grouped(payload.best), tongue)
-    value = label(named, "value", wrap=True)
+    value = label(named, "payload", wrap=True)
     value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     yield value
     if not payload.identified:
@@ -427,7 +550,7 @@ def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
         return
     value.setObjectName("payload")
     if not payload.fields:
-        value.setFont(fonts.mono(fonts.BODY, strong=True))
+        value.setFont(fonts.mono(fonts.READING, strong=True))
         value.setProperty("face", "mono")
     value.setToolTip(grouped(payload.best))
     where = translate(

@@ -31,6 +31,7 @@ from pura_audit.workbench.opening import (
     show_profiles,
     show_reading,
     show_settings,
+    show_setup,
     show_shortcuts,
     show_side_by_side,
     sign_report,
@@ -94,6 +95,9 @@ class Workbench(Host, Protocol):
     def open_files(self) -> None:
         """Ask for files."""
 
+    def try_sample(self) -> None:
+        """Audit the sample text."""
+
     def paste(self) -> None:
         """Take files or text from the clipboard."""
 
@@ -141,7 +145,7 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             Command(
                 "open-folder", translate("Menu", "Open a folder …"), on(open_folder), "Ctrl+Shift+O"
             ),
-            Command("sample", translate("Menu", "Try the sample"), window.session.texts.add_sample),
+            Command("sample", translate("Menu", "Try the sample"), window.try_sample),
             Command(
                 "reading",
                 translate("Menu", "How this file is read …"),
@@ -284,6 +288,7 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             Command("make-bundle", translate("Menu", "Make a team bundle …"), on(make_bundle)),
             Command("keys", translate("Menu", "Keys …"), on(show_keys), "Ctrl+Shift+K"),
             Command("models", translate("Menu", "Models …"), on(show_models), "Ctrl+M"),
+            Command("set-up", translate("Menu", "Set up ours …"), on(show_setup)),
             Command("profiles", translate("Menu", "Profiles …"), on(show_profiles), "Ctrl+L"),
             Command(
                 "settings", translate("Menu", "Settings …"), on(show_settings), "Ctrl+,", apart=True

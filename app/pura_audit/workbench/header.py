@@ -24,7 +24,7 @@ from pura_audit.session.queue_model import ItemState
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, Theme
 from pura_audit.widgets.card import ElidedLabel, push_button, row_of
-from pura_audit.widgets.chips import Chip, DeviceBadge
+from pura_audit.widgets.chips import Chip, ChoiceMenu, DeviceBadge
 from pura_audit.workbench.state_views import progress_words
 
 HEIGHT = 56
@@ -42,27 +42,32 @@ class Header(QWidget):
         self._session = session
         self._brand = brand = QLabel("PURA Audit")
         brand.setObjectName("brand")
-        self.key = Chip(
-            translate("Header", "Key"),
-            several=translate("Header", "{n:text} keys"),
-            manage=translate("Header", "Manage keys …"),
+        self.setup = Chip(translate("Header", "Set-up"))
+        self.key = ChoiceMenu(
+            self.setup, translate("Header", "Key"), manage=translate("Header", "Manage keys …")
         )
-        self.model = Chip(
-            translate("Header", "Model"), manage=translate("Header", "Manage models …")
+        self.model = ChoiceMenu(
+            self.setup, translate("Header", "Model"), manage=translate("Header", "Manage models …")
         )
-        self.profile = Chip(
+        self.profile = ChoiceMenu(
+            self.setup,
             translate("Header", "Profile"),
-            several=translate("Header", "{n:text} profiles"),
             manage=translate("Header", "Manage profiles …"),
         )
+        self.setups = ChoiceMenu(
+            self.setup,
+            translate("Header", "Set-up"),
+            below=(self.key, self.model, self.profile),
+            manage=translate("Header", "Set up another …"),
+        )
+        self.setup.setMenu(self.setups)
         self.badge = DeviceBadge(theme)
         self.badge.show_device(translate("Header", "Finding the device"), "", gpu=False)
         self.cancel = push_button(translate("Header", "Cancel"))
         self.cancel.setToolTip(translate("Menu", "Cancel all audits"))
         self.audit = push_button(translate("Header", "Audit"), role="main")
-        chips = (self.key, self.model, self.profile)
         right = (self.badge, GRID, self.cancel, self.audit)
-        self.row = row_of(brand, GRID * 2, *chips, None, *right, inside=self)
+        self.row = row_of(brand, GRID * 2, self.setup, None, *right, inside=self)
         self.row.setContentsMargins(20, 0, GAP, 0)
         self._wire()
         self.refresh()
@@ -71,10 +76,11 @@ class Header(QWidget):
     def _wire(self) -> None:
         session = self._session
         for signal, kind in (
-            (self.key.choices.several_chosen, "keys"),
-            (self.model.choices.chosen, "models"),
-            (self.profile.choices.chosen, "profiles"),
-            (self.profile.choices.several_chosen, "profiles"),
+            (self.setups.chosen, "setups"),
+            (self.key.several_chosen, "keys"),
+            (self.model.chosen, "models"),
+            (self.profile.chosen, "profiles"),
+            (self.profile.several_chosen, "profiles"),
         ):
             signal.connect(partial(self._choose, kind))
         for signal in (
@@ -114,8 +120,7 @@ class Header(QWidget):
         self.audit.setMinimumWidth(max(104, self.audit.sizeHint().width()))
         self.audit.setAccessibleName(words)
         self.audit.setToolTip(self._why_not(due))
-        self._fill_chips()
-        self.profile.set_attention(attention=not fits)
+        self._fill_menus()
 
     def _choose(self, kind: str, places: int | Sequence[int]) -> None:
         """Choose keys, models or profiles by their places in the list."""
@@ -123,7 +128,9 @@ class Header(QWidget):
         if (found := chosen.catalogue) is None:
             return
         some = [places] if isinstance(places, int) else places
-        if kind == "keys":
+        if kind == "setups":
+            chosen.choose_setup(found.setups[some[0]])
+        elif kind == "keys":
             chosen.choose_keys([found.keys[place] for place in some])
         elif kind == "models":
             chosen.choose_model(found.models[some[0]])
@@ -132,22 +139,17 @@ class Header(QWidget):
 
     def _why_not(self, due: int) -> str:
         if not self._session.chosen.ready:
-            return translate("Header", "Choose a key, a model and a profile first.")
+            return translate("Header", "Choose or make a set-up first.")
         if found := self._session.chosen.mismatches():
             return "\n".join(map(error_words, found))
         if due == 0:
             return translate("Header", "Add a text first: paste it, open it or drop it here.")
         return translate("Header", "Audit (Ctrl+Return)")
 
-    def _fill_chips(self) -> None:
-        session, found = self._session, self._session.chosen.catalogue
-        wait = translate("Header", "looking …")
-        if found is None:
-            for chip in (self.key, self.model, self.profile):
-                chip.set_choices([], [], wait, wait)
-            return
-        used, none = self._used(), translate("Header", "none")
-        chosen = session.chosen
+    def _fill_menus(self) -> None:
+        chosen, found = self._session.chosen, self._session.chosen.found
+        key, model, profile = self._used()
+        setups = [(one.title, _shape(one.profile), one == chosen.profile) for one in found.setups]
         keys = [(k.label, _spaced(k.fingerprint), k in chosen.keys) for k in found.keys]
         models = [(m.name, _spaced(m.fingerprint), m == chosen.model) for m in found.models]
         profiles = [(p.title, _shape(p.profile), p in chosen.profiles) for p in found.profiles]
@@ -155,20 +157,24 @@ class Header(QWidget):
         no_model = translate("Header", "No model yet: install one under “Manage models …”.")
         no_profile = translate("Header", "No profile yet: make one under “Manage profiles …”.")
         # Beside a profile of PURA's there is nothing to add but marks by others.
-        one = all(choice.profile.foreign is None for choice in found.profiles)
-        for chip, choices, instead, hint in (
-            (self.key, keys, used[0], no_key),
-            (self.model, models, used[1], no_model),
-            (self.profile, profiles, used[2], no_profile),
-        ):
-            chip.set_choices(
-                [(title, remark) for title, remark, _ in choices],
-                [place for place, (*_, taken) in enumerate(choices) if taken],
-                instead or none,
-                hint,
-                lacking=not instead,
-                one=one and chip is self.profile,
-            )
+        more = any(choice.profile.foreign is not None for choice in found.profiles)
+        none = translate("Header", "none")
+        used = {
+            self.key: self.key.fill(keys, no_key, several=True, instead=key or none),
+            self.model: self.model.fill(models, no_model, instead=model or none),
+            self.profile: self.profile.fill(
+                profiles, no_profile, several=more, instead=profile or none
+            ),
+        }
+        nothing = translate("Header", "none yet")
+        self.setups.fill(setups, nothing)
+        value = used[self.profile]
+        if chosen.catalogue is None:
+            value = translate("Header", "looking …")
+        elif not (profile or chosen.profiles):
+            value = nothing
+        lines = [f"{menu.kind}: {names}" for menu, names in used.items()]
+        self.setup.show_value(value, "\n".join(lines), attention=bool(chosen.mismatches()))
 
     def _used(self) -> tuple[str, str, str]:
         """Say what stands in for a choice that is not made: what the text on screen goes by."""

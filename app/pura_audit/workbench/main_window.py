@@ -44,7 +44,7 @@ from pura_audit.workbench.placement import Placement, WorkView
 from pura_audit.workbench.questions import begin_audits, closing_question, unlocked
 from pura_audit.workbench.queue_view import QueueView
 from pura_audit.workbench.results_view import ResultsView
-from pura_audit.workbench.setup import SetupActs, ask_bundle
+from pura_audit.workbench.setup import SetupActs, SetupView, ask_bundle
 from pura_audit.workbench.state_views import EmptyView
 
 
@@ -135,8 +135,7 @@ class MainWindow(QMainWindow):
     def _listen(self) -> None:
         """Follow the session, as long as there is the window."""
         session = self.session
-        self.setup = SetupActs(self.empty.setup, session, self)
-        self.setup.keys_wanted.connect(lambda act: opening.show_keys(self, act))
+        self.setup = SetupActs(self._setup_views(), session, self)
         session.texts.current_changed.connect(self._show_current)
         session.texts.item_changed.connect(self._show_current)
         session.chosen.changed.connect(self._tell_problems)
@@ -154,10 +153,14 @@ class MainWindow(QMainWindow):
         session = self.session
         self.header.audit.clicked.connect(self.audit)
         self.header.cancel.clicked.connect(session.audits.cancel)
-        self.header.key.choices.manage_wanted.connect(lambda: opening.show_keys(self))
-        self.header.model.choices.manage_wanted.connect(lambda: opening.show_models(self))
-        self.header.profile.choices.manage_wanted.connect(lambda: opening.show_profiles(self))
-        self.empty.setup.bundle.clicked.connect(lambda: ask_bundle(self))
+        self.header.setups.manage_wanted.connect(lambda: opening.show_setup(self))
+        self.header.key.manage_wanted.connect(lambda: opening.show_keys(self))
+        self.header.model.manage_wanted.connect(lambda: opening.show_models(self))
+        self.header.profile.manage_wanted.connect(lambda: opening.show_profiles(self))
+        for view in self._setup_views():
+            view.bundle.clicked.connect(lambda: ask_bundle(self))
+            view.sample.clicked.connect(self.try_sample)
+            view.own.clicked.connect(lambda: opening.show_setup(self))
         self.queue.drop.open_wanted.connect(self.open_files)
         self.queue.fold.clicked.connect(self.placement.toggle_queue)
         self.queue.audit_wanted.connect(self.audit_items)
@@ -168,10 +171,9 @@ class MainWindow(QMainWindow):
         self.results.noticed.connect(self.status.say)
         self.empty.open.clicked.connect(self.open_files)
         self.empty.paste.clicked.connect(self.paste)
-        self.empty.sample.clicked.connect(session.texts.add_sample)
+        self.empty.sample.clicked.connect(self.try_sample)
         self.work.ready.prompt_changed.connect(self._note_prompt)
         self.work.ready.prompts_wanted.connect(self._load_prompts)
-        self.work.ready.missing_wanted.connect(self._offer_missing)
         self.work.error.again.clicked.connect(self.audit_current)
         self.work.error.remove.clicked.connect(self.remove_current)
         self.work.busy.cancel.clicked.connect(self.cancel_current)
@@ -187,6 +189,9 @@ class MainWindow(QMainWindow):
         for card in self.evidence.cards:
             card.table_wanted.connect(lambda c=card: opening.show_table(self, c))
             card.noticed.connect(self.status.say)
+
+    def _setup_views(self) -> tuple[SetupView, ...]:
+        return self.empty.setup, self.work.ready.setup
 
     # What features ask of it
 
@@ -228,7 +233,7 @@ class MainWindow(QMainWindow):
             self.removeAction(action)
             action.deleteLater()
         self._build()  # what was in the middle goes with the next event
-        self.setup.show_in(self.empty.setup)
+        self.setup.show_in(self._setup_views())
         self.placement.arrange()
         self.selection.tell_all()
         self._show_current()
@@ -251,6 +256,7 @@ class MainWindow(QMainWindow):
 
     def _show_current(self) -> None:
         item = self.session.texts.current
+        self.setWindowTitle("PURA Audit" if item is None else f"{item.name} – PURA Audit")
         first = item is not None and self._focus_inside(self.empty)
         self._stack.setCurrentWidget(self.empty if item is None else self.inner)
         if first:
@@ -297,15 +303,6 @@ class MainWindow(QMainWindow):
             self.status.say(" ".join(p.words for p in found.problems))
         elif mismatches := self.session.chosen.mismatches():
             self.status.say(" ".join(map(error_words, mismatches)))
-
-    def _offer_missing(self, name: str) -> None:
-        """Show where a key, a model or a profile is made."""
-        shows = {
-            "key": opening.show_keys,
-            "model": opening.show_models,
-            "profile": opening.show_profiles,
-        }
-        shows[name](self)
 
     def _offer_check(self, path: Path) -> None:
         """Offer to check a file that carries the record of a report."""
@@ -354,6 +351,13 @@ class MainWindow(QMainWindow):
         if texts := texts_of(self, paths):
             self.session.texts.add_paths(texts, dropped=dropped)
             self._begin_dropped()
+
+    def try_sample(self) -> None:
+        """Audit the sample text; the model that it needs is installed first."""
+        if not self.session.chosen.found.models:
+            self.session.install_wanted.emit()
+        self.session.texts.add_sample()
+        self._begin_dropped()
 
     def _begin_dropped(self) -> None:
         """Audit what was dropped as soon as it is read, and key, model and profile are here."""

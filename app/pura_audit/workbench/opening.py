@@ -39,15 +39,14 @@ if TYPE_CHECKING:
     from pura_audit.reports.check import ReportCheckDialog, StatementDialog
     from pura_audit.reports.dialog import ReportDialog
     from pura_audit.session.queue_model import Item
-    from pura_audit.stores.key_forms import KeyAct
     from pura_audit.stores.profiles import ProfilesDialog
     from pura_audit.widgets.form_dialog import Host
     from pura_audit.widgets.plot_card import PlotCard
     from pura_audit.workbench.side_by_side import SideBySideDialog
 
 
-def show_keys(host: Host, act: KeyAct | None = None, *, source: Path | None = None) -> QDialog:
-    """Show the keys; one of their acts, or the import of a file, is asked for at once.
+def show_keys(host: Host, source: Path | None = None) -> QDialog:
+    """Show the keys; the import of a file is asked for at once.
 
     Whoever came for that alone is back where it was asked for when it is over.
     """
@@ -55,9 +54,8 @@ def show_keys(host: Host, act: KeyAct | None = None, *, source: Path | None = No
 
     dialog = KeysDialog(host.session, host.frame)
     opened(dialog)
-    form = dialog.ask_import(source) if source is not None else act and dialog.ask(act)
-    if form:
-        form.finished.connect(lambda _: dialog.close())
+    if source is not None:
+        dialog.ask_import(source).finished.connect(lambda _: dialog.close())
     return dialog
 
 
@@ -73,6 +71,11 @@ def show_profiles(host: Host) -> ProfilesDialog:
     from pura_audit.stores.profiles import ProfilesDialog
 
     return opened(ProfilesDialog(host.session, host.frame))
+
+
+def show_setup(host: Host) -> setup.SetupDialog:
+    """Ask for what a set-up of one's own takes."""
+    return opened(setup.SetupDialog(host.session, host.frame))
 
 
 def show_settings(host: Host, field: str = "") -> QDialog:
@@ -556,7 +559,7 @@ def _act_of(path: Path, *, alone: bool) -> Callable[[Host, Path], object] | None
         case end if end == CASE:
             return lambda host, file: show_cases(host).import_file(file)
         case end if end == KEY:
-            return lambda host, file: show_keys(host, source=file)
+            return show_keys
         case ".jws":
             return check_statement
         case ".json" if alone:  # of many, none is looked into: they are texts

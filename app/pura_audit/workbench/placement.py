@@ -91,6 +91,7 @@ class WorkView(QWidget):
         if not isinstance(view, ScrollCard) or not self.text.isVisibleTo(self):
             self.stack.setMaximumHeight(16_777_215)
             return
+        self.answer.document.setVisible(self.height() >= LOW)  # the title of the window has it
         wanted = least = view.natural_height(self.stack.width())
         if view is self.answer:
             least = self.answer.least_height(self.stack.width())
@@ -102,6 +103,7 @@ class WorkView(QWidget):
             layout.activate()  # at once: the text opens at a place, and needs its height for it
 
 
+LOW: Final = 440  # below this height the answer does not name its document
 COLUMN_SHARE: Final = 0.29  # of the window's width that the right column takes …
 MOST: Final = 640  # … up to so many pixels
 TIGHT: Final = 1100  # below this width the answer and the text stand alone

@@ -26,7 +26,6 @@ from pura.documents import (
     Document,
     Extraction,
     Preview,
-    ReadOptions,
 )
 from pura.documents.folders import WalkOptions
 from pura.keys import Place, Secret, State
@@ -346,11 +345,13 @@ class ReadingDialog(PlainDialog):
     def look(self) -> None:
         """Ask the file thread what the file holds in the encoding that is chosen."""
         self.apply.setEnabled(False)
-        options = ReadOptions(encoding=self.encoding.currentData())
+        encoding, texts = self.encoding.currentData(), self._session.texts
         if self._looking is not None:
             self._looking.drop()
         self._looking = self._session.jobs.files.do(
-            lambda context: look_into(self._path, options, context), self._looked, self
+            lambda context: look_into(self._path, texts.options(encoding), context),
+            self._looked,
+            self,
         )
 
     def _looked(self, outcome: Outcome[tuple[Extraction | Failure, tuple[Preview, ...]]]) -> None:

@@ -1,39 +1,59 @@
-"""Setting the program up: key, model and profile of the first run, and team bundles."""
+"""Setting the program up: the first page, a set-up of one's own, and team bundles."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QLineEdit,
+    QRadioButton,
+    QWidget,
+)
 
-from pura.keys import Place, Secret, State, passphrase_bytes
+from pura.keys import MAX_NAME, KeyRef, Place, Secret, State, passphrase_bytes
+from pura.keys.sealed import SUFFIX as KEY_FILE
 from pura.model.store import builtin_model
+from pura.scheme.fields import Field
 from pura.usecases.keys import SUFFIX, Bundle, create_bundle, open_bundle, take_bundle, unlock_files
-from pura.usecases.models import add_model, install_model
-from pura.usecases.profiles import create_profile, import_profile
-from pura_audit.cases.forms import AskDialog
-from pura_audit.jobs.queue import Failure, Job, JobContext, Outcome, Progress, Work, by_outcome
+from pura.usecases.models import install_model
+from pura.usecases.profiles import ProfileDone
+from pura.usecases.setup import TEMPLATES, set_up
+from pura_audit.jobs.queue import Failure, Job, JobContext, Outcome, Progress, by_outcome
 from pura_audit.platform.i18n import duration, filled, size, translate
 from pura_audit.session.choices import Inventory
 from pura_audit.session.session import Session
-from pura_audit.stores.key_forms import KeyAct, PassphraseDialog, folder_passphrase
-from pura_audit.stores.keys import state_words
+from pura_audit.stores.key_forms import PassphraseDialog, folder_passphrase
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import add_parts, label, progress_bar, push_button, restyle, row_of
+from pura_audit.widgets.card import (
+    Fold,
+    add_parts,
+    column_of,
+    label,
+    progress_bar,
+    push_button,
+    row_of,
+)
 from pura_audit.widgets.form_dialog import (
     Host,
     ask_file,
-    ask_folder,
     ask_target,
     button_row,
     cancel_button,
+    combo,
     dialog_column,
     main_button,
     name_input,
+    named_rows,
     opened,
+    spin_box,
 )
 from pura_audit.widgets.working_dialog import WorkingDialog
 
@@ -42,108 +62,74 @@ FETCHED: Final = 0.5
 UNPACKED: Final = 0.6
 
 
-class SetupRow:
-    """One line of the page: sign, name, state, and a button with other ways behind it."""
-
-    def __init__(self, name: str, action: str, other: str) -> None:
-        self.sign = label("", "value")
-        self.name = label(name, "value")
-        self.state = label("", "muted", wrap=True)
-        self.button = push_button(action)
-        self.other = push_button(other, role="link")
-
-    def show(self, words: str, *, done: bool) -> None:
-        """Say the state; the button steps back once the line is done."""
-        self.sign.setText("✓" if done else "–")
-        restyle(self.sign, "role", "done" if done else "attention")
-        self.state.setText(words)
-        self.button.setVisible(not done)
-        self.other.setVisible(not done)
-
-
 class SetupView(QFrame):
-    """Three lines.
+    """Three ways to begin, each one press; below them how far it is.
 
     Signals:
         complete: All is there, and the keyboard was here last.
+        needed: Whether something is to be set up.
     """
 
     complete = Signal()
+    needed = Signal(bool)
 
     def __init__(self) -> None:
         super().__init__()
-        self.key = SetupRow(
-            translate("Setup", "Key"),
-            translate("Setup", "Create a key …"),
-            translate("Setup", "Import …"),
-        )
-        self.model = SetupRow(
-            translate("Setup", "Model"),
-            translate("Setup", "Install the built-in model"),
-            translate("Setup", "Use a folder …"),
-        )
-        self.profile = SetupRow(
-            translate("Setup", "Profile"),
-            translate("Setup", "Create a profile …"),
-            translate("Setup", "Import …"),
-        )
+        self.bundle = push_button(translate("Setup", "Open a team bundle …"))
+        self.sample = push_button(translate("Setup", "Try with the sample"))
+        self.own = push_button(translate("Setup", "Set up ours …"))
         self.words = label("", "attention", wrap=True)
         self.bar = progress_bar(translate("Setup", "Progress of the installation"))
-        self.bar.setRange(0, 1000)
         self.stage = label("", "muted", wrap=True)
-        self.bundle = push_button(translate("Setup", "Or take in a team bundle …"), role="link")
         self.cancel = push_button(translate("Setup", "Cancel"))
+        self.ways = QWidget()
         self._lay_out()
         self.busy(None)
 
     def _lay_out(self) -> None:
+        grid = QGridLayout(self.ways)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(2 * GRID)
+        grid.setVerticalSpacing(GAP)
+        grid.setColumnStretch(1, 1)
+        fetched = translate(
+            "Setup",
+            "A marked text with its public key. The built-in model is fetched once: {size:text}.",
+        )
+        for place, (button, words) in enumerate(
+            (
+                (
+                    self.bundle,
+                    translate("Setup", "A colleague sent you a file with key, profile and rules."),
+                ),
+                (self.sample, filled(fetched, size=size(builtin_model().download_bytes))),
+                (
+                    self.own,
+                    translate("Setup", "Your own key, and what your marks say: for whom, when."),
+                ),
+            )
+        ):
+            about = label(words, "muted", wrap=True)
+            button.setAccessibleDescription(words)
+            grid.addWidget(button, place, 0)
+            grid.addWidget(about, place, 1, Qt.AlignmentFlag.AlignVCenter)
         # What comes and goes keeps its place, so that no button moves under the pointer.
-        for row in (self.key, self.model, self.profile):
-            _keep_place(row.button, row.other)
         self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
-        _keep_place(self.bar, self.stage, self.cancel, self.words)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(GAP)
-        grid.setVerticalSpacing(GRID)
-        grid.setColumnStretch(2, 1)
-        for place, row in enumerate((self.key, self.model, self.profile)):
-            row.sign.setFixedWidth(16)
-            row.state.setMinimumWidth(150)
-            grid.addWidget(row.sign, place, 0, Qt.AlignmentFlag.AlignCenter)
-            for at, part in enumerate((row.name, row.state, row.button, row.other), start=1):
-                grid.addWidget(part, place, at)
-            grid.setRowMinimumHeight(place, 36)
-        progress = row_of((self.bar, 1), self.cancel, spacing=GAP)
-        grid.addWidget(self.bundle, 3, 0, 1, 5, Qt.AlignmentFlag.AlignLeft)
-        grid.addLayout(progress, 4, 0, 1, 5)
-        grid.addWidget(self.stage, 5, 0, 1, 5)
-        grid.addWidget(self.words, 6, 0, 1, 5)
+        for widget in (self.bar, self.stage, self.cancel, self.words):
+            policy = widget.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            widget.setSizePolicy(policy)
+        moving = row_of((self.bar, 1), self.cancel, spacing=GAP)
+        column_of(self.ways, moving, self.stage, self.words, spacing=GRID, inside=self)
 
-    def show_catalogue(self, found: Inventory | None) -> None:
-        """Say what is there."""
-        if found is None:
-            return
+    def show_when(self, needed: bool) -> None:
+        """Step back once all is there."""
         focus = self.window().focusWidget()  # a button that goes hands it to the next one
         here = focus is not None and self.isAncestorOf(focus)
-        keyring = translate("Setup", "none yet · no keyring here: in an encrypted file")
-        if found.place is not None:
-            words = translate("Setup", "none yet · {place:text}")
-            keyring = filled(words, place=state_words(found)[0])
-        fetched = translate("Setup", "none yet · {size:text}, fetched once")
-        fetched = filled(fetched, size=size(builtin_model().download_bytes))
-        marked = translate("Setup", "none yet · says how texts of the model are marked")
-        for row, names, none in (
-            (self.key, [key.label for key in found.keys], keyring),
-            (self.model, [model.name for model in found.models], fetched),
-            (self.profile, [profile.title for profile in found.profiles], marked),
-        ):
-            row.show(", ".join(names) or none, done=bool(names))
-        self.profile.button.setEnabled(bool(found.models))
-        whole = bool(found.keys and found.models and found.profiles)
-        self.setVisible(not whole)
-        if whole and here:
+        self.setVisible(needed)
+        self.needed.emit(needed)
+        if here and not needed:
             self.complete.emit()
 
     def busy(self, progress: Progress | None) -> None:
@@ -151,8 +137,6 @@ class SetupView(QFrame):
         running = progress is not None
         for widget in (self.bar, self.stage, self.cancel):
             widget.setVisible(running)
-        for button in (self.model.button, self.model.other):
-            button.setEnabled(not running)
         if progress is not None:
             self.bar.setRange(0, progress.total)
             self.bar.setValue(progress.done)
@@ -162,13 +146,6 @@ class SetupView(QFrame):
         """Say what went wrong; nothing when all is well."""
         self.words.setText(words)
         self.words.setVisible(bool(words))
-
-
-def _keep_place(*widgets: QWidget) -> None:
-    for widget in widgets:
-        policy = widget.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        widget.setSizePolicy(policy)
 
 
 def stage_words(progress: Progress) -> str:
@@ -190,41 +167,24 @@ def stage_words(progress: Progress) -> str:
     return " · ".join(parts)
 
 
-T = TypeVar("T")
-
-
 class SetupActs(QObject):
-    """Between the first-run page and the session.
+    """Between the first-run page and the session."""
 
-    Signals:
-        keys_wanted: Show the dialog of the keys and ask for this KeyAct.
-    """
-
-    keys_wanted = Signal(object)
-
-    def __init__(self, view: SetupView, session: Session, window: QWidget) -> None:
+    def __init__(self, views: Sequence[SetupView], session: Session, window: QWidget) -> None:
         super().__init__(window)
-        self._session, self._window = session, window
+        self._session = session
         self._install: Job | None = None
         self._progress: Progress | None = None
-        self.show_in(view)
+        self.show_in(views)
         session.chosen.changed.connect(self._refresh)
         session.install_wanted.connect(self.install_model)
 
-    def show_in(self, view: SetupView) -> None:
-        """Use this page from now on."""
-        self._view = view
-        for button, act in (
-            (view.key.button, lambda: self.keys_wanted.emit(KeyAct.NEW)),
-            (view.key.other, lambda: self.keys_wanted.emit(KeyAct.IMPORT)),
-            (view.model.button, self.install_model),
-            (view.model.other, self.ask_model),
-            (view.profile.button, self.ask_profile),
-            (view.profile.other, self.ask_profile_file),
-        ):
-            button.clicked.connect(lambda _=False, do=act: do())
-        view.cancel.clicked.connect(self._cancel)
-        view.busy(self._progress)
+    def show_in(self, views: Sequence[SetupView]) -> None:
+        """Use these from now on: the first page, and that of a text that waits."""
+        self._views = views
+        for view in views:
+            view.cancel.clicked.connect(self._cancel)
+            view.busy(self._progress)
         self._refresh()
 
     def install_model(self) -> None:
@@ -232,73 +192,26 @@ class SetupActs(QObject):
         if self._session.jobs.installs.busy:
             return
         environment = self._session.environment
-        self._add(
-            lambda context: install_model(
-                environment,
-                progress=context.progress,
-                checkpoint=context.checkpoint,
-            )
-        )
-
-    def ask_model(self) -> QFileDialog:
-        """Ask for the folder of a model."""
-        environment = self._session.environment
-        return ask_folder(
-            self._window,
-            translate("Setup", "Folder of a model"),
-            lambda path: self._add(
-                lambda context: add_model(
-                    environment,
-                    path=path,
-                    progress=context.progress,
-                    checkpoint=context.checkpoint,
-                )
-            ),
-        )
-
-    def ask_profile(self) -> AskDialog:
-        """Ask for the name of a new profile."""
-        dialog = AskDialog(
-            translate("Setup", "Name of the profile, e.g. Internal"),
-            "",
-            translate("Keys", "Create"),
-            [(translate("Setup", "Name"), 1)],
-            self._window,
-        )
-        dialog.given.connect(lambda texts: self._create_profile(*texts))
-        return opened(dialog)
-
-    def ask_profile_file(self) -> QFileDialog:
-        """Ask for the file of a profile."""
-        environment = self._session.environment
-        return ask_file(
-            self._window,
-            translate("Setup", "Profile from a file"),
-            lambda path: self._begin(lambda _: import_profile(environment, path=path)),
-            translate("Profiles", "Profiles (*.json)"),
-            translate("Register", "All files (*)"),
-        )
-
-    def _create_profile(self, name: str) -> None:
-        environment, model = self._session.environment, self._session.chosen.model
-        chosen = model.name if model else None
-        self._begin(lambda _: create_profile(environment, name=name.strip(), model=chosen))
-
-    def _begin(self, work: Work[T]) -> None:
-        self._view.say("")
-        self._session.do(work, self._ended, self)
-
-    def _add(self, work: Work[T]) -> None:
-        """Fetch or add a model; keys and profiles can be seen to meanwhile."""
-        self._view.say("")
+        self._say("")
         self._tell(Progress(step=0, name="install"))
         self._install = self._session.do(
-            work, self._installed, self, progressed=self._tell, at="installs"
+            lambda context: install_model(
+                environment, progress=context.progress, checkpoint=context.checkpoint
+            ),
+            self._installed,
+            self,
+            progressed=self._tell,
+            at="installs",
         )
 
     def _tell(self, progress: Progress | None) -> None:
         self._progress = progress
-        self._view.busy(progress)
+        for view in self._views:
+            view.busy(progress)
+
+    def _say(self, words: str) -> None:
+        for view in self._views:
+            view.say(words)
 
     def _cancel(self) -> None:
         if self._install is not None:
@@ -307,15 +220,216 @@ class SetupActs(QObject):
     def _installed(self, outcome: Outcome[object]) -> None:
         self._install = None
         self._tell(None)
-        self._ended(outcome)
-
-    def _ended(self, outcome: Outcome[object]) -> None:
         if isinstance(outcome, Failure):
-            self._view.say(outcome.words)
+            self._say(outcome.words)
         self._refresh()
 
     def _refresh(self) -> None:
-        self._view.show_catalogue(self._session.chosen.catalogue)
+        found = self._session.chosen.catalogue
+        if found is not None:
+            whole = bool(found.keys and found.models and found.setups)
+            self._views[0].show_when(not whole)
+
+
+class SetupDialog(WorkingDialog):
+    """A name, a key, what a mark says; all else has a good value and is folded."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._file: Path | None = None
+        self._asking: PassphraseDialog | None = None
+        self.setWindowTitle(translate("Setup", "Set up ours"))
+        self.setMinimumWidth(560)
+        column = dialog_column(
+            self,
+            translate("Setup", "Set up ours"),
+            translate(
+                "Setup",
+                "Key, model and profile are made together. Whoever marks your texts needs the "
+                "same key and profile: pass them on as a team bundle.",
+            ),
+        )
+        found = session.chosen.found
+        self.name = QLineEdit()
+        self.name.setMaxLength(MAX_NAME)
+        self.name.setPlaceholderText(translate("Setup", "e.g. Our assistant"))
+        self.name.textChanged.connect(lambda _: self.refresh_buttons())
+        keys = [(key.ref, key.label) for key in found.keys if key.entry is not None]
+        self.key = combo(
+            [
+                (_NEW, translate("Setup", "A new key")),
+                *keys,
+                (_FILE, translate("Setup", "From a file …")),
+            ]
+        )
+        self.key.activated.connect(lambda _: self._key_chosen())
+        self.passphrase = QLineEdit()
+        self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
+        self.templates = {
+            name: QRadioButton(words)
+            for name, words in (
+                ("customer-date", translate("Setup", "Customer and date")),
+                ("customer", translate("Setup", "Customer only")),
+                ("number", translate("Setup", "A number")),
+            )
+        }
+        self.templates["customer-date"].setChecked(True)
+        self.about = label("", "muted", wrap=True)
+        says = column_of(*self.templates.values(), self.about)
+        builtin = filled(
+            translate("Setup", "Built in ({size:text}, fetched once)"),
+            size=size(builtin_model().download_bytes),
+        )
+        installed = [(model.name, model.name) for model in found.models]
+        self.model = combo(installed or [(None, builtin)])
+        self.code = combo(
+            [
+                ("tbcc", translate("Setup", "Convolutional: reads shorter texts")),
+                ("spc", translate("Setup", "Parity blocks: as in the paper")),
+            ]
+        )
+        self.bits = spin_box(8, 64, 36)
+        form = named_rows(
+            [(translate("Setup", "Name"), self.name), (translate("Setup", "Key"), self.key)],
+            spacing=GAP,
+            aligned=True,
+        )
+        self._passphrase_words = translate("Setup", "Passphrase of the key file")
+        name_input(self.passphrase, self._passphrase_words)
+        form.addRow(self._passphrase_words, self.passphrase)
+        form.addRow(translate("Setup", "A mark says"), says)
+        form.setRowVisible(self.passphrase, False)
+        self._form = form
+        more = Fold(translate("Setup", "More"), ruled=False)
+        more.body.addLayout(
+            named_rows(
+                [
+                    (translate("Setup", "Model that reads"), self.model),
+                    (translate("Setup", "Code"), self.code),
+                    (translate("Setup", "Bits of a number"), self.bits),
+                ],
+                spacing=GAP,
+                aligned=True,
+            )
+        )
+        self.go = main_button(translate("Setup", "Set up"), self._go)
+        foot = button_row(cancel_button(self), self.go)
+        add_parts(column, form, more, self.progress_row(), foot)
+        for button in self.templates.values():
+            button.toggled.connect(lambda _: self.refresh_buttons())
+        self.refresh_buttons()
+
+    @property
+    def template(self) -> str:
+        """Which template is chosen."""
+        return next(name for name, button in self.templates.items() if button.isChecked())
+
+    def refresh_buttons(self) -> None:
+        """Enable the button once there is a name and nothing runs."""
+        here = self.key.currentData() != _FILE or self._file is not None
+        self.go.setEnabled(not self.busy and here and bool(self.name.text().strip()))
+        self.bits.setEnabled(self.template == "number")
+        about = {
+            "customer-date": translate(
+                "Setup", "The number of a customer, up to 1,048,575, and the day: 36 bits."
+            ),
+            "customer": translate(
+                "Setup", "The number of a customer, up to 16,777,215: 24 bits, for shorter texts."
+            ),
+            "number": translate(
+                "Setup", "A number that your register resolves: 36 bits unless you say otherwise."
+            ),
+        }
+        self.about.setText(about[self.template])
+
+    def _key_chosen(self) -> None:
+        if self.key.currentData() == _FILE:
+            asked = ask_file(
+                self,
+                translate("Setup", "File of a key"),
+                self.take_key,
+                translate("Register", "All files (*)"),
+            )
+            asked.rejected.connect(lambda: self.key.setCurrentIndex(0))
+        self.refresh_buttons()
+
+    def take_key(self, path: Path) -> None:
+        """Use the key of a file."""
+        self._file = path
+        self.key.setItemText(self.key.count() - 1, path.name)
+        self._form.setRowVisible(self.passphrase, path.suffix == KEY_FILE)
+        self.refresh_buttons()
+
+    def _go(self) -> None:
+        found, key = self.session.chosen.found, self.key.currentData()
+        kept = isinstance(key, KeyRef) or found.place is Place.KEYRING
+        if kept or found.files is State.READY:
+            self._set_up(None)
+            return
+        # Without a keyring its key goes into an encrypted file.
+        self._asking = dialog = folder_passphrase(self, new=found.place is None)
+        dialog.given.connect(self._set_up)
+        dialog.finished.connect(lambda _: setattr(self, "_asking", None))
+        opened(dialog)
+
+    def _set_up(self, folder: Secret | None) -> None:
+        environment, chosen = self.session.environment, self.key.currentData()
+        key = self._file if chosen == _FILE else chosen if isinstance(chosen, KeyRef) else None
+        secret = Secret(passphrase_bytes(self.passphrase.text())) if key is self._file else None
+        if not self.passphrase.text():
+            secret = None
+        name, template = self.name.text().strip(), self.template
+        fields = [
+            Field(name=field_words(one), bits=bits, kind=kind)
+            for one, bits, kind in TEMPLATES[template]
+        ]
+        bits, code, model = self.bits.value(), self.code.currentData(), self.model.currentData()
+
+        def work(context: JobContext) -> ProfileDone:
+            if folder is not None:
+                unlock_files(environment, passphrase=folder)
+            return set_up(
+                environment,
+                name=name,
+                fields=fields,
+                bits=bits,
+                code=code,
+                model=model,
+                key=key,
+                passphrase=secret,
+                progress=context.progress,
+                checkpoint=context.checkpoint,
+            )
+
+        self.begin(work, then=self._made, at="installs")
+
+    def _progressed(self, progress: Progress) -> None:
+        super()._progressed(progress)
+        self.say(stage_words(progress))
+
+    def _ended(self, failure: Failure | None) -> None:
+        super()._ended(failure)
+        if self._asking is not None:
+            if failure is not None and failure.code == "folder-passphrase":
+                self._asking.ended(failure)
+            else:
+                self._asking.accept()
+
+    def _made(self, done: ProfileDone) -> None:
+        chosen = self.session.chosen
+        chosen.use_setup(done.name or "")
+        words = translate("Setup", "“{name:text}” is set up.")
+        self.session.noticed.emit(filled(words, name=done.profile.name or ""))
+        self.accept()
+
+
+_NEW: Final = "new"
+_FILE: Final = "file"
+
+
+def field_words(name: str) -> str:
+    """Return the name of a template's field in the language of the window."""
+    return {"customer": translate("Setup", "customer"), "date": translate("Setup", "date")}[name]
 
 
 class BundleDialog(WorkingDialog):

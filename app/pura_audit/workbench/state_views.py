@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QPlainTextEdit
@@ -96,6 +95,7 @@ class EmptyView(ScrollCard):
         self.setup.setMaximumWidth(720)
         self.setup.hide()
         self.setup.complete.connect(self.open.setFocus)
+        self.setup.needed.connect(self.sample.setHidden)  # it is one of the ways then
         for widget in (sign, heading, words):
             widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column = self.column
@@ -138,24 +138,16 @@ class ReadyView(ScrollCard):
     Signals:
         prompt_changed: The known prompt, and whether it is a list of candidates.
         prompts_wanted: Candidates from a file: its path, or None where one is to be chosen.
-        missing_wanted: ``key``, ``model`` or ``profile``, which has to be made or chosen first.
     """
 
     prompt_changed = Signal(str, bool)
     prompts_wanted = Signal(object)
-    missing_wanted = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
         self.heading = label("", "answer", wrap=True)
-        self.offers = {
-            name: plain_button(words, partial(self.missing_wanted.emit, name))
-            for name, words in (
-                ("key", translate("Ready", "&Key …")),
-                ("model", translate("Ready", "&Model …")),
-                ("profile", translate("Ready", "Pro&file …")),
-            )
-        }
+        self.setup = SetupView()
+        self.setup.hide()
         self.words = label("", "muted", wrap=True)
         self.expectation = label("", "muted", wrap=True)
         self.expectation.hide()
@@ -183,9 +175,8 @@ class ReadyView(ScrollCard):
         self.prompt.textChanged.connect(self._changed)
         self.several.toggled.connect(self._changed)
         self.prompt.dropped.connect(self.prompts_wanted)
-        offers = row_of(*self.offers.values(), None)
         several = row_of(self.several, None, self.from_file, spacing=-1)
-        above = (self.heading, self.words, offers, self.expectation)
+        above = (self.heading, self.words, self.setup, self.expectation)
         add_parts(self.column, *above, caption, self.prompt, several, None)
 
     def _changed(self) -> None:
@@ -204,16 +195,19 @@ class ReadyView(ScrollCard):
         Args:
             item: Its row.
             missing: Which of key, model and profile are not chosen.
-            installing: A model is being installed, so that none is offered.
+            installing: A model is being installed.
         """
         fresh = item.state in (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
-        missing = missing if fresh and not item.sample else ()
-        for name, button in self.offers.items():
-            button.setVisible(name in missing and not (name == "model" and installing))
+        if item.sample:  # brings its own key and profile
+            missing = [name for name in missing if name == "model"]
+        missing = missing if fresh else ()
+        waits = installing and set(missing) == {"model"}
+        self.setup.show_when(bool(missing))
+        self.setup.ways.setVisible(not waits)
         opening = translate("Ready", "Opening the finding")
         heading = opening if item.state is ItemState.DONE else state_words(item.state)
         if missing and item.state is ItemState.READY:
-            heading = translate("Ready", "Something is missing before it can be audited")
+            heading = translate("Ready", "Not set up yet")
         self.heading.setText(heading)
         way = {
             ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),
@@ -223,10 +217,10 @@ class ReadyView(ScrollCard):
             ItemState.LOADING: "",
             ItemState.DONE: "",
         }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
-        if missing and installing and set(missing) == {"model"}:
+        if waits:
             way = translate("Ready", "It can be audited when the model is installed.")
         elif missing:
-            way = translate("Ready", "It can be audited once these are made or chosen:")
+            way = translate("Ready", "It waits here. Choose how you want to begin:")
         parts = [item.name, measure_words(item)]
         self.words.setText(" · ".join(p for p in parts if p) + (f"\n{way}" if way else ""))
         for field in (self.prompt, self.several):

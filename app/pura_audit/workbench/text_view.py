@@ -461,7 +461,7 @@ class DocumentStrip(QWidget):
         self._paint_places(painter)
         top, bottom = self._view.lines_on_screen()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self._theme.colour("text"), 2))
+        painter.setPen(QPen(self._theme.colour("muted"), 1))
         upper = self._y(top)
         frame = QRectF(bar.left() - 2, upper, BAR + 4, max(8.0, self._y(bottom) - upper))
         frame.moveBottom(min(frame.bottom(), self.height() - 1))

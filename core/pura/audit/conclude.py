@@ -610,7 +610,7 @@ class _Conclusion:
             generator=profile.model,
             verifier_fingerprint=model.fingerprint,
             retokenised=prepared.variants[found.trial.variant].ids is None,
-            readings=len(prepared.variants),
+            readings=sum(variant.read for variant in prepared.variants),
             positions=readings.size,
             # With several marks each has bits of its own, told beside it.
             erasures=int((readings == 0).sum()) if len(marks) < 2 else 0,

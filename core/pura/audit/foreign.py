@@ -21,6 +21,7 @@ from pura.audit.options import (
     input_noted,
     key_facts,
     rule_noted,
+    with_manifests,
 )
 from pura.audit.prepare import check_language, check_tokenizer, handling_signs, pieces_of
 from pura.audit.run import audit_documents
@@ -33,6 +34,7 @@ from pura.documents.characters import hidden_characters
 from pura.extract.foreign import draws_of
 from pura.keys.sealed import open_secret
 from pura.model.load import BareModel, LanguageModel
+from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.record.evidence import (
     PayloadFacts,
@@ -146,9 +148,10 @@ def audit_foreign(
     if not marks:
         raise KeyStoreError("audit.no-key", code="key-missing")
     found: list[Audit | PuraError] = []
-    for text in texts:
+    for text in with_manifests(texts, options, checkpoint):
         try:
-            found.append(_Walk(text, options, model, marks, progress, checkpoint).audit())
+            audit = _Walk(text, options, model, marks, progress, checkpoint).audit()
+            found.append(stated(audit, text.manifests or ()))
         except PuraError as error:
             found.append(error)
     return found

@@ -6,9 +6,9 @@ import datetime as dt
 import importlib.metadata
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -17,7 +17,9 @@ from pura.base.errors import PuraError
 from pura.base.paths import build_hash
 from pura.base.progress import Checkpoint, Progress, Stage
 from pura.documents import Document, characters
+from pura.documents.manifests import in_texts
 from pura.record.evidence import PowerFacts, SchemeFacts
+from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, StepReport
 from pura.register.store import Register
 from pura.scheme import SecretKey
@@ -275,6 +277,7 @@ class Options:
         day: What ``today`` stands for in limits of the profile's fields, part of the decision rule;
             None takes :func:`latest_day`.
         use: What is on record of the use of the keys; None where nobody looked.
+        trust: Certificates, PEM, whose signatures of manifests are trusted; empty trusts nobody.
     """
 
     decoder: str = "exact"
@@ -289,6 +292,7 @@ class Options:
     weigh: bool = False
     day: dt.date | None = None
     use: KeyUse | None = None
+    trust: str = ""
 
 
 def latest_day() -> dt.date:
@@ -307,6 +311,8 @@ class AuditText:
         ids: Token ids that the generator saved; read beside the text.
         other_schemes: What other schemes say of this text; they count in the mean.
         alone: It is read by itself, since reading it beside others failed.
+        manifests: Those of its file and among its characters (:func:`with_manifests`); None where
+            nobody has looked.
         notice: Told of what a person should hear of at once.
         log: Gets a report of every step as it ends, also of the one that failed.
     """
@@ -316,5 +322,21 @@ class AuditText:
     ids: tuple[int, ...] | None = None
     other_schemes: tuple[SchemeFacts, ...] = ()
     alone: bool = False
+    manifests: tuple[ManifestFacts, ...] | None = None
     notice: Callable[[Notice], None] = field(default=lambda _: None, repr=False, compare=False)
     log: list[StepReport] = field(default_factory=list, repr=False, compare=False)
+
+
+def with_manifests(
+    texts: Sequence[AuditText], options: Options, checkpoint: Checkpoint
+) -> list[AuditText]:
+    """Look into the manifests of texts of which nobody has; one child looks at those of all."""
+    left = [text for text in texts if text.manifests is None]
+    asked = [(text.document.text, text.document.encoding) for text in left]
+    told = iter(in_texts(asked, options.trust, beat=checkpoint))
+    return [
+        replace(text, manifests=(*text.document.manifests, *next(told)))
+        if text.manifests is None
+        else text
+        for text in texts
+    ]

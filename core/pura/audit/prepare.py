@@ -39,7 +39,7 @@ from pura.base.progress import Checkpoint, Progress, Stage
 from pura.decode.evidence_sums import sum_evidence
 from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.decode.limited import Issuable
-from pura.documents.layout import BROKEN, WRAPPED, restore_layout
+from pura.documents.layout import BROKEN, PAGES, WRAPPED, restore_layout
 from pura.documents.restore import UPPER, case_of, restore
 from pura.scheme import Profile, SecretKey, contexts_before
 from pura.verdict.expect import language_of, not_among
@@ -98,6 +98,8 @@ TABBED: Final = 0.05
 """Share of the gaps between words that hold a tab from which they are a sign."""
 REFERENCES: Final = 0.001
 """Character references a character from which they are a sign."""
+UNPUNCTUATED: Final = 100
+"""Words a sign of punctuation from which its absence is a sign; English prose has one in 8."""
 _LEAST_PROBABLE: Final = 2.0**-40  # a token outside the nucleus is less probable than any number
 _USUAL: Final = frozenset(map(chr, range(0x21, 0x7F))) | frozenset(
     "¡¢£¥§©«®°±²³·»¼½¾¿×÷‐‑–—‘’‚“”„†‡•…‰′″‹›⁄€№™−≤≥≈→"
@@ -132,10 +134,11 @@ def handling_signs(
     changes = {s.name for s in layout.substitutions}
     if restored:
         shown = layout.text
-    unmeasured = not restored or max(map(len, text.splitlines()), default=0) < NARROW
+    narrow = max(map(len, text.splitlines()), default=0) < NARROW
+    unmeasured = {BROKEN, PAGES} | ({WRAPPED} if narrow or not restored else set())
     signs = (
         (CASE, bool(case_of(text))),
-        (LINES, BROKEN in changes or (WRAPPED in changes and unmeasured) or _scattered(text)),
+        (LINES, bool(changes & unmeasured) or _scattered(text)),
         (TYPING, _split_words(text, pieces) >= SPLIT_WORDS),
         (
             CHARACTERS,
@@ -144,7 +147,8 @@ def handling_signs(
             or _joined(shown)
             or _figured_words(shown) >= FIGURED
             or _tabbed(shown)
-            or _marked_up(shown),
+            or _marked_up(text)
+            or _unpunctuated(text),
         ),
     )
     return tuple(name for name, applies in signs if applies)
@@ -228,6 +232,13 @@ def _marked_up(text: str) -> bool:
     return len(_REFERENCE.findall(part)) > REFERENCES * len(part)
 
 
+def _unpunctuated(text: str) -> bool:
+    """Whether hardly a sign stands behind a word, as where punctuation was taken out."""
+    words = len(_ANY_WORD.findall(text[:_SAMPLE]))
+    ends = len(_END.findall(text[:_SAMPLE]))
+    return words >= _LEAST_WORDS and language_of(text) in _MEASURED and words > UNPUNCTUATED * ends
+
+
 def _joined(text: str) -> bool:
     """Whether words are joined, in a language whose words are known to be no longer."""
     pieces = text[:_SAMPLE].split()
@@ -255,6 +266,7 @@ def _main_script(counts: Counter[str]) -> str:
 
 _MEASURED: Final = ("", "English", "German", "French", "Spanish", "Italian", "Portuguese", "Dutch")
 _ANY_WORD: Final = re.compile(r"\w+")
+_END: Final = re.compile(r"(?<=\w)[.,;:!?]")
 _BETWEEN: Final = re.compile(r"(?<=\S)[^\S\n]+(?=\S)")
 _REFERENCE: Final = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{2,7}|#x[0-9a-fA-F]{2,6});")
 _FIGURED: Final = re.compile(r"[^\W\d_]\d+[^\W\d_]|^\d[^\W\d_]{3}|[^\W\d_]{3}\d$")

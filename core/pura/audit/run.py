@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from pura.audit.conclude import conclude
 from pura.audit.decoding import WeighedText, decode_text, decode_windows
-from pura.audit.options import STEPS, AuditText, Options
+from pura.audit.options import STEPS, AuditText, Options, with_manifests
 from pura.audit.prepare import CHUNK, AuditBasis, PreparedText, prepare
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.documents import from_text
+from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 
@@ -101,6 +102,7 @@ def audit_documents(
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
     options = options or Options()
+    texts = with_manifests(texts, options, checkpoint)
     basis = AuditBasis.of(options, model, keys, profile, progress, checkpoint)
     found: dict[int, Audit | PuraError] = {}
     prepared: dict[int, PreparedText] = {}
@@ -122,7 +124,11 @@ def audit_documents(
             found[number] = error
     for number, one in _read_again(basis, decoded).items():
         try:
-            found[number] = one if isinstance(one, PuraError) else conclude(one)
+            found[number] = (
+                one
+                if isinstance(one, PuraError)
+                else stated(conclude(one), texts[number].manifests or ())
+            )
         except PuraError as error:
             found[number] = error
     return [found[number] for number in range(len(texts))]

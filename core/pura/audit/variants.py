@@ -26,11 +26,11 @@ from pura.base.errors import InputError
 from pura.decode.exact import Mark
 from pura.decode.paper import decode as decode_paper
 from pura.decode.significance import combine
-from pura.documents import characters
+from pura.documents import characters, layout
 from pura.documents.characters import Restored, Substitution, unchanged
-from pura.documents.layout import restore_layout
-from pura.documents.restore import restore, restore_case
-from pura.model.tokenise import Spelled, Tokens, decode, tokenise, usual_spelling
+from pura.documents.layout import Costs
+from pura.documents.restore import CASES, MIXED, case_of, restore, restore_case
+from pura.model.tokenise import Spelled, Tokens, decode, nats_of, tokenise, usual_spelling
 from pura.record.evidence import ChangeFacts, PromptReading, RereadingFacts, VariantFacts
 from pura.record.surroundings import PromptFacts
 from pura.scheme import Profile, Schedule
@@ -121,7 +121,7 @@ class Weights:
             form: Which.
             trials: All.
         """
-        first = [t for t in trials if t.begin is None and t.reading == form]
+        first = [t for t in _first_of(form, trials) if t.begin is None]
         second = [t for t in trials if t.begin is not None and t.variant == form]
         parts = np.array(
             [
@@ -131,6 +131,13 @@ class Weights:
         )
         alone = float(np.logaddexp.reduce(parts * math.log(10)) / math.log(10))
         return alone + math.log10(self.schemes)
+
+
+def _first_of(form: int, trials: Sequence[KeyReading]) -> list[KeyReading]:
+    """Return the trials of a form, of several after candidate prompts those of the first."""
+    mine = [trial for trial in trials if trial.variant == form]
+    first = min((trial.reading for trial in mine), default=None)
+    return [trial for trial in mine if trial.reading == first]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,6 +302,10 @@ RESTORED: Final = "restored"
 LAYOUT: Final = "layout"
 CASE: Final = "case"
 IDS: Final = "ids"
+_MOST: Final = 3  # readings
+_UNLIKELY, _A_CHANGE = 20.0, 4.0
+"""Nats behind the likeliest one from which a reading is left out: in all, and for each change that
+says little by itself."""
 _AROUND: Final = 8  # ids that are decoded before a token, since some decoders trim the beginning
 
 
@@ -311,12 +322,14 @@ class Variant:
         text: Its characters; without hidden manifests.
         ids: int64 [L], saved token ids; None tokenises the text.
         undone: How it was made from the text as found; None for a text of its own.
+        read: The model reads it and it counts; another one is so much likelier otherwise.
     """
 
     name: str
     text: str
     ids: I64 | None = None
     undone: Restored | None = None
+    read: bool = True
 
     @property
     def substitutions(self) -> tuple[Substitution, ...]:
@@ -338,6 +351,7 @@ class Variant:
         return VariantFacts(
             name=self.name,
             shown=shown,
+            read=self.read,
             text=None if self.text == own else self.text,
             characters=len(self.text),
             tokens=int(tokens.ids.size),
@@ -348,11 +362,16 @@ class Variant:
         )
 
 
+def _lengths(texts: Sequence[str]) -> list[float]:
+    return [float(len(text)) for text in texts]
+
+
 def variants_of(
     text: str,
     *,
     restored: bool = True,
     spelt: Spelling | None = None,
+    costs: Costs = _lengths,
     ids: I64 | None = None,
     ids_text: str | None = None,
 ) -> tuple[Variant, ...]:
@@ -364,27 +383,57 @@ def variants_of(
         text: The text as found.
         restored: Also try the text as it was before it was handled, where it shows signs of that.
         spelt: The usual spelling of words in small letters; None leaves the case alone.
+        costs: Nats that texts take; without a vocabulary the shortest is taken for the likeliest.
         ids: int64 [L], token ids that a generator saved.
         ids_text: What these ids decode to; needed with ``ids``.
+
+    Returns:
+        The text as found, then the likeliest ways to undo what was done to it.
     """
     # A hidden manifest is no part of what anybody wrote: no reading has its characters.
     bare = characters.cut(text)
     if not (bare.changed and bare.text.strip()):
         bare = unchanged(text)
-    tried = [Variant(name=FOUND, text=bare.text, undone=bare if bare.changed else None)]
-    if restored:
-        tried += [
-            Variant(name=name, text=undone.text, undone=undone)
-            for name, undone in _handled(bare, spelt)
-            if undone.text.strip()
-        ]
-    known: dict[str, Variant] = {}
-    for variant in tried:
-        known.setdefault(variant.text, variant)
-    distinct = list(known.values())
+    ways = _handled(bare, spelt, costs) if restored else [(bare, 0.0)]
+    nearest = sorted(ways, key=lambda one: one[1])[:_MOST]
+    least, sure = nearest[0][1], layout.doubtful(nearest[0][0])
+    limits = [
+        min(nearest[-1][1], least + _UNLIKELY + _A_CHANGE * abs(layout.doubtful(way) - sure))
+        for way, _ in ways
+    ]
+    distinct = [
+        Variant(
+            name=FOUND if way is bare else _named(way),
+            text=way.text,
+            undone=way if way.changed else None,
+            read=nats <= limit,
+        )
+        for (way, nats), limit in zip(ways, limits, strict=True)
+        if way is bare or (nats <= limit and way.text.strip())
+    ]
     if ids is not None:
         distinct.append(Variant(name=IDS, text=ids_text or "", ids=ids))
     return tuple(distinct)
+
+
+def _named(way: Restored) -> str:
+    kinds = {substitution.name for substitution in way.substitutions}
+    return CASE if kinds & {*CASES} else LAYOUT if kinds & {*layout.KINDS} else RESTORED
+
+
+def _handled(bare: Restored, spelt: Spelling | None, costs: Costs) -> list[tuple[Restored, float]]:
+    """Return the text as found, then ways to undo what was done, the likeliest first, and nats."""
+    signs = bare.then(restore(bare.text))
+    ways = layout.layouts([bare, signs] if signs.changed else [bare], costs)
+    as_found, *nats = layout.nats([bare, *ways], costs)
+    listed = {bare.text: (bare, as_found)}
+    for way, found in zip(ways, nats, strict=True):
+        # Capitals take more nats than small letters, and yet they belong where there are none.
+        cased = way if spelt is None else way.then(restore_case(way.text, spelt))
+        if case_of(way.text) in ("", MIXED):
+            listed.setdefault(way.text, (way, found))
+        listed.setdefault(cased.text, (cased, found))
+    return list(listed.values())
 
 
 def readings_of(
@@ -415,35 +464,22 @@ def readings_of(
         text,
         restored=restored,
         spelt=lambda words: usual_spelling(model.tokenizer, words),
+        costs=lambda texts: nats_of(model.tokenizer, texts),
         ids=saved,
         ids_text=words,
     )
     tokens = [tokens_of(model, variant) for variant in variants]
     for variant, found in zip(variants, tokens, strict=True):
         size = int(found.ids.size)
+        if not variant.read:
+            notes.append(sentence("log.unread", reading=f"log.from-{variant.name}"))
+            continue
         notes.append(sentence("log.tokens", n=size, reading=f"log.from-{variant.name}"))
         notes += [
             sentence("changed", what=f"change.{one.name}", n=one.count)
             for one in variant.substitutions
         ]
     return variants, tokens, notes
-
-
-def _handled(done: Restored, spelt: Spelling | None) -> list[tuple[str, Restored]]:
-    """Undo one kind of handling after the other; each further reading goes on from the last."""
-    steps: list[tuple[str, Callable[[str], Restored]]] = [
-        (RESTORED, restore),
-        (LAYOUT, restore_layout),
-    ]
-    if spelt is not None:
-        steps.append((CASE, lambda found: restore_case(found, spelt)))
-    readings = []
-    for name, undo in steps:
-        more = undo(done.text)
-        if more.changed:
-            done = done.then(more)
-            readings.append((name, done))
-    return readings
 
 
 def variant_facts(
@@ -457,7 +493,7 @@ def variant_facts(
     """Return what each reading says alone.
 
     The record's own text is left out where it is named a second time. A reading that was not begun,
-    since reading stopped early, has no usable position.
+    since reading stopped early or another one is likelier, has no usable position.
 
     Args:
         variants: The readings.
@@ -470,7 +506,7 @@ def variant_facts(
     facts = []
     own = variants[shown.variant].in_record(variants[0].text)
     for number, (variant, found) in enumerate(zip(variants, tokens, strict=True)):
-        mine = [trial for trial in trials if trial.reading == number]
+        mine = _first_of(number, trials)
         best = strongest(mine) if mine else None
         log10_e = weights.alone(number, trials) if mine else 0.0
         facts.append(
@@ -591,16 +627,14 @@ def openings_of(
                 code="prompt-long",
             )
     given = [beginning_ids(model.tokenizer, profile, prompt) for prompt in prompts]
+    read = [number for number, variant in enumerate(variants) if variant.read]
     if len(given) == 1:
-        return tuple(
-            PromptCandidate(variant=number, ids=given[0], candidate=0)
-            for number in range(len(variants))
-        )
+        return tuple(PromptCandidate(variant=i, ids=given[0], candidate=0) for i in read)
     usual = beginning_ids(model.tokenizer, profile, "")
-    alone = [PromptCandidate(variant=i, ids=usual, candidate=None) for i in range(len(variants))]
+    alone = [PromptCandidate(variant=i, ids=usual, candidate=None) for i in read]
     return (
         *alone,
-        *(PromptCandidate(variant=0, ids=ids, candidate=i) for i, ids in enumerate(given)),
+        *(PromptCandidate(variant=read[0], ids=ids, candidate=i) for i, ids in enumerate(given)),
     )
 
 

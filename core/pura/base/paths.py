@@ -77,9 +77,19 @@ class Paths:
         return self.config / "deposit.json"
 
     @property
+    def detector(self) -> Path:
+        """What the detector that others may ask said of itself when it was last started."""
+        return self.data / "detector.json"
+
+    @property
     def policy(self) -> Path:
         """The organisation's policy file."""
         return self.config / "policy.json"
+
+    @property
+    def trust(self) -> Path:
+        """The certificates whose signed manifests are trusted (PEM)."""
+        return self.config / "trust.pem"
 
 
 def user_paths(home: str | os.PathLike[str] | None = None) -> Paths:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from pura.base import numerals
 from pura.base.errors import CaseLogError
+from pura.base.identity import Identity
 from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
 from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
 from pura.caselog.log import CaseLog, LogEntry, Person
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
-from pura.report.signing import Identity
 
 REPORTS: Final[Mapping[str, str]] = MappingProxyType(
     {"report-drafted": "drafted", "report-issued": "issued", "report-amended": "issued"}
@@ -39,18 +39,23 @@ class CaseStatus:
         name: Of that case; None when it was erased.
         mode: ``keep``, ``seal`` or ``leave-out``: what became of the text.
         review: ``confirmed``, ``disputed``, or empty when nobody has looked.
-        reviewer: Who; None when nobody has, or the name was erased.
         report: ``drafted`` or ``issued``; empty when it stands in no report, or in a withdrawn one.
         signed: The newest report of it is signed.
+        acts: Who did it and when (UTC, ISO 8601), of ``save``, ``review``, ``report`` and ``sign``
+            as far as it came; the name is None where it was erased.
     """
 
     case: str
     name: str | None
     mode: str
     review: str = ""
-    reviewer: str | None = None
     report: str = ""
     signed: bool = False
+    acts: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
+
+    def then(self, act: str, by: tuple[str | None, str], **changes: Any) -> CaseStatus:
+        """Return where it stands after one more act."""
+        return replace(self, acts={**self.acts, act: by}, **changes)
 
 
 def statuses(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStatus]:
@@ -75,10 +80,11 @@ def statuses(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStatus]:
                 reports[str(entry.facts.get("sha256"))] = audits_in
                 for audit in audits_in:
                     report = REPORTS.get(entry.action, "")
-                    found[audit] = replace(found[audit], report=report, signed=False)
+                    by = _by(log, entry)
+                    found[audit] = found[audit].then("report", by, report=report, signed=False)
             elif entry.action == "report-signed":
                 for audit in reports.get(str(entry.facts.get("unsigned")), ()):
-                    found[audit] = replace(found[audit], signed=True)
+                    found[audit] = found[audit].then("sign", _by(log, entry), signed=True)
     return {audit: replace(one, name=names.get(one.case)) for audit, one in found.items()}
 
 
@@ -87,10 +93,15 @@ def _follow(log: CaseLog, entry: LogEntry, found: dict[str, CaseStatus]) -> None
     if entry.action in FINISHED:
         new = CaseStatus(case=entry.case, name=None, mode=str(entry.facts["text"]))
         # A later case takes over what was said of it; a case that is not moved to changes nothing.
-        found[entry.item] = new if before is None else replace(before, case=new.case, mode=new.mode)
+        kept = new if before is None else replace(before, case=new.case, mode=new.mode)
+        found[entry.item] = kept.then("save", _by(log, entry))
     elif before is not None and entry.action in REVIEWS:
-        who = log.person_name(entry.actor)
-        found[entry.item] = replace(before, review=REVIEWS[entry.action], reviewer=who)
+        by = _by(log, entry)
+        found[entry.item] = before.then("review", by, review=REVIEWS[entry.action])
+
+
+def _by(log: CaseLog, entry: LogEntry) -> tuple[str | None, str]:
+    return log.person_name(entry.actor), entry.time
 
 
 def request_of_case(

@@ -19,6 +19,7 @@ from typing import Any, Final
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import CaseLogError
 from pura.base.files import read_bounded, write_atomic
+from pura.base.identity import Identity
 from pura.base.json_text import canonical, read_json
 from pura.caselog.cases import FINISHED, RECORD_OF, erasures, told_missing
 from pura.caselog.keeping import REPORT_ACTIONS, TEXT_MODES
@@ -38,7 +39,7 @@ from pura.caselog.log import (
 )
 from pura.record.finding import Finding
 from pura.report.check import BAD, GOOD, NOTICE
-from pura.report.signing import Identity, SignatureWord, check_detached, sign_detached
+from pura.report.signing import SignatureWord, check_detached, sign_detached
 from pura.verdict.outcome import VERDICTS
 
 

@@ -122,7 +122,9 @@ def run(
                 columns=Columns(
                     text=text_column,
                     id=id_column,
-                    options=ReadOptions(encoding=options.encoding, field=text_column),
+                    options=ReadOptions(
+                        encoding=options.encoding, field=text_column, trust=options.trusted
+                    ),
                 ),
                 parts=tuple(options.part or ()),
                 shard=part_of,

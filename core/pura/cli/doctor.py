@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Never
 
 import typer
 
-from pura.cli.options import environment
+from pura.base.numerals import visible
+from pura.cli.options import PROFILE, environment, load_profile
 from pura.cli.terminal import Language, RowsInto, err, language, out, refuse_unknown, say, write_row
 from pura.cli.tree import COMPLETING, PROGRAM
 
 _STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
+_STATES: Final = {"have": "green", "partly": "yellow", "absent": "bold red"}
 
 
 def doctor(
     hashes: Annotated[
         bool, typer.Option("--hash", help="Also hash every file of the installed models.")
     ] = False,
+    what_is_asked: Annotated[
+        bool,
+        typer.Option(
+            "--duties",
+            help="Look instead at what the EU AI Act asks of whoever marks texts.",
+        ),
+    ] = False,
+    profile: Annotated[str, PROFILE] = "",
+    detector: Annotated[
+        str, typer.Option(metavar="URL", help="With --duties: where others may ask the detector.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a thing.")] = False,
     _rows: RowsInto = None,
     _language: Language = "",
@@ -26,8 +39,11 @@ def doctor(
     """Look at everything that an audit needs, and say what to do about what is wrong.
 
     It changes nothing, loads no model and shows neither keys nor texts, so that what it says can be
-    sent to whoever helps. Exit codes: 0 nothing is at fault, 1 something is.
+    sent to whoever helps. Exit codes: 0 nothing is at fault, 1 something is; with --duties, 1 where
+    one is absent. --duties looks at each stored profile, or at that of --profile. No legal advice.
     """
+    if what_is_asked:
+        _duties(profile, detector, as_json=as_json)
     from pura.usecases.doctor import examine
 
     grades: Counter[str] = Counter()
@@ -46,6 +62,38 @@ def doctor(
     if not as_json:
         out.print(say("doctor.sum", faults=grades["fault"], warnings=grades["warning"]))
     raise typer.Exit(1 if grades["fault"] else 0)
+
+
+def _duties(profile: str, detector: str, *, as_json: bool) -> Never:
+    from pura.base.catalogue import catalogue
+    from pura.usecases.duties import deployment, duties
+
+    at = environment()
+    states: Counter[str] = Counter()
+    tongue = "en" if as_json else language()
+    texts = catalogue("duties")
+    shown = {state: texts.fill(f"state.{state}", tongue, {}) for state in _STATES}
+    width = max(map(len, shown.values()))
+    for name in [profile] if profile else at.profiles.names() or [""]:
+        used = load_profile(at, name, foreign=True) if name else None
+        if used is not None and used.foreign is not None:
+            continue  # a mark that others put in
+        if name and not as_json:
+            out.print(say("doctor.profile", name=visible(name)))
+        for duty in duties(deployment(at, used, detector=detector)):
+            states[duty.state] += 1
+            asked, source, seen, way_on = duty.words(tongue)
+            if as_json:
+                row = {"profile": name, "duty": duty.id, "state": duty.state, "asked": asked}
+                write_row(row | {"source": source, "text": seen, "hint": way_on}, "duty")
+                continue
+            style = _STATES[duty.state]
+            out.print(f"{shown[duty.state]:>{width}}", style=style, end="  ")
+            out.print(f"{asked} ({source})")
+            out.print(f"{'':>{width}}  {seen} {way_on}".rstrip())
+    if not as_json:
+        out.print(say("doctor.reported"))
+    raise typer.Exit(1 if states["absent"] else 0)
 
 
 def selftest(

@@ -10,21 +10,32 @@ import typer
 
 from pura.base.errors import PayloadError, naming
 from pura.base.files import refuse_taken, write_or_refuse
+from pura.cli.manifest import form_for, signer
 from pura.cli.options import (
+    CERTIFICATE,
+    PRIVATE_KEY,
+    SOFT_BINDING,
+    CertificatePassphrase,
     DeviceOption,
     DtypeOption,
+    Embed,
     KeyFile,
     KeyName,
     ModelOption,
+    PayloadFields,
+    PayloadOrFields,
     ProfileOption,
+    StoreToWrite,
+    Timestamp,
     find_key,
     load_profile,
+    payload_of,
     session,
 )
 from pura.cli.terminal import err, say, write_text
 
 if TYPE_CHECKING:
-    from pura.scheme import Payload, Profile
+    from pura.scheme import Profile
 
 
 def generate(
@@ -33,13 +44,8 @@ def generate(
     prompt_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The prompt, from a UTF-8 file.")
     ] = None,
-    payload: Annotated[
-        str | None, typer.Option(metavar="BITS", help="The payload as 0 and 1, or 0x… in hex.")
-    ] = None,
-    field: Annotated[
-        list[str] | None,
-        typer.Option("--field", metavar="NAME=VALUE", help="A field of the payload's layout."),
-    ] = None,
+    payload: PayloadOrFields = None,
+    field: PayloadFields = None,
     key: KeyName = None,
     key_file: KeyFile = None,
     model: ModelOption = None,
@@ -64,10 +70,29 @@ def generate(
         Path | None,
         typer.Option("--output", "-o", help="Write the text to this new file, not to stdout."),
     ] = None,
+    certificate: Annotated[Path | None, CERTIFICATE] = None,
+    certificate_key: Annotated[Path | None, PRIVATE_KEY] = None,
+    passphrase_file: CertificatePassphrase = None,
+    soft_binding: Annotated[str, SOFT_BINDING] = "",
+    embed: Embed = None,
+    timestamp: Timestamp = None,
+    store: StoreToWrite = None,
 ) -> None:
-    """Write a marked text: the payload hides in the sampling, not the probabilities."""
-    for path in filter(None, (ids, output)):
+    """Write a marked text: the payload hides in the sampling, not the probabilities.
+
+    With --certificate also its manifest (C2PA), which names the same payload.
+    """
+    from pura.provenance.writing import DETACHED, check_ready, sign_manifest
+
+    for path in filter(None, (ids, output, store)):
         refuse_taken(path)  # before the work, not after it
+    identity = None
+    if certificate is not None:
+        form = form_for(embed, output.name if output else "")
+        if form == DETACHED and store is None:
+            raise typer.BadParameter(say("manifest.store"), param_hint="--store")
+        identity = signer(certificate, certificate_key, passphrase_file)
+        check_ready(identity, soft_binding)
     with session(device, dtype) as at:
         shared = load_profile(at, profile)
         bits = payload_of(shared, payload, field)
@@ -96,11 +121,27 @@ def generate(
     if ids is not None:
         note = {"ids": made.ids.tolist(), "payload": bits.text, "profile": shared.fingerprint}
         write_or_refuse(ids, (json.dumps(note) + "\n").encode())
+    text = made.text
+    if identity is not None:
+        signed = sign_manifest(
+            text,
+            identity,
+            payload=bits.text,
+            profile=shared.fingerprint,
+            soft_binding=soft_binding,
+            form=form,
+            timestamp=timestamp,
+        )
+        text = signed.text
+        if store is not None:
+            write_or_refuse(store, signed.store)
+        who = identity.certificate.subject
+        err.print(say("manifest.made", manifest=signed.manifest, subject=who))
     if output is not None:
-        write_or_refuse(output, made.text.encode())
+        write_or_refuse(output, text.encode())
         err.print(say("generated", count=int(made.ids.size)))
     else:
-        write_text(made.text)
+        write_text(text)
 
 
 def _warn_of_few(tokens: int, profile: Profile) -> None:
@@ -122,23 +163,3 @@ def _prompt(text: str | None, file: Path | None) -> str:
 
     with naming(file.name):
         return read_file(file).text
-
-
-def payload_of(profile: Profile, text: str | None, fields: list[str] | None) -> Payload:
-    """Return the payload that the options name, as bits, in hex or by its fields."""
-    from pura.scheme import Payload, pack
-
-    if (text is None) == (not fields):
-        raise PayloadError("command.payload")
-    if fields:
-        pairs = [item.partition("=") for item in fields]
-        if bad := next((name for name, sign, _ in pairs if not sign), None):
-            raise PayloadError("command.field", bad=bad)
-        return pack(profile.fields, {name: value for name, _, value in pairs})
-    assert text is not None
-    if text.lower().startswith("0x"):
-        try:
-            return Payload.from_int(int(text, 16), profile.payload_bits)
-        except ValueError:
-            raise PayloadError("payload.form") from None
-    return Payload(text=text)

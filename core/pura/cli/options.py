@@ -6,13 +6,13 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
 
 import typer
 
-from pura.base.errors import InputError, KeyStoreError, ProfileError
+from pura.base.errors import InputError, KeyStoreError, PayloadError, ProfileError
 from pura.base.files import read_start
 from pura.base.json_text import read_json
 from pura.base.numerals import visible
@@ -26,12 +26,12 @@ from pura.cli.terminal import (
     with_passphrase,
 )
 from pura.measure import Bounds
-from pura.usecases.choices import DECODERS, Choices
+from pura.usecases.choices import DECODERS, Choices, trusted
 
 if TYPE_CHECKING:
     from pura.documents.folders import Summary, WalkOptions
     from pura.keys import KeyRef
-    from pura.scheme import Profile
+    from pura.scheme import Payload, Profile
     from pura.usecases.audits import Setup
     from pura.usecases.environment import Environment
 
@@ -65,10 +65,43 @@ Certificate = Annotated[
 CertificatePassphrase = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
 ]
+CERTIFICATE: Final[Any] = typer.Option(
+    metavar="FILE", help="Sign a manifest (C2PA) with this certificate: PKCS#12, or PEM."
+)
+PRIVATE_KEY: Final[Any] = typer.Option(
+    metavar="FILE", help="Its private key, where the certificate is PEM."
+)
+SOFT_BINDING: Final[Any] = typer.Option(
+    metavar="NAME",
+    envvar="PURA_SOFT_BINDING",
+    help="The mark's name in C2PA's list of algorithms, like org.example.pura.1.",
+)
+Embed = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the manifest is: a8, invisible at the end; a9, in a comment; none, in a file of"
+        " its own; left out: a9 for Markdown, else a8.",
+    ),
+]
+Timestamp = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Time-stamp authority; this uses the network."),
+]
+StoreToWrite = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="FILE.c2pa", help="Write the manifest to this new file."),
+]
 DrawSeed = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
 FileToWrite = Annotated[Path, typer.Option("--output", "-o", help="File to write.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 JsonPrinted = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+PayloadFields = Annotated[
+    list[str] | None,
+    typer.Option("--field", metavar="NAME=VALUE", help="A field of the payload's layout."),
+]
+PayloadOrFields = Annotated[
+    str | None, typer.Option(metavar="BITS", help="The payload as 0 and 1, or 0x… in hex.")
+]
 PayloadBits = Annotated[
     str, typer.Option(metavar="BITS", help="The payload as 0 and 1, or 0x… in hex.")
 ]
@@ -246,6 +279,21 @@ def load_profile(at: Environment, name: str, *, foreign: bool = False) -> Profil
     return profile
 
 
+def payload_of(profile: Profile, text: str | None, fields: list[str] | None) -> Payload:
+    """Return the payload that the options name, as bits, in hex or by its fields."""
+    from pura.scheme import pack, parse_payload
+
+    if (text is None) == (not fields):
+        raise PayloadError("command.payload")
+    if fields:
+        pairs = [item.partition("=") for item in fields]
+        if bad := next((name for name, sign, _ in pairs if not sign), None):
+            raise PayloadError("command.field", bad=bad)
+        return pack(profile.fields, {name: value for name, _, value in pairs})
+    assert text is not None
+    return parse_payload(text, profile.payload_bits)
+
+
 MAX_IDS_BYTES: Final = 16 << 20
 MAX_LISTED: Final = 5  # names that are said of each reason; the rest is counted
 
@@ -370,6 +418,14 @@ class AuditOptions:
             help="Marks by others: let the model read the text too, which sharpens Gumbel-max.",
         ),
     ] = Choices.weigh
+    trust: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="PURA_TRUST",
+            help="Certificates (PEM) whose signed manifests are trusted; else the stored ones.",
+        ),
+    ] = None
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoding of text files, if it is known.")
     ] = None
@@ -416,7 +472,13 @@ class AuditOptions:
             stop_early=self.stop_early,
             epochs=self.epochs,
             weigh=self.weigh,
+            trust=self.trusted,
         )
+
+    @cached_property
+    def trusted(self) -> str:
+        """The certificates whose signed manifests are trusted, PEM."""
+        return trusted(user_paths(), self.trust)
 
     def walk(self, *, recursive: bool) -> WalkOptions:
         """Return which files of folders are meant."""

@@ -104,7 +104,7 @@ def new(
         chat_template=chat_template,
         system_prompt=system_prompt,
         key_epochs=key_epochs,
-        layout=fields,
+        layout=fields or (),
         limits=_limits(limit or ()),
     ).profile
     _show_made(profile, printed=name is None and output is None)
@@ -277,8 +277,8 @@ def import_rows(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV (payload or fields, who, when, model); or a log of issued payloads, or a"
-            " folder of them."
+            help="CSV (payload or fields, who, when, model, manifest); or a log of issued payloads,"
+            " or a folder of them."
         ),
     ],
     profile: ProfileOption,
@@ -332,5 +332,5 @@ def find_row(payload: PayloadGiven, profile: ProfileOption, _rows: RowsInto = No
         raise typer.Exit(1)
     issue = entry.issue
     row = {"entry": entry.number, "payload": issue.payload.text, "who": issue.who}
-    row |= {"when": issue.when, "model": issue.model}
+    row |= {"when": issue.when, "model": issue.model, "manifest": issue.manifest}
     write_row(row, "issue")

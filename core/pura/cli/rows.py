@@ -53,9 +53,10 @@ CASE_FINDING: Final = {
 _STATEMENT: Final = {
     "schema": Literal["pura-statement/1", "pura-statement/2"],
     **_texts("detector version role language id verdict headline strength meaning sha256"),
-    **_texts("created policy policy_name record"),
+    **_texts("created policy policy_name record layers"),
     "supports": Literal["mark", "no-mark", ""],
     "marks": ([{"places": [{"start": int, "end": int}], "fields": dict[str, str]}], None),
+    "manifests": ([_texts("form state signer signed_at manifest soft_binding")], None),
 }
 
 ROWS: Final[dict[str, tuple[str, Fields]]] = {
@@ -156,7 +157,11 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
     ),
     "issue": (
         "An entry of the register of issued payloads.",
-        {"entry": int, **_texts("payload who when model")},
+        {"entry": int, **_texts("payload who when model manifest")},
+    ),
+    "manifest": (
+        "A signed manifest.",
+        {**_texts("manifest payload signer"), "form": Literal["a8", "a9", "none"]},
     ),
     "report-check": (
         "What became of the checks of a report.",
@@ -192,6 +197,13 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
     "doctor": (
         "One thing that pura doctor looked at.",
         {"grade": Literal["ok", "warning", "fault"], **_texts("check text hint")},
+    ),
+    "duty": (
+        "One duty of whoever marks texts, as pura doctor --duties found it; reported, not advice.",
+        {
+            "state": Literal["have", "partly", "absent"],
+            **_texts("profile duty asked source text hint"),
+        },
     ),
     "attack": (
         "A text that was attacked, and how hard it was hit.",

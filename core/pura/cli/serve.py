@@ -179,6 +179,16 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="Where manifests (C2PA) are, by payload; JSON."),
     ] = None,
+    soft_binding: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Keep and look up manifests (C2PA) under this name of a soft binding.",
+        ),
+    ] = "",
+    public_lookups: Annotated[
+        bool, typer.Option("--public-lookups", help="The public may look up manifests.")
+    ] = False,
     name: Annotated[str, typer.Option(help="What the detector calls itself.")] = "",
     contact: Annotated[str, typer.Option(help="Whom to write to about it.")] = "",
     languages: Annotated[
@@ -202,10 +212,10 @@ def run(
 
     refuse_unknown("--engine", engine, ENGINES)
     from pura.serve.app import Listen, create_app, logged, server
+    from pura.serve.manifests import Manifests
     from pura.serve.reader import Reader
     from pura.serve.service import Log
     from pura.serve.settings import Protection, Settings
-    from pura.serve.softbinding import Manifests
     from pura.usecases.audits import Setup
 
     where = Listen.parsed(
@@ -224,6 +234,8 @@ def run(
         languages=tuple(languages or ()),
         anyone=anyone,
         release=tuple(release or ()),
+        soft_binding=soft_binding,
+        public_lookups=public_lookups,
         protection=replace(Protection(), per_day_public=per_day, per_day_block=per_day_block),
     )
     limits = settings.limits
@@ -257,7 +269,7 @@ def run(
 @token.command("new")
 def new(
     name: Annotated[str, typer.Argument(help="Whom it is for.")],
-    role: Annotated[str, typer.Option(help="public, trusted or internal.")] = "public",
+    role: Annotated[str, typer.Option(help="public, trusted, internal or publisher.")] = "public",
     per_day: Annotated[
         int | None, typer.Option(min=1, help="Checks in a day that it is good for.")
     ] = None,

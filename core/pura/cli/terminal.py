@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 import typer
 
 from pura.base.catalogue import Value, catalogue
-from pura.base.errors import InputError, KeyFormatError, PuraError
+from pura.base.errors import InputError, KeyFormatError, PuraError, SigningError
 from pura.base.files import refuse_taken
 from pura.base.numerals import LANGUAGES, visible, visible_lines
 
@@ -421,7 +421,7 @@ def passphrase_for(certificate: Path, file: Path | None, *others: Path, prompt: 
 def with_passphrase(
     use: Callable[[Secret | None], Result], file: Path | None, prompt: str
 ) -> Result:
-    """Do what may need the passphrase of a key file; ask for it only if it does.
+    """Do what may need the passphrase of a key or certificate; ask for it only if it does.
 
     Args:
         use: Is tried without a passphrase first.
@@ -430,8 +430,8 @@ def with_passphrase(
     """
     try:
         return use(None)
-    except KeyFormatError as error:
-        if error.code != "key-file-passphrase":
+    except (KeyFormatError, SigningError) as error:
+        if error.code not in ("key-file-passphrase", "signing-passphrase"):
             raise
     return use(passphrase(file, prompt))
 

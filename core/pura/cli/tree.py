@@ -23,7 +23,7 @@ from pura.base.numerals import LANGUAGES
 from pura.cli.terminal import err, language, rows_into, say, use_language
 
 _MEANS: Final = "profile key key_file epochs model device dtype also register policy"
-_READING: Final = "decoder restore stop_early weigh encoding part"
+_READING: Final = "decoder restore stop_early weigh trust encoding part"
 _FOLDERS: Final = "recursive include exclude hidden links"
 COMMANDS: Final = (
     (
@@ -37,6 +37,7 @@ COMMANDS: Final = (
     ("power", "power:app", "How often marked texts of your own kind are found."),
     ("register", "profiles:register", "The register of issued payloads."),
     ("report", "report:app", "Reports: make, sign and check them."),
+    ("manifest", "manifest:app", "Signed metadata (C2PA) that goes with a text's mark."),
     ("caselog", "caselog:app", "The case log: cases, and what was saved in them."),
     (
         "generate",
@@ -95,7 +96,8 @@ HEADINGS: Final = {
         "page.means": "profile key key_file model device dtype policy",
         "page.work": "jobs engine",
         "page.listening": "listen certificate certificate_key without_tls proxy host",
-        "page.answers": "anyone per_day per_day_block release name contact languages manifests",
+        "page.answers": "anyone per_day per_day_block release name contact languages",
+        "page.manifests": "manifests soft_binding public_lookups",
         "page.statements": "statement_certificate statement_passphrase",
     },
 }
@@ -144,6 +146,10 @@ EXAMPLES: Final = {
     "lab experiments": "",
     "lab run": "capacity --output results",
     "lab score": "letter.txt",
+    "manifest assertion": "letter.txt --profile house --payload 0x1a2b3c4d5"
+    " --soft-binding org.example.pura.1",
+    "manifest sign": "letter.txt --profile house --payload 0x1a2b3c4d5"
+    " --soft-binding org.example.pura.1 --certificate desk.p12 -o letter.signed.txt",
     "model add": "models/mistral-7b --name mistral",
     "model fitness": "smollm2-135m --profile house --key newsroom",
     "model install": "",

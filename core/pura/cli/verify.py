@@ -235,7 +235,9 @@ def verify(
         full=full,
         explain=explain,
         keeping=reported,
-        reading=ReadOptions(encoding=options.encoding, format=format_name, field=field),
+        reading=ReadOptions(
+            encoding=options.encoding, format=format_name, field=field, trust=options.trusted
+        ),
         parts=tuple(options.part or ()),
     )
     with ExitStack() as opened:

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.provenance.reading import WRAPPER, cuts, wrappers
 from pura.record.surroundings import Transform
 from pura.words.sentences import sentence
 
@@ -44,7 +45,6 @@ HIDDEN: Final = "".join(_RANGES.values())
 """All of them, as the inside of a set of the module ``re``."""
 _SETS: Final = {name: re.compile(f"[{ranges}]") for name, ranges in _RANGES.items()}
 _HIDDEN: Final = re.compile(f"[{HIDDEN}]")
-_PROVENANCE: Final = re.compile("\ufeff[\ufe00-\ufe0f\U000e0100-\U000e01ef]{8,}")
 _JOINERS: Final = "\u200c\u200d"
 _PAGE_BREAKS: Final = "\x0b\x0c"
 _FLAG: Final = "\U0001f3f4"
@@ -77,7 +77,10 @@ def hidden_characters(text: str) -> tuple[tuple[str, int], ...]:
     if not places:
         return ()
     excused = {
-        place for match in _PROVENANCE.finditer(text) for place in range(match.start(), match.end())
+        place
+        for match in WRAPPER.finditer(text)
+        if match[0].startswith("\ufeff")
+        for place in range(match.start(), match.end())
     }
     from_right = any(
         unicodedata.bidirectional(char) in ("R", "AL") for char in set(text) if char.isalpha()
@@ -225,7 +228,9 @@ class Restored:
             return np.zeros_like(spans)
         start, end = spans[:, 0], spans[:, 1]
         last = self.origin[np.maximum(end - 1, 0)] + 1
-        mapped = np.stack([self.origin[start], np.maximum(self.origin[end], last)], axis=1)
+        # What was cut off at the end, a manifest above all, belongs to no token.
+        ends = np.where(end < len(self.text), self.origin[end], last)
+        mapped = np.stack([self.origin[start], np.maximum(ends, last)], axis=1)
         mapped[start == end, 1] = mapped[start == end, 0]
         return mapped.astype(np.int64)
 
@@ -303,64 +308,25 @@ def _visible(piece: str) -> str:
 WHOLE: Final = "c2pa-manifest"
 INCOMPLETE: Final = "c2pa-incomplete"
 CUT: Final = "provenance-characters"
-VERSION: Final = 1
-_MAGIC: Final = b"C2PATXT\0"
-_HEADER: Final = len(_MAGIC) + 1 + 4  # magic, version, length (big-endian)
-_RUN: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
-_WRAPPER: Final = re.compile("\ufeff?[\ufe00-\ufe0f\U000e0100-\U000e01ef]{8,}")
-"""Also one that is damaged: no script and no emoji has so many selectors in a row."""
-
-
-def encode(data: bytes) -> str:
-    """Return bytes as variation selectors."""
-    return "".join(chr(0xFE00 + b if b < 16 else 0xE0100 + b - 16) for b in data)
-
-
-def find(text: str) -> list[tuple[int, int, bool]]:
-    """Return the manifests that are hidden in a text, in the order in which they stand.
-
-    Returns:
-        Of each its first selector, a character of the text: what stands before it is not asked for,
-        as a U+FEFF at the beginning of a file is lost as its byte order mark; its bytes, as its
-        header says, 0 when that is cut; and whether it has the known form and all bytes are there.
-    """
-    found: list[tuple[int, int, bool]] = []
-    magic = encode(_MAGIC)
-    start = text.find(magic)
-    while start >= 0:
-        run = _RUN.match(text, start)
-        assert run is not None  # the magic word is such a run
-        data = _decode(run[0])
-        size = int.from_bytes(data[len(_MAGIC) + 1 : _HEADER], "big") if len(data) >= _HEADER else 0
-        whole = 0 < size <= len(data) - _HEADER and data[len(_MAGIC)] == VERSION
-        found.append((start, size, whole))
-        start = text.find(magic, start + (_HEADER + size if whole else len(_MAGIC)))
-    return found
 
 
 def cut(text: str) -> Restored:
-    """Return a text without the wrappers of manifests, with the way back to its characters."""
-    found = (Change(*match.span(), "", CUT) for match in _WRAPPER.finditer(text))
-    return rewrite(text, found, (CUT,))
+    """Return a text without manifests, with the way back to its characters."""
+    return rewrite(text, (Change(start, end, "", CUT) for start, end in cuts(text)), (CUT,))
 
 
 def facts(text: str) -> tuple[Transform, ...]:
-    """Return what the record says of hidden manifests: a line for whole ones, one for others."""
-    manifests = find(text)
+    """Return what the record says of the manifests in a text: one line for those that are whole."""
+    manifests = wrappers(text)
     rows = []
     for name, mine in (
-        (WHOLE, [m for m in manifests if m[2]]),
-        (INCOMPLETE, [m for m in manifests if not m[2]]),
+        (WHOLE, [one for one in manifests if one.whole]),
+        (INCOMPLETE, [one for one in manifests if not one.whole]),
     ):
         if mine:
             places = tuple(
-                sentence("changed.c2pa", bytes=size, start=start)
-                for start, size, _ in mine[:MAX_PLACES]
+                sentence("changed.c2pa", bytes=one.size, start=one.first)
+                for one in mine[:MAX_PLACES]
             )
             rows.append(Transform(name=name, count=len(mine), note=places))
     return tuple(rows)
-
-
-def _decode(run: str) -> bytes:
-    codes = map(ord, run)
-    return bytes(c - 0xFE00 if c <= 0xFE0F else c - 0xE0100 + 16 for c in codes)

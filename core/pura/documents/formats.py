@@ -18,6 +18,7 @@ from pura.base.catalogue import Phrase, Value, phrase
 from pura.base.errors import InputError
 from pura.base.numerals import visible
 from pura.documents.encodings import DecodedText, check_encoding
+from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import Transform
 from pura.words.sentences import Sentence
 
@@ -252,6 +253,7 @@ class ReadOptions:
         encoding: Use this one; None chooses by :mod:`.encodings`.
         format: A name of :data:`.formats.FORMATS`; None looks at the content, then at the name.
         field: For JSON: the field that holds the text; None takes the first known name.
+        trust: Certificates, PEM, whose signatures of manifests are trusted; empty trusts nobody.
 
     Raises:
         InputError: There is no such encoding or format: wrong use, no fault of a file.
@@ -260,6 +262,7 @@ class ReadOptions:
     encoding: str | None = None
     format: str | None = None
     field: str | None = None
+    trust: str = ""
 
     def __post_init__(self) -> None:
         if self.encoding is not None:
@@ -280,12 +283,14 @@ class Document(Extract):
         sha256: Of the original bytes of the whole file.
         size_bytes: Of the original bytes of the whole file.
         format: Name of the format, e.g. ``docx``; ``text`` for plain and pasted text.
+        manifests: Signed manifests of the file; those among the characters are looked for later.
     """
 
     name: str
     sha256: str
     size_bytes: int
     format: str = "text"
+    manifests: tuple[ManifestFacts, ...] = ()
 
     def __post_init__(self) -> None:
         """Make name and part harmless once, for all that will ever show them."""
@@ -299,8 +304,12 @@ class Document(Extract):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the text in UTF-8, hex: by it equal texts of different files are known."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        """SHA-256 of the text in UTF-8, hex: by it equal texts of different files are known.
+
+        Where files have manifests these count as well.
+        """
+        own = repr(self.manifests) if self.manifests else ""
+        return hashlib.sha256((self.text + own).encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,27 +11,38 @@ whole text, so that a text that was not handled stays what it is. What shows a p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from pura.documents.characters import Change, Restored, rewrite, unchanged
 
+PAGES: Final = "headers-removed"
 PREFIXES: Final = "line-prefixes"
 WRAPPED: Final = "wrapped-lines"
 BROKEN: Final = "broken-lines"
 TRAILING: Final = "trailing-blanks"
 RUNS: Final = "blank-runs"
 PARAGRAPHS: Final = "paragraph-lines"
-KINDS: Final = (PREFIXES, WRAPPED, BROKEN, TRAILING, RUNS, PARAGRAPHS)
+KINDS: Final = (PAGES, PREFIXES, WRAPPED, BROKEN, TRAILING, RUNS, PARAGRAPHS)
 
 # A column explains a line break when the next word would have passed it. Lines were broken at one
 # when it explains so many breaks, and such a share of all, or of those amid a sentence.
 _LEAST_BREAKS: Final = 3
 _EXPLAINED, _AMID = 0.6, 0.8
 _NARROWEST, _WIDEST = 20, 200
+_PRINTED, _PRINTED_END = 0.88, 0.94
+"""Share of the longest line beyond which the next word did not fit where letters differ in width,
+and where a sentence has ended."""
+_PRINTED_BREAKS, _PRINTED_AMID = 0.4, 0.5
+"""Shares of the breaks that a printed column explains, among short paragraphs, and of those amid a
+sentence; the others stand behind two lines in one."""
+_TWO_LINES: Final = 1.5  # of a column: two printed lines, joined where a word was divided
 _SET_IN: Final = 0.8  # share of the lines that begin with blanks; pages have heads and headings
-_PARAGRAPH: Final = 100  # characters that a line takes to be a paragraph, on average
+_ENDS: Final = 0.6  # share of lines that end a sentence, of paragraphs under their headings
+_PARAGRAPH: Final = 60  # characters that a line takes to be a paragraph, on average
 _LEAST_RUNS, _RUN_SHARE = 5, 0.05
 _LEAST_DOUBLED, _DOUBLED_SHARE = 3, 0.6
 _TRAILING_SHARE: Final = 0.5
@@ -41,6 +52,7 @@ _OWN_LINE: Final = re.compile(
     r"\s*(?:[-*+•–]\s|\(?\d{1,3}[.)]\s|\(?[a-zA-Z][.)]\s|#{1,6}\s|\||```|~~~|<)|\t| {4}"
 )
 _ENDED: Final = re.compile(r"[.!?:;…][\"'”’)\]*_]*$")
+_PAGE: Final = re.compile(r"\S {3,}\S|^[^\w]*(?:\d[^\W\d_]?[^\w]*)*$")
 _GAP: Final = re.compile(r"(?<=\S)[ \t]+(?=\S)")
 _SENTENCE_GAP: Final = re.compile(r"(?<=[.!?])[\"'”’)\]]*(?P<gap> +)(?=\S)")
 
@@ -72,9 +84,18 @@ class _Break:
         """Whether a sentence goes on over it."""
         return self.behind[:1].islower() and not _ENDED.search(self.before)
 
-    def full(self, column: int) -> bool:
-        """Whether the next word would have passed the column."""
-        return self.indented + 1 + len(self.behind.split(maxsplit=1)[0]) > column
+    @property
+    def next_word_ends(self) -> int:
+        """The column at which the next word would have ended on the line before."""
+        return self.indented + 1 + len(self.behind.split(maxsplit=1)[0])
+
+
+Costs = Callable[[Sequence[str]], list[float]]
+"""Gives texts the nats that a vocabulary takes to write them; the smaller, the likelier."""
+_DOUBTS: Final = {BROKEN: 14.0, "curly-quotes": 0.0, "dashes": 0.0, "ellipses": 0.0}
+"""Nats that undoing one saves also where a text was written with it: a line end is dear."""
+_Make = Callable[[str, Costs | None], list[Change]]
+_KEPT: Final = 4  # ways of undoing that go on to the next stage
 
 
 def restore_layout(text: str) -> Restored:
@@ -84,10 +105,47 @@ def restore_layout(text: str) -> Restored:
         text: The text; its lines end in line feeds.
     """
     done = unchanged(text)
-    for stage in (_without_prefixes, _joined, _blanks):
-        done = done.then(rewrite(done.text, stage(done.text), KINDS))
+    for first, *_ in _STAGES:
+        done = _then(done, first, None)
+    return done
+
+
+def layouts(begun: Sequence[Restored], costs: Costs) -> list[Restored]:
+    """Return ways to undo what was done to lines and blanks, the likeliest first.
+
+    Each stage may be left out, and lines are joined in two ways.
+
+    Args:
+        begun: Ways to undo what was done before, the text as found among them.
+        costs: Of texts.
+    """
+    ways = list(begun)
+    for stage in _STAGES:
+        more = (_then(done, make, costs) for done in ways for make in stage)
+        listed = list({done.text: done for done in (*more, *ways)}.values())  # the older of two
+        ranked = sorted(zip(nats(listed, costs), range(len(listed)), strict=True))
+        ways = [listed[number] for _, number in ranked[:_KEPT]]
+    return ways
+
+
+def nats(ways: Sequence[Restored], costs: Costs) -> list[float]:
+    """Return what the texts of ways take, and what speaks against undoing what was done."""
+    if len({way.text for way in ways}) == 1:
+        return [0.0] * len(ways)
+    doubts = (sum(_DOUBTS.get(s.name, 0.0) * s.count for s in way.substitutions) for way in ways)
+    return [sum(both) for both in zip(costs([way.text for way in ways]), doubts, strict=True)]
+
+
+def doubtful(way: Restored) -> int:
+    """Return how many changes of a way say little of whether they undo anything."""
+    return sum(s.count for s in way.substitutions if s.name in _DOUBTS)
+
+
+def _then(done: Restored, make: _Make, costs: Costs | None) -> Restored:
     # Paragraphs without an empty line are nothing strange in a text that shows no other sign.
-    return done.then(rewrite(done.text, _paragraphs(done.text), KINDS)) if done.changed else done
+    if make is _paragraphs and not any(s.name in KINDS for s in done.substitutions):
+        return done
+    return done.then(rewrite(done.text, make(done.text, costs), KINDS))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -98,7 +156,53 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         place += len(line) + 1
 
 
-def _without_prefixes(text: str) -> list[Change]:
+def _pages(text: str, _costs: Costs | None) -> list[Change]:
+    """Heads, feet and numbers of pages: lines of their own, at an edge or one like the other."""
+    lines = list(_lines(text))
+    held = [number for number, (_, line) in enumerate(lines) if line.strip()]
+    alone = [
+        number
+        for number in held
+        if all(not lines[n][1].strip() for n in (number - 1, number + 1) if 0 <= n < len(lines))
+        and _PAGE.search(lines[number][1].strip())
+    ]
+    alike = Counter(_without_numbers(lines[number][1]) for number in alone)
+    dropped = {
+        number
+        for number in alone
+        if number == held[0]
+        or (number == held[-1] and not re.search(r"[^\W\d_]{3}", lines[number][1]))
+        or (alike[_without_numbers(lines[number][1])] > 1 and len(lines[number][1]) > 1)
+    }
+    if not dropped or dropped == set(held):
+        return []
+    width = max(len(line) for number, (_, line) in enumerate(lines) if number not in dropped)
+    changes = []
+    end = 0  # of the words before
+    cut = False
+    for number in held:
+        place, line = lines[number]
+        if number in dropped:
+            cut = True
+            continue
+        if cut:
+            before = text[:end].rsplit("\n", 1)[-1]
+            first = line.split(maxsplit=1)[0]
+            goes_on = not _ENDED.search(before) or len(before) + 1 + len(first) > _PRINTED * width
+            put = "" if not end else "\n" if goes_on else "\n\n"
+            changes.append(Change(end, place, put, PAGES))
+            cut = False
+        end = place + len(line.rstrip())
+    if cut:
+        changes.append(Change(end, len(text), "", PAGES))
+    return changes
+
+
+def _without_numbers(line: str) -> str:
+    return " ".join(re.sub(r"\d+", "0", line).split())
+
+
+def _without_prefixes(text: str, _costs: Costs | None) -> list[Change]:
     """Marks of a quotation, or an indent, before every line."""
     held = [(place, line) for place, line in _lines(text) if line.strip()]
     if len(held) < _LEAST_BREAKS:
@@ -106,13 +210,19 @@ def _without_prefixes(text: str) -> list[Change]:
     quoted = [(place, match) for place, line in held if (match := _QUOTED.match(line))]
     if len(quoted) == len(held):
         return [Change(place, place + match.end(), "", PREFIXES) for place, match in quoted]
-    set_in = [(place, line) for place, line in held if line.startswith("  ")]
+    set_in = [(place, line) for place, line in held if line.startswith(("  ", "\t"))]
     if len(set_in) < _SET_IN * len(held):
         return []
-    indent = min(len(line) - len(line.lstrip(" ")) for _, line in set_in)
+    blanks = zip(*(line[: -len(line.lstrip())] for _, line in set_in), strict=False)
+    indent = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, blanks))
     changes = [Change(place, place + indent, "", PREFIXES) for place, _ in set_in]
+    changes += [
+        Change(place, place + len(line), "", PREFIXES)
+        for place, line in _lines(text)
+        if line and not line.strip()
+    ]
     # Of code some lines stand further left as well.
-    if len(set_in) < len(held) and not _joined(rewrite(text, changes, KINDS).text):
+    if len(set_in) < len(held) and not _joined(rewrite(text, changes, KINDS).text, None):
         return []
     return changes
 
@@ -160,24 +270,57 @@ def _continues(before: str, line: str) -> bool:
     return item is not None and item.end() == deep
 
 
-def _joined(text: str) -> list[Change]:
+def _joined(text: str, costs: Costs | None) -> list[Change]:
     """Lines that were broken at a column, or in the middle of sentences without one."""
     breaks = _breaks(text)
     # A word processor's document with a paragraph for every line has empty lines everywhere.
     least = min((b.lines for b in breaks), default=1)
     single = [b for b in breaks if b.lines == least and not b.own]
     column = max((b.indented for b in single if " " in b.before), default=0)
-    at_column = [b for b in single if b.full(column)]
+    at_column = [b for b in single if b.next_word_ends > column]
     if not (_NARROWEST <= column <= _WIDEST and _explains(at_column, single)):
         at_column = []
     amid = [b for b in breaks if not b.own and b.amid and b not in at_column]
     others = [b for b in breaks if b not in at_column]
     if not (len(amid) >= _LEAST_BREAKS and len(amid) >= _EXPLAINED * len(others)):
         amid = []
+    return _join_all(at_column, amid, text, costs)
+
+
+def _joined_as_printed(text: str, costs: Costs | None) -> list[Change]:
+    """Lines of about one width, as of pages whose letters differ in theirs."""
+    breaks = [b for b in _breaks(text) if not b.own]
+    amid = [b for b in breaks if b.amid]
+    shortest = min((b.indented for b in amid), default=0)
+    column = max((b.indented for b in amid if b.indented <= _TWO_LINES * shortest), default=0)
+    full = [
+        b
+        for b in breaks
+        if b.lines == 1
+        and (
+            column * _PRINTED_END < b.next_word_ends and b.indented <= _TWO_LINES * column
+            if _ENDED.search(b.before)
+            else column * _PRINTED < b.next_word_ends
+        )
+    ]
+    single = [b for b in breaks if b.lines == 1]
+    at_column = [b for b in amid if b in full and b.indented <= column]
+    if (
+        not _NARROWEST <= column <= _WIDEST
+        or len({*full, *amid}) < _PRINTED_BREAKS * len(single)
+        or len(at_column) < _PRINTED_AMID * len(amid)
+    ):
+        return []
+    return _join_all(full, amid, text, costs)
+
+
+def _join_all(
+    full: list[_Break], amid: list[_Break], text: str, costs: Costs | None
+) -> list[Change]:
     known = text.casefold()
     return [
-        *(_join(b, WRAPPED, known) for b in at_column),
-        *(_join(b, BROKEN, known) for b in amid),
+        *(_join(b, WRAPPED, known, costs) for b in full),
+        *(_join(b, BROKEN, known, costs) for b in amid if b not in full),
     ]
 
 
@@ -192,21 +335,23 @@ def _explains(at_column: list[_Break], breaks: list[_Break]) -> bool:
     )
 
 
-def _join(at: _Break, name: str, known: str) -> Change:
+def _join(at: _Break, name: str, known: str, costs: Costs | None) -> Change:
     """Put a blank where a line end was; a word that was divided becomes one again."""
-    if not re.search(r"[^\W\d_]-$", at.before) or not at.behind[:1].isalpha():
-        return Change(at.start, at.end, " ", name)
     first = re.search(r"[^\W\d_]+-$", at.before)
     second = re.match(r"[^\W\d_]+", at.behind)
-    assert first is not None  # the test above saw letters on both sides
-    assert second is not None
-    whole = f"{first[0][:-1]}{second[0]}".casefold()
-    if known.count(whole) and not known.count(f"{first[0]}{second[0]}".casefold()):
+    if first is None or second is None:
+        return Change(at.start, at.end, " ", name)
+    whole, apart = f"{first[0][:-1]}{second[0]}", f"{first[0]}{second[0]}"
+    divided = known.count(whole.casefold()) > 0
+    if costs is not None and not divided:
+        one, two = costs([f" {whole}", f" {apart}"])
+        divided = one <= two
+    if divided and not known.count(apart.casefold()):
         return Change(at.start - 1, at.end, "", name)
     return Change(at.start, at.end, "", name)
 
 
-def _blanks(text: str) -> list[Change]:
+def _blanks(text: str, _costs: Costs | None) -> list[Change]:
     """Runs of blanks between words, and blanks at line ends."""
     lines = [(place, line) for place, line in _lines(text) if line.strip()]
     prose = [(place, line) for place, line in lines if not _indented(line)]
@@ -233,14 +378,25 @@ def _indented(line: str) -> bool:
     return line.startswith("    ") or (line.startswith("\t") and "\t" not in line.lstrip("\t"))
 
 
-def _paragraphs(text: str) -> list[Change]:
-    """Long lines, each of whole sentences and with no empty line anywhere: paragraphs."""
+def _paragraphs(text: str, _costs: Costs | None) -> list[Change]:
+    """Long lines, most of them of whole sentences and with no empty line anywhere: paragraphs."""
     breaks = _breaks(text)
     held = [line for _, line in _lines(text) if line.strip()]
     if (
         len(breaks) < 2
-        or any(b.lines > 1 or b.own or not _ENDED.search(b.before) for b in breaks)
+        or any(b.lines > 1 or b.own for b in breaks)
+        or sum(bool(_ENDED.search(b.before)) for b in breaks) < _ENDS * len(breaks)
         or sum(map(len, held)) < _PARAGRAPH * len(held)
     ):
         return []
     return [Change(b.start, b.end, "\n\n", PARAGRAPHS) for b in breaks]
+
+
+_STAGES: Final[tuple[tuple[_Make, ...], ...]] = (
+    (_pages,),
+    (_without_prefixes,),
+    (_joined, _joined_as_printed),
+    (_blanks,),
+    (_paragraphs,),
+)
+"""Ways to undo one kind of handling each; :func:`restore_layout` takes the first of each."""

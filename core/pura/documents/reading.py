@@ -13,7 +13,7 @@ import signal
 import stat
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import BinaryIO, Final
 
@@ -22,10 +22,11 @@ from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError, RecordError
 from pura.base.numerals import visible
 from pura.base.process import NOT_SHUT_STATUS, converse, start_child
-from pura.documents import formats
+from pura.documents import formats, manifests
 from pura.documents.encodings import Preview, decode, previews
 from pura.documents.formats import (
     FORMATS,
+    MAIN,
     MAX_CHARACTERS,
     MAX_FILE_BYTES,
     ROLES,
@@ -42,6 +43,7 @@ from pura.documents.formats import (
     tell,
     textual,
 )
+from pura.provenance import reading
 from pura.words.sentences import fill, findings
 
 
@@ -231,7 +233,8 @@ def read_caged(
     Raises:
         InputError: The child refused the file, broke a limit, or died.
     """
-    head = json.dumps({"format": form.name, "options": asdict(options)}).encode() + b"\n"
+    asked = asdict(replace(options, trust=""))
+    head = json.dumps({"format": form.name, "options": asked}).encode() + b"\n"
     try:
         child = start_child(CHILD)
     except OSError as error:
@@ -343,16 +346,17 @@ def read_data(
             format=form.name,
             documents=(document,),
         )
-    return _assemble(data, name, form, read_caged(data, form, options, beat=beat))
+    found = _assemble(data, name, form, read_caged(data, form, options, beat=beat))
+    return _with_manifest(data, found, options.trust, beat)
 
 
-def read_file(path: Path) -> Document:
+def read_file(path: Path, options: ReadOptions = _DEFAULT) -> Document:
     """Read a file and return its first main text, e.g. for a prompt.
 
     Raises:
         InputError: See :func:`read_document`.
     """
-    return read_document(path).chosen[0]
+    return read_document(path, options=options).chosen[0]
 
 
 def preview_encodings(path: Path) -> tuple[Preview, ...]:
@@ -408,3 +412,16 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
         documents=tuple(documents),
         unread=tuple(unread),
     )
+
+
+def _with_manifest(
+    data: bytes, found: Extraction, trust: str, beat: Callable[[], None] | None
+) -> Extraction:
+    """Give the texts of a file the manifest of the file."""
+    if not manifests.may_hold(found.format, data):
+        return found
+    main = [one.text for one in found.documents if one.role == MAIN]
+    text = reading.without(main[0]) if len(main) == 1 else ""
+    asset = reading.Asset(form=found.format, data=data, text=text)
+    (told,) = manifests.verified([asset], trust, beat=beat)
+    return replace(found, documents=tuple(replace(one, manifests=told) for one in found.documents))

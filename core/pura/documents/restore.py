@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -161,8 +162,10 @@ _LOOKALIKES: Final = dict(
     )
 )
 
+REFERENCES: Final = "character-references"
 KINDS: Final = (
     characters.CUT,
+    REFERENCES,
     *characters.KINDS,
     "line-ends",
     "special-blanks",
@@ -191,6 +194,7 @@ _PATTERN: Final = re.compile(
     rf"(?P<plain>\r\n|[{re.escape(''.join(k for k in _PUT if len(k) == 1))}])"
     r"|(?P<marks>[A-Za-z][\u0300-\u036f]+)"
 )
+_REFERENCE: Final = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{2,7}|#x[0-9a-fA-F]{2,6});")
 _AMID: Final = re.compile(r"[^\W_\u0590-\U0010ffff]|[.,;:!?]")
 _WORD: Final = re.compile(r"[A-Za-z\u0370-\u03ff\u0400-\u052f]+")
 _LATIN: Final = re.compile(r"[A-Za-z]")
@@ -207,9 +211,19 @@ def restore(text: str) -> Restored:
         The restored text with the way back to the characters of the found one.
     """
     done = characters.cut(text)
+    done = done.then(rewrite(done.text, _references(done.text), KINDS))
     done = done.then(rewrite(done.text, _hidden(done.text), KINDS))
     shown = done.text
     return done.then(rewrite(shown, [*_signs(shown), *_lookalikes(shown)], KINDS))
+
+
+def _references(text: str) -> list[Change]:
+    """Character references of a page, ``&nbsp;`` for a blank."""
+    return [
+        Change(*match.span(), put, REFERENCES)
+        for match in _REFERENCE.finditer(text)
+        if (put := html.unescape(match[0])) != match[0]
+    ]
 
 
 def _hidden(text: str) -> list[Change]:

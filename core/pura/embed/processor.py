@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 import torch
-from transformers import LogitsProcessor, LogitsProcessorList
+from transformers import LogitNormalization, LogitsProcessor, LogitsProcessorList
 from transformers.generation.configuration_utils import BaseWatermarkingConfig
 
 from pura.base.catalogue import Phrase, phrase
@@ -285,9 +285,9 @@ class PuraWatermarkingConfig(BaseWatermarkingConfig):
     def validate(self) -> None:
         """Nothing is left to check: it was when this was made."""
 
-    def construct_processor(self, vocab_size: int, device: Any = None) -> PuraLogitsProcessor:
-        """Return a processor for one call."""
-        return self._begun()
+    def construct_processor(self, vocab_size: int, device: Any = None) -> LogitsProcessor:
+        """Return a processor for one call; a draft model is marked by that of the call it is in."""
+        return LogitNormalization() if _drafts(inspect.currentframe()) else self._begun()
 
 
 def check_generation_config(config: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from pura.base.errors import Cancelled, InputError, ModelError, PuraError
 from pura.model.folder import MAX_CONFIG_BYTES, read_object
 from pura.scheme import Profile
 from pura.scheme.profile import PROMPT_HOLE, SYSTEM_HOLE
+
+_FLAT: Final = 300
+"""Places at the beginning of a vocabulary that say little: single bytes, in no order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +211,23 @@ def word_ids(tokenizer: Any, words: Sequence[str]) -> list[list[int]]:
     with tokenizing():
         found = tokenizer(spaced, add_special_tokens=False, split_special_tokens=True)
         return [list(ids) for ids in found["input_ids"]]
+
+
+def nats_of(tokenizer: Any, texts: Sequence[str]) -> list[float]:
+    """Return how many nats each text takes, written in the tokens of the vocabulary.
+
+    A vocabulary is learnt from text and lists its tokens from the most frequent one on, so its
+    order is a crude model of how probable each is (Zipf): the fewer nats, the likelier a text.
+
+    Raises:
+        ModelError: The tokenizer gave up.
+    """
+    if not texts:
+        return []
+    with tokenizing():
+        found = tokenizer(list(texts), add_special_tokens=False, split_special_tokens=True)
+    rank = np.log(np.arange(len(tokenizer)) + _FLAT) + math.log(math.log1p(len(tokenizer) / _FLAT))
+    return [float(rank[ids].sum()) for ids in found["input_ids"]]
 
 
 def usual_spelling(tokenizer: Any, words: Iterable[str]) -> dict[str, str]:

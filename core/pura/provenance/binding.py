@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pura.base.errors import PayloadError
+from pura.record.audit import Audit
+from pura.record.provenance import ABSENT, AGREES, DIFFERS, ManifestFacts
 from pura.scheme import Payload
 
 _PROFILE_BYTES: Final = 4
 _HEAD_BYTES: Final = _PROFILE_BYTES + 1
 _BYTE: Final = 8
+_UNRELIABLE: Final = ("broken", "damaged")
+"""Manifests of which nothing is relied on."""
+FINGERPRINT: Final = "com.writerslogic.text-fingerprint.1"
+"""The registered fingerprint of a text, 256 bits, as C2PA's list of algorithms names it."""
+_FINGERPRINT_BYTES: Final = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +88,76 @@ def binding_values(value: str) -> tuple[BindingValue, ...]:
             profile = data[:_PROFILE_BYTES].hex()
             found.insert(0, BindingValue(profile=profile, payload=_unpacked(body, width)))
     return tuple(found)
+
+
+def compared(
+    manifests: Sequence[ManifestFacts], payloads: Sequence[str], profile: str
+) -> tuple[ManifestFacts, ...]:
+    """Say of each manifest whether it names one of the marks.
+
+    Args:
+        manifests: Those that came with a text.
+        payloads: Identified payloads of its marks.
+        profile: The profile's fingerprint.
+    """
+
+    def binding(one: ManifestFacts) -> str:
+        if one.why in _UNRELIABLE:
+            return ABSENT
+        if one.elsewhere:
+            return DIFFERS
+        if not one.values or not payloads:
+            return ABSENT
+        said = [value for text in one.values for value in binding_values(text)]
+        return AGREES if any(v.names(p, profile) for v in said for p in payloads) else DIFFERS
+
+    return tuple(replace(one, soft_binding=binding(one)) for one in manifests)
+
+
+def stated(audit: Audit, manifests: Sequence[ManifestFacts]) -> Audit:
+    """Return a record with the manifests that came with the text, and what names its marks."""
+    payloads = [bits for mark in audit.named_marks if (bits := mark.payload.bits) is not None]
+    profile = audit.profile.fingerprint
+    return replace(
+        audit,
+        provenance=compared(manifests, payloads, profile),
+        bindings=tuple(dict.fromkeys(binding_value(bits, profile) for bits in payloads)),
+    )
+
+
+def text_fingerprint(text: str) -> str:
+    """Return the registered fingerprint of a text, 64 hex digits; empty without the extra.
+
+    Args:
+        text: Without manifests, and without lone surrogates.
+    """
+    try:
+        import c2pa_text_binding
+    except ImportError:
+        return ""
+    return str(c2pa_text_binding.text_fingerprint(text))
+
+
+def fingerprint_of(value: object) -> str:
+    """Return a fingerprint that somebody states, as 64 hex digits.
+
+    Args:
+        value: Hex digits, as its makers write it, base64, as C2PA does, or bytes.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if isinstance(value, str):
+        hexadecimal = len(value) == 2 * _FINGERPRINT_BYTES
+        value = bytes.fromhex(value) if hexadecimal else base64.b64decode(value, validate=True)
+    if not isinstance(value, bytes) or len(value) != _FINGERPRINT_BYTES:
+        raise ValueError("fingerprint")
+    return value.hex()
+
+
+def bits_apart(one: str, other: str) -> int:
+    """Return in how many bits two fingerprints differ: 0 to 256, about 101 for unrelated texts."""
+    return (int(one, 16) ^ int(other, 16)).bit_count()
 
 
 def _packed(payload: str) -> bytes:

@@ -24,6 +24,7 @@ class Role(StrEnum):
     PUBLIC = "public"
     TRUSTED = "trusted"
     INTERNAL = "internal"
+    PUBLISHER = "publisher"  # asks about no text: publishes manifests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,7 @@ class Answer:
         finding: What was found; None for the public, who is told the verdict alone.
         policy: Name and version of the policy, and SHA-256 of its canonical JSON.
         release: Fields of payloads that a trusted asker is told.
+        payloads: Those of its marks that are identified; manifests are found by them.
     """
 
     role: Role
@@ -43,12 +45,7 @@ class Answer:
     finding: Finding | None = None
     policy: dict[str, Any] | None = None
     release: tuple[str, ...] = ()
-
-    @property
-    def payloads(self) -> tuple[str, ...]:
-        """Payloads of its marks that are identified; manifests are found by them."""
-        marks = () if self.finding is None else self.finding.marks
-        return tuple(m.payload.bits for m in marks if m.payload.bits is not None)
+    payloads: tuple[str, ...] = ()
 
     def told(self, language: str) -> dict[str, Any]:
         """Return the answer as JSON in a language."""

@@ -43,6 +43,7 @@ from pura.record.naming import (
     sentences_said,
     token_share,
 )
+from pura.record.provenance import ManifestFacts, layers_of, layers_said
 from pura.record.surroundings import (
     DeviceFacts,
     InputFacts,
@@ -105,6 +106,8 @@ class Audit:
             fixed, with equal weights, before the text was read; None where they are not.
         schemes: All schemes that were tried, where marks by others were among them; else empty.
         register: What the register says, or None when it was not asked.
+        provenance: Signed manifests that came with the text; they are no part of the evidence.
+        bindings: Values by which a manifest names the identified payloads of the marks.
         policy: The policy that was applied, as plain JSON.
         log: The twelve steps.
         versions: Versions of the tool and its parts.
@@ -143,6 +146,8 @@ class Audit:
     epochs: str | None = later(None)
     schemes: tuple[SchemeFacts, ...] = later(())
     register: RegisterFacts | None
+    provenance: tuple[ManifestFacts, ...] = later(())
+    bindings: tuple[str, ...] = later(())
     policy: dict[str, object]
     log: tuple[StepReport, ...]
     versions: dict[str, str]
@@ -220,6 +225,16 @@ class Audit:
         changes = (change.name for variant in self.variants for change in variant.changes)
         return tuple(dict.fromkeys(changes))
 
+    @property
+    def handling(self) -> tuple[str, ...]:
+        """What of it was undone in the reading that the findings are about."""
+        return tuple(one.name for v in self.variants if v.shown for one in v.changes)
+
+    @property
+    def readings(self) -> int:
+        """How many readings of the text count."""
+        return max(1, sum(variant.read for variant in self.variants))
+
     def to_row(self) -> dict[str, str | int | float | None]:
         """Return what answers the question as one flat row, e.g. of a data frame.
 
@@ -230,7 +245,7 @@ class Audit:
         """
         row = {name: one.of(self.finding) for name, one in VALUES.items() if AUDIT in one.files}
         fields = row.pop("fields") or {}
-        lists = {name: ", ".join(row[name]) for name in ("cautions", "undone")}
+        lists = {name: ", ".join(value) for name, value in row.items() if isinstance(value, list)}
         return row | lists | {f"field.{name}": value for name, value in fields.items()}
 
     @cached_property
@@ -240,6 +255,7 @@ class Audit:
         config = self.profile.name or self.profile.fingerprint
         wording = sentences_said(self.sentences, self.named_marks, more=self.marks_limited)
         examined = self.verdict != "not-examinable"
+        marked = self.verdict == "mark"
         evidence = self.evidence
         answer, caveat = answer_of(
             self.verdict,
@@ -265,7 +281,7 @@ class Audit:
             counted=len(self.marks),
             at_least=self.marks_limited,
             share=None
-            if self.verdict != "mark"
+            if not marked
             else token_share(
                 ((p.first_token, p.last_token) for mark in self.named_marks for p in mark.passages),
                 self.input.tokens,
@@ -275,9 +291,14 @@ class Audit:
             caveat=caveat,
             compared=compared_of(self.profile, self.key.fingerprint) if examined else (),
             wording=wording,
-            conditions=self.input.conditions,
+            provenance=self.provenance,
+            layers=layers_of(self.provenance, self.bindings, marked=marked),
+            conditions=layers_said(self.provenance, self.bindings, marked=marked)
+            or self.input.conditions,
             cautions=self.cautions,
             undone=self.undone,
+            handling=self.handling,
+            readings=self.readings,
             keys=keys,
             profile=config,
             p_bound=evidence.p_bound,

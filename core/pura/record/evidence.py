@@ -302,7 +302,7 @@ class ChangeFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class VariantFacts:
-    """One reading of the text; all of them count in the evidence.
+    """One reading of the text; all that were read count in the evidence.
 
     Attributes:
         name: ``found``, ``restored``, ``layout``, ``case``, ``ids``, or the name of an alternative
@@ -315,6 +315,7 @@ class VariantFacts:
         log10_e: Mean over the keys, for this reading alone.
         verdict: What the decision rule would make of this reading alone.
         changes: What was undone.
+        read: The model read it; else the text is by far likelier in another reading.
     """
 
     name: str
@@ -326,6 +327,7 @@ class VariantFacts:
     log10_e: float
     verdict: str
     changes: tuple[ChangeFacts, ...]
+    read: bool = later(True)
 
 
 @dataclass(frozen=True, kw_only=True)

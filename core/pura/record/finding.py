@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple
 
 from pura.base.catalogue import catalogue, phrase
-from pura.base.decoder import DecodeError, decode
+from pura.base.decoder import DecodeError, decode, later
 from pura.base.errors import RecordError, unusable
 from pura.record.evidence import encode
 from pura.record.naming import (
@@ -25,6 +25,7 @@ from pura.record.naming import (
     mark_lines,
     place_words,
 )
+from pura.record.provenance import ABSENT, BINDINGS, FORMS, STATES, VALID, ManifestFacts
 from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, Value, fill, findings, headline, scale
@@ -78,9 +79,14 @@ class Finding:
         caveat: What the number of the answer is not; empty where it has none.
         compared: The two propositions, H1 and H2, written out.
         wording: All sentences, the outcome first.
-        conditions: What was hidden among the characters.
+        provenance: Signed manifests that came with the text.
+        layers: How mark and manifests stand to each other, as
+            :func:`~pura.record.provenance.layers_of` says it; empty where there is nothing to say.
+        conditions: What is said of them, or of what else was hidden among the characters.
         cautions: What weakens or limits the findings.
         undone: What of the text's handling was undone in one of the readings that count.
+        handling: What of it was undone in the reading that the findings are about.
+        readings: How many count.
         keys: Names of the keys that were tried; where one has none, its fingerprint.
         profile: Name of the profile, or its fingerprint.
         p_bound: The proven bound, ``min(1, 1/e)``.
@@ -111,6 +117,10 @@ class Finding:
     caveat: tuple[Sentence, ...] = ()
     compared: tuple[Sentence, ...] = ()
     wording: tuple[Sentence, ...] = ()
+    provenance: tuple[ManifestFacts, ...] = later(())
+    layers: str = later("")
+    handling: tuple[str, ...] = later(())
+    readings: int = later(1)
     conditions: tuple[Sentence, ...] = ()
     cautions: tuple[Sentence, ...] = ()
     undone: tuple[str, ...] = ()
@@ -332,6 +342,37 @@ def _marks(finding: Finding, released: tuple[str, ...] | None, _: str) -> list[d
     ]
 
 
+def _manifests(finding: Finding, released: tuple[str, ...] | None, _: str) -> list[dict[str, Any]]:
+    """Return manifests; of one that anybody can make, trusted askers do not hear what it names.
+
+    It would answer guesses of a payload of which they are not told all.
+    """
+    return [
+        {
+            **{name: getattr(one, name) for name in _MANIFEST},
+            "soft_binding": one.soft_binding if released is None or one.state == VALID else ABSENT,
+        }
+        for one in finding.provenance
+    ]
+
+
+def _layers(finding: Finding, released: tuple[str, ...] | None, language: str) -> str:
+    """Say what is said of manifests, by the same rule."""
+    known = bool(finding.provenance) and all(one.state == VALID for one in finding.provenance)
+    if released is None or known:
+        return " ".join(rendered(finding.conditions, language))
+    each = (sentence for one in finding.provenance for sentence in one.said)
+    return " ".join(rendered(each, language))
+
+
+_MANIFEST: Final = {
+    "form": (Literal[FORMS], "How it was there: a7, a8, a9 (C2PA 2.4, Annex A), or the format."),
+    "state": (Literal[STATES], "What was made of it."),
+    "signer": (str, "Name in its certificate."),
+    "signed_at": (str, "When, as the time stamp or the signer says."),
+    "manifest": (str, "Its identifier."),
+    "soft_binding": (Literal[BINDINGS], "Whether it names an identified mark of the text."),
+}
 _MARK: Final = {
     "places": (
         [{"start": (int, "First character."), "end": (int, "Character after the last.")}],
@@ -485,6 +526,33 @@ VALUES: Final[dict[str, ShownValue]] = {
     "register_who": ShownValue(str, _of_entry("who"), "to whom it was issued", files=(BATCH,)),
     "register_posterior": ShownValue(
         float, _of_entry("posterior"), "weight of that entry", files=(BATCH,)
+    ),
+    "manifests": ShownValue(
+        tuple[str, ...],
+        lambda found: [one.state for one in found.provenance],
+        "state of each signed manifest that came with the text",
+        told=Told(
+            ([_MANIFEST], "Signed manifests that came with the text."), _manifests, shown=None
+        ),
+    ),
+    "layers": ShownValue(
+        str,
+        lambda found: found.layers,
+        "how manifests and mark stand to each other",
+        files=(AUDIT, BATCH, SUMMARY),
+        told=Told((str, "What manifests say, and whether they agree with the marks."), _layers),
+    ),
+    "handling": ShownValue(
+        tuple[str, ...],
+        lambda found: list(found.handling),
+        "handling that was undone in the reading that the findings are about",
+        files=(AUDIT, BATCH, SUMMARY),
+    ),
+    "readings": ShownValue(
+        int,
+        lambda found: found.readings,
+        "number of readings that count",
+        files=(AUDIT, BATCH, SUMMARY),
     ),
     "key": ShownValue(str, lambda found: found.key_fingerprint, "fingerprint of the key"),
     "profile": ShownValue(

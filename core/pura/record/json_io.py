@@ -49,6 +49,8 @@ _SUMMARY: Final = (
     "epochs",
     "schemes",
     "register",
+    "provenance",
+    "bindings",
 )
 FINDING: Final = "pura-finding/2"
 _OF_FIELDS: Final = {"type": ["object", "null"]}

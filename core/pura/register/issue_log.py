@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -113,7 +113,7 @@ def _names(names: tuple[str, ...], most: int = 6) -> dict[str, Value]:
 SUFFIX: Final = ".issued.jsonl"
 _HEAD: Final = b'{"schema": "pura-issued/1"}\n'
 _MAX_LINE: Final = 1 << 14
-_COLUMNS: Final = ("payload", "who", "when", "model")
+_COLUMNS: Final = ("payload", "who", "when", "model", "manifest")
 
 
 class IssueLog(Handle):
@@ -266,9 +266,14 @@ def _fresh(rows: Iterator[tuple[int, Issue]], register: Register) -> Iterator[tu
     for number, issue in rows:
         name = digest_of(row_of(issue))
         known = register.find(issue.payload)
-        if name not in seen and (known is None or known.issue != issue):
+        if name not in seen and (known is None or _other(known.issue, issue)):
             yield number, issue
         seen.add(name)
+
+
+def _other(known: Issue, issue: Issue) -> bool:
+    """Whether a payload went to another; its manifest may have been named later."""
+    return replace(known, manifest=issue.manifest) != issue
 
 
 def _read(
@@ -305,17 +310,20 @@ def _whole_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def _line(issue: Issue) -> bytes:
-    values = (issue.payload.text, issue.who, issue.when, issue.model)
+    values = (issue.payload.text, issue.who, issue.when, issue.model, issue.manifest)
     row = dict(zip(_COLUMNS, values, strict=True))
+    if not issue.manifest:
+        del row["manifest"]
     return json.dumps(row, ensure_ascii=False).encode() + b"\n"
 
 
 def _issue(line: bytes, profile: Profile) -> Issue:
-    row: Any = json.loads(line)
+    row: Any = {"manifest": "", **json.loads(line)}
     values = [row[name] for name in _COLUMNS]
     if len(row) != len(values) or not all(isinstance(value, str) for value in values):
         raise ValueError("not a row of this program")
     payload = Payload(text=values[0])
     if len(payload) != profile.payload_bits:
         raise PayloadError("payload.bits", count=len(payload), payload_bits=profile.payload_bits)
-    return Issue(payload=payload, who=values[1], when=values[2], model=values[3])
+    who, when, model, manifest = values[1:]
+    return Issue(payload=payload, who=who, when=when, model=model, manifest=manifest)

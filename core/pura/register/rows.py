@@ -27,15 +27,17 @@ class Issue:
         who: To whom; a pseudonym is enough, and better.
         when: Date of issue, as the organisation writes it; may be empty.
         model: Model it was issued for; may be empty.
+        manifest: Identifier of the manifest that names it; may be empty.
     """
 
     payload: Payload
     who: str
     when: str = ""
     model: str = ""
+    manifest: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("who", "when", "model"):
+        for name in ("who", "when", "model", "manifest"):
             value = getattr(self, name)
             if len(value) > MAX_TEXT or not value.isprintable():
                 raise RegisterError("register.long", name=name, most=MAX_TEXT)
@@ -89,31 +91,38 @@ def blob_of(payload: Payload) -> bytes:
     return np.packbits(payload.bits).tobytes()
 
 
-def row_of(issue: Issue) -> tuple[int, bytes, str, str, str]:
-    """Return the columns ``bits, payload, who, issued, model``."""
-    return (len(issue.payload), blob_of(issue.payload), issue.who, issue.when, issue.model)
+def row_of(issue: Issue) -> tuple[int, bytes, str, str, str, str]:
+    """Return the columns ``bits, payload, who, issued, model, manifest``."""
+    bits, blob = len(issue.payload), blob_of(issue.payload)
+    return (bits, blob, issue.who, issue.when, issue.model, issue.manifest)
 
 
 def digest_of(row: Iterable[object]) -> int:
-    """Return a number for a row; the sum over all rows says which state a register is in."""
+    """Return a number for a row; the sum over all rows says which state a register is in.
+
+    A row without a manifest has the number that it had before there were any.
+    """
+    *row, manifest = row
+    if manifest:
+        row.append(manifest)
     parts = [part if isinstance(part, bytes) else str(part).encode() for part in row]
     framed = b"".join(len(part).to_bytes(4, "little") + part for part in parts)
     return int.from_bytes(hashlib.blake2b(framed, digest_size=DIGEST_BYTES).digest(), "little")
 
 
 def entry_of(row: tuple[Any, ...]) -> RegisterEntry:
-    """Read a stored row ``number, bits, payload, who, issued, model``.
+    """Read a stored row ``number, bits, payload, who, issued, model, manifest``.
 
     Raises:
         sqlite3.DatabaseError: The row is not one that this program wrote.
     """
-    number, bits, blob, who, issued, model = row
+    number, bits, blob, who, issued, model, manifest = row
     try:
         if not 0 < bits <= 8 * len(blob) < bits + 8:
             raise sqlite3.DatabaseError("a row holds a payload of a wrong width")
         ones = np.unpackbits(np.frombuffer(blob, dtype=np.uint8), count=bits)
         payload = Payload.from_bits(ones)
-        issue = Issue(payload=payload, who=who, when=issued, model=model)
+        issue = Issue(payload=payload, who=who, when=issued, model=model, manifest=manifest)
     except (TypeError, ValueError, AttributeError, RegisterError):
         raise sqlite3.DatabaseError("a row is not one of this program") from None
     return RegisterEntry(number=number, issue=issue)

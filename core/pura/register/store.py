@@ -11,6 +11,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Final, TextIO
@@ -66,6 +67,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         "INSERT INTO meta VALUES ('digest', '0')",
         "INSERT INTO meta VALUES ('changed', '')",
     ),
+    ("ALTER TABLE entries ADD COLUMN manifest TEXT NOT NULL DEFAULT ''",),
 )
 REGISTER: Final = Kind(
     noun="database.register",
@@ -82,6 +84,7 @@ migrate = REGISTER.migrate
 
 
 CHUNK: Final = 65_536
+_COLUMNS: Final = "bits, payload, who, issued, model, manifest"
 _WORTH_NAMING: Final = 1e-6  # entries with less weight are not listed
 
 U8 = npt.NDArray[np.uint8]
@@ -120,10 +123,20 @@ class Register(Handle):
                 ) from None
         self._clock = clock
         self._db = connect(path, create=create, read_only=read_only, timeout=timeout)
+        with guard():
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        # One of the first version, which is only read, has no manifests.
+        self._columns = _COLUMNS if version > 1 else _COLUMNS.replace("manifest", "''")
 
     def __len__(self) -> int:
         with guard():
             return int(self._db.execute("SELECT count(*) FROM entries").fetchone()[0])
+
+    def manifests(self) -> int:
+        """Return how many entries name a manifest."""
+        with guard():
+            found = self._db.execute("SELECT count(*) FROM entries WHERE manifest != ''")
+            return int(found.fetchone()[0])
 
     def count(self, payload_bits: int) -> int:
         """Return how many payloads of this length were issued."""
@@ -179,14 +192,13 @@ class Register(Handle):
         with guard(), transaction(self._db):
             self._db.execute(
                 "CREATE TEMP TABLE incoming (row INTEGER, bits INTEGER, payload BLOB,"
-                " who TEXT, issued TEXT, model TEXT)"
+                " who TEXT, issued TEXT, model TEXT, manifest TEXT)"
             )
             digest = self._stage(rows)
             self._find_duplicates(problems)
             problems.raise_if_any()
             added = self._db.execute(
-                "INSERT INTO entries (bits, payload, who, issued, model)"
-                " SELECT bits, payload, who, issued, model FROM incoming ORDER BY row"
+                f"INSERT INTO entries ({_COLUMNS}) SELECT {_COLUMNS} FROM incoming ORDER BY row"  # noqa: S608
             ).rowcount
             self._db.execute("DROP TABLE incoming")
             if added:
@@ -207,6 +219,22 @@ class Register(Handle):
             if gone:  # else another program was quicker
                 self._touch(-digest_of(row_of(entry.issue)))
 
+    def name_manifest(self, payload: Payload, manifest: str) -> None:
+        """Note the manifest that names a payload, instead of one that did.
+
+        Raises:
+            RegisterError: The payload was never issued.
+        """
+        entry = self.find(payload)
+        if entry is None:
+            raise RegisterError("register.never", code="register-never")
+        named = replace(entry.issue, manifest=manifest)
+        change = digest_of(row_of(named)) - digest_of(row_of(entry.issue))
+        with guard(), transaction(self._db):
+            values = (manifest, entry.number)
+            self._db.execute("UPDATE entries SET manifest = ? WHERE number = ?", values)
+            self._touch(change)
+
     def find(self, payload: Payload) -> RegisterEntry | None:
         """Return the entry of a payload, or None."""
         return self._one("payload = ? AND bits = ?", (blob_of(payload), len(payload)))
@@ -219,7 +247,7 @@ class Register(Handle):
         """Walk over all entries in the order of their numbers."""
         with guard():
             rows = self._db.execute(
-                "SELECT number, bits, payload, who, issued, model FROM entries ORDER BY number"
+                f"SELECT number, {self._columns} FROM entries ORDER BY number"  # noqa: S608
             )
             for row in rows:
                 yield entry_of(row)
@@ -356,7 +384,7 @@ class Register(Handle):
             found = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if found != "ok":
                 raise sqlite3.DatabaseError("integrity check")
-            rows = self._db.execute("SELECT bits, payload, who, issued, model FROM entries")
+            rows = self._db.execute(f"SELECT {self._columns} FROM entries")  # noqa: S608
             digest = sum(map(digest_of, rows)) % (1 << 8 * DIGEST_BYTES)
             stored = self._digest()
         if digest != stored:
@@ -391,7 +419,7 @@ class Register(Handle):
         source = iter(rows)
         while part := [(number, *row_of(issue)) for number, issue in islice(source, CHUNK)]:
             digest += sum(digest_of(row[1:]) for row in part)
-            self._db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?)", part)
+            self._db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?)", part)
         return digest
 
     def _find_duplicates(self, problems: Problems) -> None:
@@ -411,7 +439,7 @@ class Register(Handle):
     def _one(self, where: str, values: tuple[object, ...]) -> RegisterEntry | None:
         with guard():
             row = self._db.execute(
-                f"SELECT number, bits, payload, who, issued, model FROM entries WHERE {where}",  # noqa: S608  (one of two constants above)
+                f"SELECT number, {self._columns} FROM entries WHERE {where}",  # noqa: S608  (constants above)
                 values,
             ).fetchone()
             return None if row is None else entry_of(row)
@@ -443,7 +471,7 @@ def _chance(size: int, payload_bits: int) -> float:
 
 _DELIMITERS: Final = ",;\t"
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-_ABOUT: Final = ("who", "when", "model")
+_ABOUT: Final = ("who", "when", "model", "manifest")
 _MAX_LINE: Final = 1 << 16  # a row is a few words; a longer line is not a table
 
 
@@ -516,12 +544,13 @@ def export_csv(register: Register, path: Path) -> int:
 
 def _write(file: TextIO, register: Register) -> int:
     writer = csv.writer(file)
-    writer.writerow(("payload", *_ABOUT))
+    named = any(entry.issue.manifest for entry in register.entries())
+    about = _ABOUT if named else _ABOUT[:-1]
+    writer.writerow(("payload", *about))
     written = 0
     for entry in register.entries():
-        issue = entry.issue
         # Hexadecimal: a spreadsheet would turn 000101 into the number 101.
-        cells = (issue.payload.hex, issue.who, issue.when, issue.model)
+        cells = (entry.issue.payload.hex, *(getattr(entry.issue, name) for name in about))
         writer.writerow([_disarm(cell) for cell in cells])
         written += 1
     return written

@@ -160,7 +160,7 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
                 printable(f"{name} ({labels('variant.shown')})" if one.shown else name),
                 str(one.tokens),
                 str(one.usable),
-                number(one.log10_e, 1, labels),
+                number(one.log10_e, 1, labels) if one.read else "–",
                 printable(undone) or "–",
             )
         )

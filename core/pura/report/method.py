@@ -209,7 +209,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     """Return with what and how the item was examined."""
     model, device, found = audit.model, audit.device, audit.evidence
     entries = audit.register.entries if audit.register is not None else 0
-    readings = max(1, len(audit.variants)) + len(audit.prompts)
+    readings = audit.readings + len(audit.prompts)
     parts = ", ".join(f"{n} {audit.versions[n]}" for n in _PARTS if n in audit.versions)
     language = labels.language
     parameters = numerals.count(model.parameters, language)

@@ -1,18 +1,19 @@
 """An annex for regulators: what a deployment can show under Article 50(2) of the EU AI Act.
 
-Filled from the profile, the policy and the power tables that fit both; every number names where it
-comes from, and these sources lie inside the PDF. No legal advice.
+Filled from the profile, the policy, the power tables that fit both, and what was seen of each duty;
+every number names where it comes from, and these sources lie inside the PDF. No legal advice.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from pura.base import numerals
+from pura.base.catalogue import Phrase, catalogue
 from pura.base.json_text import canonical
 from pura.report.blocks import (
     Block,
@@ -32,9 +33,9 @@ from pura.verdict.policy import Policy
 from pura.verdict.power import PowerEntry, PowerTable
 from pura.version import __version__
 
-# The amendment is known from reports about it, not read in the Official Journal.
+# Amendment, guidelines and code are known from reports about them; nobody read the originals.
 _CODE_OF_PRACTICE: Final = "Code of Practice on Transparency of AI-Generated Content"
-_KNOWN: Final = "2026-11-22"
+_KNOWN: Final = "2026-11-26"
 _ASKED: Final = (
     ("marked", "3"),
     ("detectable", "4"),
@@ -44,7 +45,45 @@ _ASKED: Final = (
     ("feasible", "7"),
 )
 _LIMITS: Final = ("short", "rewritten", "absence", "media", "people", "key", "others")
-_INTEROP: Final = ("open", "records", "key", "c2pa")
+# Bullets are the annex's own texts, or what was seen of a duty.
+_INTEROP: Final = (
+    ("interop", ("open", "records", "key", "c2pa")),
+    ("duty", ("detector", "layers")),
+)
+_OWN: Final = (
+    ("own", ("none", "open")),
+    ("duty", ("detector", "effective", "robust", "layers", "routed")),
+    ("own", ("until",)),
+)
+
+DutyState: TypeAlias = Literal["have", "partly", "absent"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Duty:
+    """A duty, and how a deployment stands to it.
+
+    Attributes:
+        id: Its name, for programs; its text in the volume ``duties`` says what is asked.
+        source: Where it is asked, as reported.
+        state: How far it is met, as seen.
+        seen: What was seen, and the way on.
+    """
+
+    id: str
+    source: Phrase
+    state: DutyState
+    seen: Phrase
+
+    def words(self, language: str) -> tuple[str, str, str, str]:
+        """Return what is asked, where, what was seen, and the way on, which may be empty."""
+        texts = catalogue("duties")
+        hint = texts[self.seen.key].hint
+        way_on = texts.fill(hint, language, self.seen.values) if hint else ""
+        source, seen = (
+            texts.fill(one.key, language, one.values) for one in (self.source, self.seen)
+        )
+        return texts.fill(self.id, language, {}), source, seen, way_on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +99,7 @@ class AnnexFacts:
         language: ``en`` or ``de``.
         paper: ``a4`` or ``us-letter``.
         detector: Address of the detector that others may ask; empty where there is none.
+        duties: Every duty, as it was looked at.
     """
 
     profile: Profile
@@ -70,6 +110,7 @@ class AnnexFacts:
     language: str = "en"
     paper: str = "a4"
     detector: str = ""
+    duties: tuple[Duty, ...]
 
     @property
     def tables(self) -> tuple[PowerTable, ...]:
@@ -128,7 +169,9 @@ def annex_content(of: AnnexFacts) -> Content:
         ("power", _power(of, say)),
         ("edits", _edits(of, say)),
         ("limits", (bullets([say(f"limits.{key}") for key in _LIMITS]),)),
-        ("interop", (bullets(_interop(of, say)),)),
+        ("interop", (bullets(_said(_INTEROP, of, say)),)),
+        ("duties", _duties(of, say)),
+        ("own", (paragraph(say("own.text")), bullets(_said(_OWN, of, say)))),
         ("sources", _sources(say)),
     )
     year, month, day = (int(part) for part in of.date.split("-"))
@@ -166,10 +209,27 @@ def _about(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
     )
 
 
-def _interop(of: AnnexFacts, say: Labels) -> list[str]:
-    address = printable(of.detector).rstrip("/")
-    told = {"key": say("interop.key-detector", address=address)} if address else {}
-    return [told.get(key) or say(f"interop.{key}") for key in _INTEROP]
+def _said(parts: Sequence[tuple[str, Sequence[str]]], of: AnnexFacts, say: Labels) -> list[str]:
+    seen = {duty.id: printable(duty.words(of.language)[2]) for duty in of.duties}
+    return [
+        seen[key] if part == "duty" else say(f"{part}.{key}", date=_KNOWN)
+        for part, keys in parts
+        for key in keys
+    ]
+
+
+def _duties(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
+    rows = []
+    for duty in of.duties:
+        asked, source, seen, way_on = map(printable, duty.words(of.language))
+        state = catalogue("duties").fill(f"state.{duty.state}", of.language, {})
+        rows.append((f"{asked} ({source})", state, f"{seen} {way_on}".strip()))
+    head = (say("duties.asked"), say("duties.state"), say("duties.seen"))
+    return (
+        paragraph(say("duties.text")),
+        table(head, rows, ("left", "left", "left"), (5, 1.4, 5)),
+        note(say("duties.note")),
+    )
 
 
 def _asked(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
@@ -288,6 +348,7 @@ def _sources(say: Labels) -> tuple[Block, ...]:
             [
                 say("sources.law"),
                 say("sources.amendment"),
+                say("sources.guidelines"),
                 say("sources.practice", title=_CODE_OF_PRACTICE),
                 say("sources.docs", version=__version__),
             ]

@@ -1,8 +1,4 @@
-"""Signing: the certificate and key of a PKCS#12 file, and signatures with them.
-
-Reports get a PAdES signature with a visible seal, other bytes a detached one. Each thing that can
-be wrong with a key file is said for what it is; passphrase and key never reach an error.
-"""
+"""Signing reports: a PAdES signature with a visible seal; and other bytes, detached."""
 
 from __future__ import annotations
 
@@ -11,202 +7,19 @@ import io
 import json
 import logging
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
-from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import SigningError
+from pura.base.identity import Certificate, Identity, is_stamp_error, time_stamper_at
 from pura.report.blocks import Labels
 
 if TYPE_CHECKING:
-    from cryptography import x509
-    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
     from pyhanko.sign.timestamps import TimeStamper
 
 
-MAX_FILE_BYTES: Final = 1 << 20
-MIN_RSA_BITS: Final = 2048
-MIN_CURVE_BITS: Final = 256
 USAGES: Final = frozenset({"digital_signature", "non_repudiation"})
-_WEAK_HASHES: Final = ("md2", "md4", "md5", "sha1")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Certificate:
-    """What people need to know of a certificate.
-
-    Attributes:
-        subject: Whom it names.
-        issuer: Who vouches for it.
-        not_before: Valid from, UTC.
-        not_after: Valid until, UTC.
-        sha256: Fingerprint of the whole certificate, 64 hex digits.
-        key: Kind and size of its key, e.g. ``RSA 3072``.
-        self_signed: It vouches for itself.
-    """
-
-    subject: str
-    issuer: str
-    not_before: datetime
-    not_after: datetime
-    sha256: str
-    key: str
-    self_signed: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Identity:
-    """A certificate with its private key, ready to sign.
-
-    Attributes:
-        certificate: What it says.
-        cert_der: The certificate, DER.
-        key_der: The private key, PKCS#8 DER; never shown.
-        chain_der: The certificates between it and its root, DER.
-    """
-
-    certificate: Certificate
-    cert_der: bytes = field(repr=False)
-    key_der: bytes = field(repr=False)
-    chain_der: tuple[bytes, ...] = field(default=(), repr=False)
-
-
-def load_identity(data: bytes, passphrase: bytes | bytearray | None, *, now: datetime) -> Identity:
-    """Open a PKCS#12 file (``.p12``, ``.pfx``).
-
-    Args:
-        data: The file.
-        passphrase: Its passphrase, UTF-8; None when it has none.
-        now: The time to hold the validity against, with a zone.
-
-    Raises:
-        SigningError: Damaged, wrong passphrase, no private key or certificate, a weak key, a
-            certificate for other uses, expired or not yet valid.
-    """
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.serialization import pkcs12
-
-    _look_like_pkcs12(data)
-    try:
-        secret = None if passphrase is None else bytes(passphrase)
-        key, cert, others = pkcs12.load_key_and_certificates(data, secret)
-    except (ValueError, TypeError):
-        raise SigningError("signing.passphrase", code="signing-passphrase") from None
-    except Exception as error:  # unsupported ciphers of old files; its words are not ours
-        raise _damaged(type(error).__name__) from None
-    if cert is None:
-        raise SigningError("signing.pair", code="signing-no-certificate")
-    if key is None:
-        raise SigningError("signing.pair", code="signing-no-key")
-    facts = describe(cert)
-    _strong(key, cert)
-    _meant_for_signing(cert)
-    _in_time(facts, now)
-    der = serialization.Encoding.DER
-    return Identity(
-        certificate=facts,
-        cert_der=cert.public_bytes(der),
-        key_der=key.private_bytes(
-            der, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        ),
-        chain_der=tuple(other.public_bytes(der) for other in others),
-    )
-
-
-def describe(cert: x509.Certificate) -> Certificate:
-    """Say what a certificate says."""
-    from cryptography.hazmat.primitives import hashes
-
-    return Certificate(
-        subject=_name(cert.subject),
-        issuer=_name(cert.issuer),
-        not_before=cert.not_valid_before_utc,
-        not_after=cert.not_valid_after_utc,
-        sha256=cert.fingerprint(hashes.SHA256()).hex(),
-        key=_key_words(cert.public_key()),
-        self_signed=cert.subject == cert.issuer,
-    )
-
-
-def _name(name: x509.Name) -> str:
-    from cryptography.x509.oid import NameOID
-
-    order = (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME)
-    found = [str(a.value) for oid in order for a in name.get_attributes_for_oid(oid)]
-    return ", ".join(dict.fromkeys(found)) or name.rfc4514_string()
-
-
-def _key_words(key: object) -> str:
-    curve, size = getattr(key, "curve", None), getattr(key, "key_size", 0)
-    if curve is not None:
-        return f"ECDSA {curve.name}"
-    kind = type(key).__name__.removesuffix("PublicKey").lstrip("_")
-    return f"{kind} {size}" if size else kind
-
-
-def _look_like_pkcs12(data: bytes) -> None:
-    # The names of time stamps are learnt with tsp, and only before any name is looked up.
-    from asn1crypto import pkcs12, tsp
-
-    assert tsp.TSTInfo
-    if len(data) > MAX_FILE_BYTES:
-        raise _damaged(phrase("signing.too-large"))
-    if data.lstrip().startswith(b"-----BEGIN"):
-        raise SigningError("signing.file", kind="PEM", code="signing-file")
-    try:
-        outer = pkcs12.Pfx.load(data, strict=True)
-        whole = str(outer["version"].native) == "v3" and outer["auth_safe"].native is not None
-    except (ValueError, TypeError, KeyError):
-        whole = False
-    if not whole:
-        raise _damaged(phrase("signing.structure"))
-
-
-def _damaged(kind: str | Phrase) -> SigningError:
-    return SigningError("signing.file", kind=kind, code="signing-file")
-
-
-def _strong(key: PrivateKeyTypes, cert: x509.Certificate) -> None:
-    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-
-    if isinstance(key, rsa.RSAPrivateKey):
-        weak = key.key_size < MIN_RSA_BITS
-    elif isinstance(key, ec.EllipticCurvePrivateKey):
-        weak = key.curve.key_size < MIN_CURVE_BITS
-    else:
-        weak = not isinstance(key, ed25519.Ed25519PrivateKey)
-    words = _key_words(cert.public_key()) if weak else ""
-    hashed = cert.signature_hash_algorithm
-    if hashed is not None and hashed.name in _WEAK_HASHES and cert.subject != cert.issuer:
-        words = words or hashed.name.upper()
-    if words:
-        raise SigningError(
-            "signing.weak", words=words, rsa=MIN_RSA_BITS, curve=MIN_CURVE_BITS, code="signing-weak"
-        )
-
-
-def _meant_for_signing(cert: x509.Certificate) -> None:
-    from cryptography import x509
-
-    try:
-        usage = cert.extensions.get_extension_for_class(x509.KeyUsage).value
-    except (x509.ExtensionNotFound, ValueError):
-        return
-    if not (usage.digital_signature or usage.content_commitment):
-        raise SigningError("signing.usage", code="signing-usage")
-
-
-def _in_time(facts: Certificate, now: datetime) -> None:
-    if now > facts.not_after:
-        raise SigningError("signing.day", day=f"{facts.not_after:%Y-%m-%d}", code="signing-expired")
-    if now < facts.not_before:
-        raise SigningError(
-            "signing.day", day=f"{facts.not_before:%Y-%m-%d}", code="signing-not-yet-valid"
-        )
-
-
 WIDTH: Final = 220
 HEIGHT: Final = 62
 """Points."""
@@ -301,7 +114,6 @@ def _short(name: str) -> str:
 
 
 FIELD: Final = "PURA-Signature"
-TSA_SECONDS: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,7 +160,7 @@ def sign_report(
     """
     from pyhanko.pdf_utils.misc import PdfError
 
-    stamper = time_stamper or (_stamper(options.tsa_url) if options.tsa_url else None)
+    stamper = time_stamper or (time_stamper_at(options.tsa_url) if options.tsa_url else None)
     place = free_place(pdf) if options.seal else None
     out = io.BytesIO()
     try:
@@ -362,7 +174,7 @@ def sign_report(
     except PdfError:
         raise SigningError("signing.unsound", code="signing-pdf") from None
     except Exception as error:
-        if stamper is not None and _is_stamp_error(error):
+        if stamper is not None and is_stamp_error(error):
             kind = type(error).__name__
             raise SigningError("signing.no-time", kind=kind, code="signing-tsa") from None
         raise
@@ -430,22 +242,6 @@ def _style(seal: bytes) -> Any:
             return b"/Seal Do"
 
     return StaticStampStyle(border_width=0, background=_Seal(b""))
-
-
-def _stamper(url: str) -> TimeStamper:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SigningError("signing.address", code="signing-tsa-address")
-    from pyhanko.sign.timestamps import HTTPTimeStamper
-
-    return HTTPTimeStamper(url, timeout=TSA_SECONDS)
-
-
-def _is_stamp_error(error: Exception) -> bool:
-    from pyhanko.sign.timestamps import TimestampRequestError
-
-    name = type(error).__module__
-    return isinstance(error, TimestampRequestError | TimeoutError | OSError) or "aiohttp" in name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,11 +27,12 @@ from pura.base.catalogue import catalogue
 from pura.base.decoder import hold, one_of
 from pura.base.errors import RecordError, ReportFileError, ServeError
 from pura.base.files import read_bounded, write_atomic
+from pura.base.identity import Identity, describe
 from pura.base.json_text import TwiceError, canonical, read_json
 from pura.base.numerals import LANGUAGES
 from pura.record.answers import Role, digested, told_values
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, point
-from pura.report.signing import USAGES, Identity, describe, drive
+from pura.report.signing import USAGES, drive
 from pura.words.sentences import Sentence, fill, findings
 
 if TYPE_CHECKING:
@@ -149,6 +150,8 @@ class Statement:
             **about,
             "meaning": "",
             "marks": None,
+            "manifests": None,
+            "layers": "",
             **self.answer,
             "policy": policy["sha256"],
             "policy_name": f"{policy['name']} {policy['version']}",

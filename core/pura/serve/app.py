@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import logging
 import re
 import signal
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -34,14 +35,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pura.base.decoder import schema_of
 from pura.base.errors import PuraError, ServeError
+from pura.base.files import write_atomic
 from pura.record.answers import Role
 from pura.report.statement import SCHEMA, StatementKey
 from pura.serve import routes, settings, shapes, softbinding
+from pura.serve.manifests import Manifests, Repository
 from pura.serve.reader import Reader
 from pura.serve.service import Log, OthersHandler, Service, Sign
 from pura.serve.settings import Asker, Limits, Places, Settings, Store, TokenFile, secret_of
 from pura.serve.shapes import RefusalError, problem
-from pura.serve.softbinding import Manifests
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
@@ -324,6 +326,13 @@ def signer(key: StatementKey, settings: Settings) -> Sign:
     return sign
 
 
+def _describe(app: FastAPI, settings: Settings) -> None:
+    """Keep what the detector says of itself: the duties of whoever runs it are held against it."""
+    said = routes.described(app.state.service, "en", app.state.public_key)
+    said |= {"soft_binding": settings.soft_binding, "public_lookups": settings.public_lookups}
+    write_atomic(app.state.environment.paths.detector, json.dumps(said).encode(), private=True)
+
+
 def create_app(
     environment: Environment,
     reader: Reader,
@@ -341,10 +350,17 @@ def create_app(
         settings: How the service is run.
         log: Gets the lines about what was done.
         key: Signs the statements of answers to trusted and internal askers; None: none are made.
-        manifests: Where manifests are, by payload; None: nowhere.
+        manifests: Where manifests are, by payload, beside those that are published; None: nowhere.
+
+    Raises:
+        ServeError: The index of manifests is for another soft binding.
     """
     places = Places.of(environment.paths)
     log = log or Log()
+    if manifests is not None:
+        settings = replace(settings, soft_binding=settings.soft_binding or manifests.alg)
+        if manifests.alg != settings.soft_binding:
+            raise ServeError("serve.manifests", name=manifests.schema, where="alg", code="usage")
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -359,12 +375,16 @@ def create_app(
             sign=None if key is None else signer(key, settings),
         )
         app.state.service, app.state.environment = service, environment
-        app.state.manifests = manifests
         app.state.public_key = "" if key is None else key.public_pem()
-        try:
+        app.state.repository = None
+        with ExitStack() as held:
+            held.callback(service.close)
+            if settings.soft_binding:
+                repository = held.enter_context(Repository(places.manifests))
+                repository.load(manifests, service.setup.profile.fingerprint)
+                app.state.repository = repository
+            _describe(app, settings)
             yield
-        finally:
-            service.close()
 
     app = FastAPI(
         title="PURA",
@@ -374,8 +394,12 @@ def create_app(
         redoc_url=None,
         openapi_url="/v1/openapi.json",
     )
-    for router in (routes.router, softbinding.router, routes.pages):
-        app.include_router(router)
+    app.include_router(routes.router)
+    app.include_router(softbinding.discovery)
+    for base in softbinding.BASES:
+        shown = base == softbinding.BASES[0]
+        app.include_router(softbinding.router, prefix=base, include_in_schema=shown)
+    app.include_router(routes.pages)
     app.add_exception_handler(PuraError, _refused)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)
@@ -401,10 +425,14 @@ def _openapi(app: FastAPI) -> dict[str, object]:
 def _methods(request: Request) -> set[str]:
     """Return the methods that an address takes."""
     asked = {name: request.scope[name] for name in ("type", "path", "method", "headers")}
+    bases = {"": routes.router, **dict.fromkeys(softbinding.BASES, softbinding.router)}
     return {
         method
-        for route in (*routes.router.routes, *softbinding.router.routes)
-        if isinstance(route, APIRoute) and route.matches(asked)[0] is not Match.NONE
+        for base, router in bases.items()
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        and asked["path"].startswith(base)
+        and route.matches(asked | {"path": asked["path"].removeprefix(base)})[0] is not Match.NONE
         for method in route.methods or ()
     }
 

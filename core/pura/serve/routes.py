@@ -28,7 +28,15 @@ from pura.base.decoder import decode
 from pura.base.errors import InputError, PuraError
 from pura.base.json_text import read_json
 from pura.base.paths import resource
-from pura.documents import Document, Extraction, choose, endings, from_text, read_data
+from pura.documents import (
+    Document,
+    Extraction,
+    ReadOptions,
+    choose,
+    endings,
+    from_text,
+    read_data,
+)
 from pura.documents.formats import over
 from pura.record import answers
 from pura.record.answers import Role
@@ -142,7 +150,8 @@ async def document_of(
             if time.monotonic() > until:
                 raise over("limit.time", seconds=f"{most:g}")
 
-        return read_data(data, name=name, beat=in_time)
+        options = ReadOptions(trust=service.trust)
+        return read_data(data, name=name, options=options, beat=in_time)
 
     extraction = await service.parsed(asker, len(data), read)
     found = choose(extraction, (part,) if part else ())
@@ -265,6 +274,8 @@ def described(service: Service, language: str, public_key: str) -> dict[str, Any
             for name in (answers.MARKED, answers.NO_STATEMENT)
         },
         "anyone": settings.anyone,
+        "soft_binding": settings.soft_binding,
+        "public_lookups": bool(settings.soft_binding) and settings.public_lookups,
         "most_bytes": limits.body_bytes,
         "most_characters": limits.characters[Role.PUBLIC],
         "check_tokens": CHECK_TOKENS,

@@ -35,7 +35,7 @@ from pura.serve import settings
 from pura.serve.reader import Found, Kept, Reader, Work
 from pura.serve.settings import Asker, Budget, Settings, Store, TokenFile
 from pura.serve.shapes import RefusalError, details
-from pura.usecases.audits import Audited
+from pura.usecases.audits import Audited, Setup
 from pura.verdict.policy import Policy, default_policy
 
 
@@ -163,6 +163,12 @@ class Metrics:
         )
         self.waiting = Gauge(
             "pura_serve_waiting", "Texts that wait.", ("line",), registry=self._registry
+        )
+        self.manifests = Counter(
+            "pura_serve_manifests",
+            "Look-ups of manifests, and what publishers did.",
+            ("role", "what"),
+            registry=self._registry,
         )
         self.kept = Gauge("pura_serve_kept", "Checks that are held.", registry=self._registry)
 
@@ -309,10 +315,20 @@ class Service:
         }
 
     @property
+    def setup(self) -> Setup:
+        """With what texts are read."""
+        return self._reader.setup
+
+    @property
     def policy(self) -> Policy:
         """The decision rule that texts are read by."""
-        policy = self._reader.setup.policy
+        policy = self.setup.policy
         return policy if isinstance(policy, Policy) else default_policy()
+
+    @property
+    def trust(self) -> str:
+        """Certificates, PEM, whose signatures of manifests are trusted."""
+        return self._reader.setup.trust or ""
 
     @property
     def pending(self) -> int:
@@ -376,9 +392,11 @@ class Service:
         """Refuse a question for which there is no room, before its text is read from the wire.
 
         Raises:
-            RefusalError: There is no room, or the service ends.
+            RefusalError: There is no room, the service ends, or the asker only publishes.
         """
         limits = self.settings.limits
+        if asker.role is Role.PUBLISHER:
+            raise RefusalError("serve.role", code="serve-role")
         if self.draining:
             raise RefusalError("serve.draining", code="serve-draining", again_s=limits.drain_s)
         self._tidy()
@@ -559,6 +577,7 @@ class Service:
 
     def _answer(self, check: Check, found: Audited) -> Answer:
         role, finding = check.asker.role, found.audit.finding
+        payloads = tuple(m.payload.bits for m in finding.marks if m.payload.bits is not None)
         if role is Role.PUBLIC:
             marked = (
                 found.error is None
@@ -566,7 +585,9 @@ class Service:
                 and check.paid_tokens >= self.settings.protection.least_tokens
                 and finding.log10_e >= self.threshold
             )
-            return Answer(role=role, verdict=MARKED if marked else NO_STATEMENT)
+            if marked:
+                return Answer(role=role, verdict=MARKED, payloads=payloads)
+            return Answer(role=role, verdict=NO_STATEMENT)
         if role is Role.INTERNAL:
             record = to_json(found.audit)
             check.record, check.digest = (
@@ -577,6 +598,7 @@ class Service:
             role=role,
             verdict=finding.verdict,
             finding=finding,
+            payloads=payloads,
             policy=policy_facts(found.audit.policy),
             release=self.settings.release,
         )

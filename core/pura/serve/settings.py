@@ -28,7 +28,7 @@ CHECK_TOKENS: Final = 500
 """Tokens that cost one check."""
 DAY_S: Final = 86_400.0
 LOOK_UP: Final = 1.0
-"""Checks that looking up a manifest costs."""
+"""Checks that looking up a manifest costs, and each step of publishing one."""
 _HELD: Final = 0.25  # of a day's checks
 _CHECK_BODY_BYTES: Final = 1 << 20
 _CHECK_FILE_BYTES: Final = 256 << 10
@@ -255,7 +255,12 @@ class Asker:
         return self.role is not Role.PUBLIC
 
 
-PER_DAY = {Role.PUBLIC: 50, Role.TRUSTED: 1000, Role.INTERNAL: 100_000}
+PER_DAY = {
+    Role.PUBLIC: 50,
+    Role.TRUSTED: 1000,
+    Role.INTERNAL: 100_000,
+    Role.PUBLISHER: 100_000,
+}
 """Checks in a day that a token of a role is good for, where nobody said otherwise."""
 
 
@@ -414,11 +419,13 @@ class Places:
         tokens: Hashes of tokens.
         salt: The secret under which addresses are hashed.
         store: What was spent of the budgets (SQLite).
+        manifests: Manifests that were published (SQLite).
     """
 
     tokens: Path
     salt: Path
     store: Path
+    manifests: Path
 
     @classmethod
     def of(cls, paths: Paths) -> Places:
@@ -428,6 +435,7 @@ class Places:
             tokens=folder / "tokens.json",
             salt=folder / "salt",
             store=paths.data / "serve.sqlite3",
+            manifests=paths.data / "manifests.sqlite3",
         )
 
 
@@ -523,6 +531,9 @@ class Settings:
         languages: Of texts that the detector was validated for; empty: nothing was said.
         anyone: Whoever has no token may ask as the public.
         release: Fields of an identified payload that trusted askers are told.
+        soft_binding: Name of this detector's soft binding, as C2PA's list of algorithms has it;
+            empty: manifests are neither kept nor looked up.
+        public_lookups: The public may look up manifests, within its budgets.
         protection: See there.
         limits: See there.
     """
@@ -533,5 +544,7 @@ class Settings:
     languages: tuple[str, ...] = ()
     anyone: bool = False
     release: tuple[str, ...] = ()
+    soft_binding: str = ""
+    public_lookups: bool = False
     protection: Protection = Protection()
     limits: Limits = Limits()

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from pura.base.catalogue import phrase
-from pura.base.decoder import IS_TEXT, UNBROKEN, described, form_of, text
+from pura.base.decoder import IS_TEXT, UNBROKEN, described, form_of, text, whole
 from pura.base.errors import PuraError
 from pura.base.numerals import LANGUAGES
 from pura.record.answers import MARKED, NO_STATEMENT, POLICY, told_values
@@ -24,6 +24,7 @@ _STATUS: Final = {
     "serve-elsewhere": 403,
     "serve-unknown": 404,
     "serve-method": 405,
+    "serve-reference": 501,
     "serve-slow": 408,
     "serve-large": 413,
     "input-limit": 413,
@@ -134,12 +135,22 @@ class SoftBinding(BaseModel):
     """A soft binding (C2PA)."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"alg": "org.example.pura.1", "value": "AaE="}]},
+        json_schema_extra={"examples": [{"alg": "org.example.pura.1", "value": "x5/KWgwBoQ=="}]},
     )
 
     alg: str = Field(max_length=200, description="Which soft binding it is.")
     value: str = Field(max_length=2000, description="Its value, base64.")
+
+
+class Binding(BaseModel):
+    """A value, and the manifest to which it leads (C2PA)."""
+
+    value: str = Field(
+        alias="bindingValue", max_length=2000, description="Base64, with profile and width."
+    )
+    manifest: str = Field(
+        alias="manifestId", max_length=200, description="A manifest that was published here."
+    )
 
 
 def _named(shape: str) -> dict[str, str]:
@@ -200,6 +211,11 @@ SHAPES: Final[dict[str, Any]] = {
                 "What an answer of the public means.",
             ),
             "anyone": (bool, "Whoever has no token may ask."),
+            "soft_binding": (
+                str,
+                "Name of the soft binding (C2PA) by which manifests are found; empty: none are.",
+            ),
+            "public_lookups": (bool, "The public may look up manifests."),
             "most_bytes": int,
             "most_characters": int,
             "check_tokens": (int, "Tokens of a text that costs one check of a budget."),
@@ -236,15 +252,28 @@ SHAPES: Final[dict[str, Any]] = {
                 {
                     "manifestId": (str, "The manifest's identifier."),
                     "endpoint?": (str, "Who has it; absent: this service."),
-                    "similarityScore": (
-                        int,
-                        "Always 100: payloads that are not identified lead nowhere.",
+                    "similarityScore?": (
+                        Annotated[int, whole(0, 100)],
+                        "100 less the bits between the fingerprints of text and manifest, if known",
                     ),
                 }
             ]
         },
         "Manifests that were found.",
     ),
+    "Published": ({"manifestId": (str, "The active manifest's identifier.")}, "It is kept."),
+    "Discovery": (
+        dict.fromkeys(
+            ("apiEndpoint", "c2paSpecificationVersion", "capabilitiesEndpoint", "statusEndpoint"),
+            str,
+        ),
+        "Where the interface is (C2PA).",
+    ),
+    "Capabilities": (
+        {"c2paSpecificationVersion": str, "supportedCapabilities": [str]},
+        "What of the interface there is (C2PA).",
+    ),
+    "Status": ({"status": Literal["ok", "degraded"]}, "Whether questions are taken (C2PA)."),
     "SoftBindings": (
         {"watermarks": [_ALGORITHM], "fingerprints": [_ALGORITHM]},
         "Which soft bindings are looked up.",

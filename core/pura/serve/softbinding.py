@@ -1,28 +1,29 @@
-"""From a text to the manifest that was made with it: C2PA's Soft Binding Resolution."""
+"""From a text to the manifest that was made with it: C2PA's Soft Binding Resolution.
+
+The interface is that of :data:`VERSION`.
+"""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import mimetypes
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain
-from pathlib import Path
 from typing import Annotated, Any, Final
 
+from anyio import to_thread
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect, Request
 
-from pura.base.decoder import DecodeError, decode
-from pura.base.errors import PayloadError, ServeError
-from pura.base.files import read_bounded
-from pura.base.json_text import read_json
+from pura.documents import characters
+from pura.provenance.binding import (
+    BindingValue,
+    binding_values,
+    bits_apart,
+    text_fingerprint,
+)
+from pura.provenance.jumbf import Active, active
 from pura.record.answers import Role
-from pura.scheme import Payload
 from pura.serve import settings, shapes
+from pura.serve.manifests import MOST_PUBLISHED, Match, Repository
 from pura.serve.routes import (
     NOT_FOUND,
     PROBLEMS,
@@ -34,168 +35,73 @@ from pura.serve.routes import (
 from pura.serve.settings import Asker
 from pura.serve.shapes import RefusalError, answered
 
-SCHEMA: Final = "pura-manifests/1"
-MAX_BYTES: Final = 64 << 20
-MAX_MANIFEST: Final = 16 << 20
-_BYTE: Final = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
-    """A C2PA manifest and the payload that leads to it.
-
-    Attributes:
-        payload: Characters 0 and 1.
-        manifest: Its identifier.
-        endpoint: Address of the interface that has it; empty: this one, from ``file``.
-        file: The manifest store, beside the index; empty: an endpoint has it.
-    """
-
-    payload: str
-    manifest: str
-    endpoint: str = ""
-    file: str = ""
-
-    @property
-    def value(self) -> str:
-        """The value of the soft binding."""
-        return binding(self.payload)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Manifests:
-    """The index of manifests.
-
-    Attributes:
-        schema: :data:`SCHEMA`.
-        alg: The name of this detector's soft binding, as C2PA's list of algorithms has it.
-        manifests: See there.
-        folder: Where the files are.
-    """
-
-    schema: str
-    alg: str
-    manifests: tuple[Manifest, ...]
-    folder: str = ""
-
-    @classmethod
-    def read(cls, path: Path) -> Manifests:
-        """Read an index.
-
-        Raises:
-            ServeError: It is none, or names a file that is not there.
-        """
-        data = read_bounded(path, MAX_BYTES, ServeError)
-        try:
-            raw = read_json(data)
-            if isinstance(raw, dict):
-                raw["folder"] = str(path.parent.resolve())
-            found = decode(cls, raw, sparse=True)
-            where = _amiss(found)
-        except DecodeError as error:
-            where = error.where or "manifests"
-        except ValueError:
-            where = "JSON"
-        if where:
-            raise ServeError("serve.manifests", name=path.name, where=where, code="usage")
-        return found
-
-    def of(self, payloads: Iterable[str]) -> tuple[Manifest, ...]:
-        """Return the manifests of payloads, each once, in their order."""
-        each = (self._by.get(payload, ()) for payload in dict.fromkeys(payloads))
-        return tuple(chain.from_iterable(each))
-
-    def bound(self, value: str) -> tuple[Manifest, ...]:
-        """Return the manifests of a soft binding's value.
-
-        Raises:
-            ValueError: It is no base64.
-        """
-        try:
-            wanted = base64.b64encode(base64.b64decode(value, validate=True)).decode()
-        except binascii.Error:
-            raise ValueError("base64") from None
-        return self._bound.get(wanted, ())
-
-    def store(self, identifier: str) -> bytes | None:
-        """Return a manifest store that is held here; None where it is not.
-
-        Raises:
-            ServeError: Its file cannot be read, or is too large.
-        """
-        for one in self.manifests:
-            if one.manifest == identifier and one.file:
-                return read_bounded(Path(self.folder) / one.file, MAX_MANIFEST, ServeError)
-        return None
-
-    @cached_property
-    def _by(self) -> dict[str, tuple[Manifest, ...]]:
-        return _grouped((one.payload, one) for one in self.manifests)
-
-    @cached_property
-    def _bound(self) -> dict[str, tuple[Manifest, ...]]:
-        return _grouped((one.value, one) for one in self.manifests)
-
-
-def binding(payload: str) -> str:
-    """Return a payload as the value of a soft binding."""
-    size = -(-len(payload) // _BYTE)
-    return base64.b64encode(int(payload, 2).to_bytes(size, "big")).decode()
-
-
-def _grouped(pairs: Iterable[tuple[str, Manifest]]) -> dict[str, tuple[Manifest, ...]]:
-    found: dict[str, tuple[Manifest, ...]] = {}
-    for name, one in pairs:
-        found[name] = (*found.get(name, ()), one)
-    return found
-
-
-def _amiss(index: Manifests) -> str:
-    """Return the place of what is wrong; empty where nothing is."""
-    if index.schema != SCHEMA:
-        return "schema"
-    if not index.alg:
-        return "alg"
-    folder = Path(index.folder)
-    for place, one in enumerate(index.manifests):
-        try:
-            Payload(text=one.payload)
-        except PayloadError:
-            return f"manifests[{place}].payload"
-        if not one.manifest:
-            return f"manifests[{place}].manifest"
-        if bool(one.file) is bool(one.endpoint):
-            return f"manifests[{place}].file"
-        there = (folder / one.file).resolve()
-        if one.file and not (there.is_relative_to(folder) and there.is_file()):
-            return f"manifests[{place}].file"
-    return ""
-
-
+VERSION: Final = "2.4.0"
+"""Of the interface, as in C2PA 2.5; 2.3.0, as in C2PA 2.4, has the same addresses, and fewer."""
 MEDIA: Final = "application/c2pa"
+BASES: Final = ("/v1", "/v1/softbinding")
+"""Where the interface is, and where it was in 0.3."""
 _TEXTS: Final = ("text", "application")
 _GONE: Final = 204
 _STRONGEST: Final = 100
 _MOST_RESULTS: Final = 1000
 _ANSWERS: Final = PROBLEMS | NOT_FOUND
 _MATCHES: Final[dict[int | str, dict[str, Any]]] = {200: answered("Matches"), **_ANSWERS}
+_READS: Final = (Role.PUBLIC, Role.TRUSTED, Role.INTERNAL)
+"""Who has texts read; the public where the operator says so."""
+_LOOKS: Final = (*_READS, Role.PUBLISHER)
 
-router = APIRouter(prefix="/v1/softbinding", tags=["soft binding"])
+router = APIRouter(tags=["soft binding"])
+discovery = APIRouter(tags=["soft binding"])
 
 MostResults = Annotated[int, Query(alias="maxResults", ge=1)]
+Algorithm = Annotated[str, Query(max_length=200)]
+Value = Annotated[str, Query(max_length=2000)]
+
+
+@discovery.get(
+    "/.well-known/c2pa-soft-binding-resolution",
+    responses={200: answered("Discovery"), **NOT_FOUND},
+)
+async def discover(request: Request) -> JSONResponse:
+    """Say where the interface is."""
+    _repository(request)
+    return JSONResponse(
+        {
+            "apiEndpoint": BASES[0],
+            "c2paSpecificationVersion": VERSION,
+            "capabilitiesEndpoint": f"{BASES[0]}/services/capabilities",
+            "statusEndpoint": f"{BASES[0]}/services/status",
+        }
+    )
+
+
+@router.get("/services/capabilities", responses={200: answered("Capabilities"), **NOT_FOUND})
+async def capabilities(request: Request) -> JSONResponse:
+    """Say what of the interface there is."""
+    _repository(request)
+    offered = ["queryByContent", "storeManifests", "storeBindings"]
+    return JSONResponse({"c2paSpecificationVersion": VERSION, "supportedCapabilities": offered})
+
+
+@router.get("/services/status", responses={200: answered("Status"), **NOT_FOUND})
+async def status(request: Request) -> JSONResponse:
+    """Say whether questions are taken."""
+    _repository(request)
+    return JSONResponse({"status": "ok" if service_of(request).ready else "degraded"})
 
 
 @router.get("/services/supportedAlgorithms", responses={200: answered("SoftBindings"), **NOT_FOUND})
 async def supported(request: Request) -> JSONResponse:
     """Say which soft bindings are looked up."""
-    return JSONResponse({"watermarks": [{"alg": _manifests(request).alg}], "fingerprints": []})
+    _repository(request)
+    return JSONResponse({"watermarks": [{"alg": _algorithm(request)}], "fingerprints": []})
 
 
 @router.get("/matches/byBinding", responses=_MATCHES)
 async def by_binding(
     request: Request,
-    value: str,
-    alg: str,
+    value: Value,
+    alg: Algorithm,
     maxResults: MostResults = 10,
 ) -> JSONResponse:
     """Find manifests by the value of a soft binding."""
@@ -224,11 +130,20 @@ async def by_large_binding(
 )
 async def by_content(
     request: Request,
-    alg: str = "",
+    alg: Algorithm = "",
     maxResults: MostResults = 10,
+    hintAlg: Algorithm = "",
+    hintValue: Value = "",
 ) -> Response:
-    """Find manifests by what the marks of a text carry; waits until it is read."""
-    service, asker, manifests = service_of(request), _entitled(request), _manifests(request)
+    """Find manifests by what the marks of a text carry; waits until it is read.
+
+    A hint finds nothing more: of several manifests, those come first to which its value leads.
+    """
+    repository, asker = _repository(request), _entitled(request, *_READS)
+    service, name = service_of(request), _algorithm(request)
+    if (hintAlg or hintValue) and hintAlg != name:
+        raise RefusalError("serve.hint", name=name, code="serve-request")
+    hinted = _said(hintValue, "hintValue") if hintValue else ()
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind.partition("/")[0] not in _TEXTS:
         raise RefusalError("serve.media", code="serve-media")
@@ -237,8 +152,8 @@ async def by_content(
         data = await request.body()
     except ClientDisconnect:
         return Response(status_code=_GONE)
-    name = f"asset{mimetypes.guess_extension(kind) or ''}"
-    document = await document_of(request, asker, data, name)
+    ending = mimetypes.guess_extension(kind) or ""
+    document = await document_of(request, asker, data, f"asset{ending}")
     check = await service.ask(asker, document)
     if not await ended(request, check, within_s=None):
         return Response(status_code=_GONE)
@@ -246,53 +161,176 @@ async def by_content(
     if check.error is not None:
         raise check.error
     assert check.answer is not None  # it has ended
-    known = alg in ("", manifests.alg)
-    found = manifests.of(check.answer.payloads) if known else ()
-    return _matches(found, maxResults)
+    profile = service.setup.profile.fingerprint
+    said = [
+        BindingValue(profile=profile[:8], payload=bits)
+        for bits in check.answer.payloads
+        if alg in ("", name)
+    ]
+    found = repository.bound(said, _MOST_RESULTS)
+    preferred = {*repository.bound(hinted, _MOST_RESULTS)} if hinted else set()
+    of = ""
+    if any(one.fingerprint for one in found):
+        of = await to_thread.run_sync(text_fingerprint, characters.cut(document.text).text)
+    scored = [(one, _score(one, of)) for one in found]
+    scored.sort(key=lambda one: (one[0] not in preferred, -(one[1] or 0)))
+    return _matches(scored, maxResults)
 
 
-@router.get("/manifests/{manifestId}", responses={200: {"content": {MEDIA: {}}}, **_ANSWERS})
+@router.post("/matches/byReference", responses=_MATCHES | {501: PROBLEMS[400]})
+async def by_reference(request: Request) -> JSONResponse:
+    """Refuse: this service fetches nothing from addresses."""
+    _repository(request)
+    raise RefusalError("serve.reference", code="serve-reference")
+
+
+@router.get(
+    "/manifests/{activeManifestId}",
+    response_class=Response,  # else JSON would be said to be answered as well
+    responses={200: {"content": {MEDIA: {}}}, **_ANSWERS},
+)
 async def manifest(
     request: Request,
-    manifestId: str,
+    activeManifestId: str,
     returnActiveManifest: bool = False,
 ) -> Response:
-    """Return a manifest store that is held here."""
-    _entitled(request)
-    found = _manifests(request).store(manifestId)
-    if found is None or returnActiveManifest:  # a store is handed out whole, and never opened
+    """Return a manifest store that is held here, or its active manifest alone."""
+    repository, asker = _repository(request), _entitled(request, *_LOOKS)
+    _pay(request, asker, "fetch")
+    found = repository.store(activeManifestId)
+    if found is None:
         raise RefusalError("serve.unknown", code="serve-unknown")
-    return Response(found, media_type=MEDIA)
+    return Response(_opened(found).alone if returnActiveManifest else found, media_type=MEDIA)
+
+
+@router.post(
+    "/manifests",
+    responses={200: answered("Published"), **_ANSWERS},
+    openapi_extra={"requestBody": {"required": True, "content": {MEDIA: {}}}},
+)
+async def publish(
+    request: Request,
+    returnReceipt: bool = False,  # which is as it likes: none are made here
+) -> Response:
+    """Keep a manifest store; its active manifest is found by what is bound to it."""
+    repository, asker = _repository(request), _entitled(request, Role.PUBLISHER)
+    _pay(request, asker, "publish")
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != MEDIA:
+        raise RefusalError("serve.manifest", code="serve-media")
+    try:
+        store = await request.body()
+    except ClientDisconnect:
+        return Response(status_code=_GONE)
+    if len(store) > MOST_PUBLISHED:
+        raise RefusalError("serve.large", most=MOST_PUBLISHED >> 20, code="serve-large")
+    made = _opened(store)
+    if not repository.add(asker.name, made.identifier, store, made.fingerprint):
+        raise RefusalError("serve.publisher", code="serve-role")
+    return JSONResponse({"manifestId": made.identifier})
+
+
+@router.delete("/manifests/{activeManifestId}", status_code=_GONE, responses=_ANSWERS)
+async def remove(request: Request, activeManifestId: str) -> Response:
+    """Forget a manifest store, and what leads to it."""
+    repository, asker = _repository(request), _entitled(request, Role.PUBLISHER)
+    _pay(request, asker, "delete")
+    if not repository.remove(asker.name, activeManifestId):
+        raise RefusalError("serve.unpublished", code="serve-unknown")
+    return Response(status_code=_GONE)
+
+
+@router.post("/bindings", status_code=_GONE, responses=_ANSWERS)
+async def bind(request: Request, binding: shapes.Binding) -> Response:
+    """Have a value lead to a manifest, beside others."""
+    return _bind(request, binding, anew=False)
+
+
+@router.put("/bindings", status_code=_GONE, responses=_ANSWERS)
+async def rebind(request: Request, binding: shapes.Binding) -> Response:
+    """Have a value lead to a manifest, in place of others of this publisher."""
+    return _bind(request, binding, anew=True)
+
+
+def _bind(request: Request, binding: shapes.Binding, *, anew: bool) -> Response:
+    repository, asker = _repository(request), _entitled(request, Role.PUBLISHER)
+    _pay(request, asker, "bind")
+    value = _said(binding.value, "bindingValue")[0]
+    if not value.profile:
+        raise RefusalError("serve.binding", code="serve-request")
+    if not repository.bind(asker.name, value, binding.manifest, anew=anew):
+        raise RefusalError("serve.unpublished", code="serve-unknown")
+    return Response(status_code=_GONE)
 
 
 def _looked_up(request: Request, alg: str, value: str, most: int) -> JSONResponse:
-    manifests, asker = _manifests(request), _entitled(request)
-    service_of(request).spend(asker, settings.LOOK_UP)
+    repository, asker = _repository(request), _entitled(request, *_LOOKS)
+    _pay(request, asker, "look up")
+    said = _said(value, "value")
+    found = repository.bound(said, _MOST_RESULTS) if alg == _algorithm(request) else []
+    return _matches([(one, None) for one in found], most)
+
+
+def _pay(request: Request, asker: Asker, what: str) -> None:
+    """Pay for a look-up, or for what is published, and count it."""
+    service = service_of(request)
+    service.spend(asker, settings.LOOK_UP)
+    service.metrics.manifests.labels(asker.role.value, what).inc()
+
+
+def _said(value: str, field: str) -> tuple[BindingValue, ...]:
+    """Return what a value says.
+
+    Raises:
+        RefusalError: It is no base64.
+    """
     try:
-        found = manifests.bound(value) if alg == manifests.alg else ()
+        return binding_values(value)
     except ValueError:
-        raise RefusalError("serve.request", field="value", code="serve-request") from None
-    return _matches(found, most)
+        raise RefusalError("serve.request", field=field, code="serve-request") from None
 
 
-def _matches(found: Sequence[Manifest], most: int) -> JSONResponse:
+def _opened(store: bytes) -> Active:
+    try:
+        return active(store)
+    except ValueError:
+        raise RefusalError("serve.manifest", code="serve-request") from None
+
+
+def _score(match: Match, of: str) -> int | None:
+    """Return how like a text the one is that a manifest was made for; None where it is not known.
+
+    One less than 100 for each bit in which their fingerprints differ, and never less than 0: about
+    101 bits lie between texts that have nothing to do with each other.
+    """
+    if not (of and match.fingerprint):
+        return None
+    return max(0, _STRONGEST - bits_apart(of, match.fingerprint))
+
+
+def _matches(found: list[tuple[Match, int | None]], most: int) -> JSONResponse:
     shown: list[dict[str, Any]] = [
-        {"manifestId": one.manifest, "similarityScore": _STRONGEST}
+        {"manifestId": one.manifest}
         | ({"endpoint": one.endpoint} if one.endpoint else {})
-        for one in found[: min(most, _MOST_RESULTS)]
+        | ({} if score is None else {"similarityScore": score})
+        for one, score in found[:most]
     ]
     return JSONResponse({"matches": shown})
 
 
-def _manifests(request: Request) -> Manifests:
-    found: Manifests | None = request.app.state.manifests
+def _repository(request: Request) -> Repository:
+    found: Repository | None = request.app.state.repository
     if found is None:
         raise RefusalError("serve.unknown", code="serve-unknown")
     return found
 
 
-def _entitled(request: Request) -> Asker:
+def _algorithm(request: Request) -> str:
+    return service_of(request).settings.soft_binding
+
+
+def _entitled(request: Request, *roles: Role) -> Asker:
     asker = asker_of(request)
-    if asker.role is Role.PUBLIC:
+    opened = Role.PUBLIC in roles and service_of(request).settings.public_lookups
+    if asker.role not in roles or (asker.role is Role.PUBLIC and not opened):
         raise RefusalError("serve.role", code="serve-role")
     return asker

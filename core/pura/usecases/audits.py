@@ -9,7 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pura.audit.options import AuditText, KeyUse, Notice, Options, latest_day
+from pura.audit.options import (
+    AuditText,
+    KeyUse,
+    Notice,
+    Options,
+    latest_day,
+    with_manifests,
+)
 from pura.audit.unexamined import audit_contained, contained
 from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, PuraError, ReportFileError
@@ -18,12 +25,13 @@ from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_
 from pura.documents import Extraction, digest_of, from_text
 from pura.keys import KeyRef
 from pura.keys.epochs import is_epoch, latest, today
+from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.record.surroundings import InputFacts, KeyFacts, StepReport
 from pura.register.store import Register
 from pura.scheme import Profile
 from pura.usecases import profiles
-from pura.usecases.choices import Choices
+from pura.usecases.choices import Choices, trusted
 from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import AS_GIVEN, epoch_keys, refuse_kind
 from pura.usecases.measurements import tables_of
@@ -94,7 +102,21 @@ def resolved(environment: Environment, setup: Setup) -> Setup:
         return setup
     policy = policy_of(environment, setup)
     tables = tables_of(environment, policy)
-    return replace(resolve_epochs(environment, setup, policy), policy=policy, tables=tables)
+    return replace(
+        resolve_epochs(environment, setup, policy),
+        policy=policy,
+        tables=tables,
+        trust=trust_of(environment, setup),
+    )
+
+
+def trust_of(environment: Environment, setup: Setup) -> str:
+    """Return the certificates whose signatures of manifests are trusted, PEM.
+
+    Raises:
+        InputError: The user's list holds none.
+    """
+    return trusted(environment.paths) if setup.trust is None else setup.trust
 
 
 def resolve_epochs(environment: Environment, setup: Setup, policy: Policy) -> Setup:
@@ -193,6 +215,7 @@ class Prepared:
             restore=setup.restore,
             follow=setup.follow,
             weigh=setup.weigh,
+            trust=trust_of(environment, setup),
         )
 
     @property
@@ -300,6 +323,7 @@ class Prepared:
             for item, said in zip(items, heard, strict=True)
             if isinstance(item, AuditText)
         ]
+        texts = with_manifests(texts, self._options, checkpoint)
         found = self._audits(texts, progress, checkpoint, day) if texts else []
         done = iter(zip(texts, found, strict=True))
         return [
@@ -381,6 +405,7 @@ class Prepared:
             text=text.document.text,
             prompt=prompt_facts(text.prompts),
         )
+        audit = stated(audit, text.manifests or ())
         return Audited(audit=audit, error=found, notices=notices)
 
     def _means(self) -> Means:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pura.audit.options import AuditText, Notice, latest_day
 from pura.base.errors import InputError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
+from pura.base.json_text import sha256
 from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Engine, Read, by_workers, failure, here
@@ -43,6 +44,7 @@ from pura.usecases.audits import (
     policy_of,
     prepared,
     resolved,
+    trust_of,
 )
 from pura.usecases.environment import Environment
 from pura.version import __version__
@@ -307,6 +309,7 @@ def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
         **({DAY: (setup.day or latest_day()).isoformat()} if setup.profile.names_today else {}),
         **({"also": [one.fingerprint for one in setup.also]} if setup.also else {}),
         **({"weigh": True} if setup.weigh else {}),
+        **({"trust": sha256(trust.encode())} if (trust := trust_of(environment, setup)) else {}),
     }
 
 

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError
+from pura.base.files import read_start, write_atomic
 from pura.base.json_text import read_json
+from pura.base.numerals import visible
+from pura.base.paths import Paths
 from pura.documents import ReadOptions, read_document
 
 if TYPE_CHECKING:
@@ -70,6 +73,75 @@ def candidates_text(prompts: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
+MAX_TRUST_BYTES: Final = 1 << 20
+
+
+def trusted(paths: Paths, chosen: Path | None = None) -> str:
+    """Read the certificates whose signatures of manifests are trusted.
+
+    Args:
+        paths: Where the user's list is.
+        chosen: Another file.
+
+    Returns:
+        Them in PEM; empty where there is no list.
+
+    Raises:
+        InputError: The file cannot be read, is too long, or holds no certificate.
+    """
+    if chosen is None and not paths.trust.is_file():
+        return ""
+    return read_trust(chosen or paths.trust)[0]
+
+
+def count_trust(paths: Paths) -> int:
+    """Return how many certificates the user's list holds.
+
+    Raises:
+        InputError: It holds none.
+    """
+    return read_trust(paths.trust)[1] if paths.trust.is_file() else 0
+
+
+def keep_trust(paths: Paths, chosen: Path | None) -> int:
+    """Make a file the user's list of certificates, or take the list away.
+
+    Returns:
+        How many certificates it holds.
+
+    Raises:
+        InputError: The file cannot be read, is too long, or holds no certificate.
+        OSError: The folder cannot be written.
+    """
+    if chosen is None:
+        paths.trust.unlink(missing_ok=True)
+        return 0
+    text, count = read_trust(chosen)
+    write_atomic(paths.trust, text.encode("ascii"))
+    return count
+
+
+def read_trust(path: Path) -> tuple[str, int]:
+    """Read a list of certificates.
+
+    Returns:
+        Them in PEM, and how many there are.
+
+    Raises:
+        InputError: The file cannot be read, is too long, or holds no certificate.
+    """
+    from cryptography import x509
+
+    data = read_start(path, MAX_TRUST_BYTES, InputError)
+    try:
+        found = x509.load_pem_x509_certificates(data) if len(data) <= MAX_TRUST_BYTES else []
+        if not found:
+            raise ValueError
+        return data.decode("ascii"), len(found)
+    except ValueError:
+        raise InputError("choice.trust", name=visible(path.name), code="usage") from None
+
+
 DECODERS: Final = ("exact", "paper")
 
 
@@ -93,6 +165,8 @@ class Choices:
             where the profile says that keys are such; ``none`` takes the keys as they are.
         weigh: Let the model read the text for marks by others too, where that sharpens the
             evidence (Gumbel-max).
+        trust: Certificates, PEM, whose signatures of manifests are trusted; None takes the
+            user's list (:func:`trusted`), empty trusts nobody.
     """
 
     decoder: str = DECODERS[0]
@@ -103,3 +177,4 @@ class Choices:
     follow: bool = False
     epochs: str = ""
     weigh: bool = False
+    trust: str | None = None

@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,7 +38,7 @@ from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerFile, parse_power_file
 
 if TYPE_CHECKING:
-    from pura.report.signing import Identity
+    from pura.base.identity import Identity
 
 AS_GIVEN: Final = "none"
 """In the place of a range of epochs: keys are taken as they are."""
@@ -315,22 +316,26 @@ def unlock_keyring(environment: Environment) -> None:
     environment.keys.unlock_keyring()
 
 
-def open_identity(path: Path, passphrase: Secret, error: type[PuraError]) -> Identity:
+def open_identity(
+    path: Path, passphrase: Secret | None, error: type[PuraError], key: Path | None = None
+) -> Identity:
     """Read the certificate that signs, with its key.
 
     Args:
-        path: PKCS#12 file.
-        passphrase: Its passphrase; overwritten when it has been used.
-        error: Raised where the file cannot be read.
+        path: PKCS#12 file; with ``key`` the certificates, PEM.
+        passphrase: Its passphrase, or that of the key; overwritten when it has been used.
+        error: Raised where a file cannot be read.
+        key: The private key, PEM.
 
     Raises:
         SigningError: The certificate cannot be used.
     """
-    from pura.report.signing import MAX_FILE_BYTES, load_identity
+    from pura.base.identity import MAX_FILE_BYTES, load_identity
 
-    with passphrase.used() as words:
-        data = read_bounded(path, MAX_FILE_BYTES + 1, error)
-        return load_identity(data, words, now=datetime.now(UTC))
+    data = read_bounded(path, MAX_FILE_BYTES + 1, error)
+    private = None if key is None else read_bounded(key, MAX_FILE_BYTES, error)
+    with nullcontext() if passphrase is None else passphrase.used() as words:
+        return load_identity(data, words, now=datetime.now(UTC), key=private)
 
 
 def trusted_roots(paths: Sequence[Path], error: type[PuraError]) -> list[bytes]:

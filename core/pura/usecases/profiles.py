@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from pura.register.issue_log import import_log, is_log
 from pura.register.rows import Issue, RegisterEntry
 from pura.register.store import Register, export_csv, import_csv
 from pura.scheme import Payload, Profile, parse_layout
+from pura.scheme.fields import Field
 from pura.scheme.foreign import FOREIGN, ForeignSettings, foreign_settings
 from pura.scheme.profile import refuse_path
 from pura.usecases.environment import Environment
@@ -54,7 +55,7 @@ def create_profile(
     vocab_size: int | None = None,
     chat_template: Path | None = None,
     system_prompt: Path | None = None,
-    layout: Path | None = None,
+    layout: Path | Sequence[Field] = (),
     limits: Mapping[str, tuple[str, ...]] | None = None,
     **settings: Any,
 ) -> ProfileDone:
@@ -71,7 +72,7 @@ def create_profile(
         chat_template: Text file: what stands before a text at the generator, with the hole
             ``{prompt}``, and ``{system}`` for the system prompt.
         system_prompt: Text file with what fills ``{system}``.
-        layout: JSON file with the payload's fields.
+        layout: The payload's fields, or a JSON file with them.
         limits: What can have been issued at most, by the name of a field; instead of what the
             file says of it.
         **settings: Further ones of :meth:`pura.scheme.Profile.new`, e.g. ``code``.
@@ -296,13 +297,13 @@ def _text(path: Path | None) -> str | None:
         raise ProfileError("input.not-text").in_file(path.name) from None
 
 
-def _layout(path: Path | None, bits: int) -> Any:
-    if path is None:
-        return ()
+def _layout(layout: Path | Sequence[Field], bits: int) -> Any:
+    if not isinstance(layout, Path):
+        return layout
     try:
-        entries = read_json(read_bounded(path, MAX_LAYOUT, ProfileError))
+        entries = read_json(read_bounded(layout, MAX_LAYOUT, ProfileError))
     except ValueError:
-        raise unusable(ProfileError, "profile", phrase("what.not-list"), path.name) from None
+        raise unusable(ProfileError, "profile", phrase("what.not-list"), layout.name) from None
     return parse_layout(entries, bits)
 
 

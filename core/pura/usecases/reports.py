@@ -12,6 +12,7 @@ from typing import Final
 from pura.base.catalogue import quoted
 from pura.base.errors import InputError, ReportFileError, SigningError
 from pura.base.files import read_bounded, refuse_no_folder, refuse_taken, write_or_refuse
+from pura.base.identity import Certificate
 from pura.base.numerals import LANGUAGES
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.caselog import Case, CaseItem, CaseLog
@@ -28,7 +29,7 @@ from pura.report.check import MAX_TRUST_BYTES, ReportCheck
 from pura.report.check import check_report as examine
 from pura.report.regulators import AnnexFacts, regulators_annex
 from pura.report.request import MAX_LOGO, PAPERS, Confirmation, ReportRequest, check_choices
-from pura.report.signing import Certificate, SignOptions
+from pura.report.signing import SignOptions
 from pura.report.signing import sign_report as put_signature
 from pura.report.statement import (
     MAX_FILE_BYTES,
@@ -41,9 +42,9 @@ from pura.report.statement import check_statement as examine_statement
 from pura.scheme import Profile
 from pura.usecases.audits import audit_again
 from pura.usecases.cases import acting, open_log
+from pura.usecases.duties import deployment, duties
 from pura.usecases.environment import Environment
 from pura.usecases.keys import open_identity, trusted_roots
-from pura.usecases.measurements import tables_of
 from pura.verdict.policy import load_policy
 from pura.verdict.power import shipped_power
 
@@ -492,16 +493,18 @@ def write_annex(
     check_choices(("language", language, LANGUAGES), ("paper", paper, PAPERS))
     refuse_replacing([pdf], replace=replace)
     rule = load_policy(policy or environment.paths.policy, must_exist=policy is not None)
+    stands = deployment(environment, profile, policy=rule, detector=detector)
     written = regulators_annex(
         AnnexFacts(
             profile=profile,
             policy=rule,
-            own=tables_of(environment, rule),
+            own=stands.own,
             shipped=shipped_power(),
             date=date or datetime.now(UTC).date().isoformat(),
             language=language,
             paper=paper,
             detector=detector,
+            duties=duties(stands),
         )
     )
     write_or_refuse(pdf, written)

@@ -22,6 +22,7 @@ from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError, RecordError
 from pura.decode.paper import sum_llrs
 from pura.decode.significance import combine
+from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts
 from pura.record.marks import bit_evidence
@@ -237,7 +238,7 @@ def _readings(audit: Audit) -> Iterator[Phrase]:
     fits = sum(one.shown for one in audit.variants) == 1
     parts = [one.log10_e for one in audit.schemes]
     if not parts and audit.stopped is None and not audit.prompts:
-        parts = [one.log10_e for one in audit.variants]
+        parts = [one.log10_e for one in audit.variants if one.read]
     if parts and not math.isclose(
         combine(parts), audit.evidence.log10_e, rel_tol=_ROUNDING, abs_tol=_ROUNDING
     ):
@@ -285,6 +286,14 @@ def _register(audit: Audit) -> Iterator[Phrase]:
         yield phrase("differs.register")
 
 
+def _provenance(audit: Audit) -> Iterator[Phrase]:
+    """Compare the manifests with the marks once more."""
+    if audit.provenance or audit.bindings:
+        again = stated(audit, audit.provenance)
+        if (again.provenance, again.bindings) != (audit.provenance, audit.bindings):
+            yield phrase("differs.provenance")
+
+
 def _sentences(audit: Audit) -> Iterator[Phrase]:
     """Hold what the sentences say against the parts that they speak of."""
     for one in (*audit.sentences, *audit.cautions):
@@ -328,7 +337,7 @@ def _wanted(audit: Audit, sentence: Sentence) -> Mapping[str, str | int | float]
         case "several-keys" | "several-epochs":
             return {"k": evidence.keys_tried}
         case "several-readings":
-            return {"k": len(audit.variants)}
+            return {"k": audit.readings}
         case "several-schemes":
             return {"k": len(audit.schemes)}
         case _:
@@ -413,5 +422,6 @@ _PARTS: Final[Mapping[str, Callable[[Audit], Iterator[Phrase]]]] = {
     "readings": _readings,
     "verdict": _outcome,
     "register": _register,
+    "provenance": _provenance,
     "sentence": _sentences,
 }

@@ -24,6 +24,7 @@ from pura.cli.options import (
     environment,
     find_key,
     load_profile,
+    payload_of,
     session,
 )
 from pura.cli.terminal import RowsInto, err, out, rows_into, say, write_row, write_text
@@ -143,7 +144,6 @@ def decompose(
     dtype: DtypeOption = "float32",
 ) -> None:
     """Say what an edit did to a mark: what survived, how strong it is, what the bound says."""
-    from pura.cli.generate import payload_of
     from pura.usecases.measurements import decompose_text
 
     with session(device, dtype) as at:

@@ -44,12 +44,28 @@
         <translation>Kandidaten</translation>
     </message>
     <message>
+        <source>Support for a mark: {word:text}</source>
+        <translation>Stützt eine Markierung: {word:text}</translation>
+    </message>
+    <message>
+        <source>Support: {word:text}</source>
+        <translation>Stützt: {word:text}</translation>
+    </message>
+    <message>
+        <source>Support against a mark: {word:text}</source>
+        <translation>Spricht gegen eine Markierung: {word:text}</translation>
+    </message>
+    <message>
         <source>Report …</source>
         <translation>Bericht …</translation>
     </message>
     <message>
         <source>Answer</source>
         <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Decision threshold: {times:text}</source>
+        <translation>Entscheidungsschwelle: {times:text}</translation>
     </message>
     <message>
         <source>What this compares</source>
@@ -1778,10 +1794,6 @@
         <translation>Schlüssel</translation>
     </message>
     <message>
-        <source>{n:text} keys</source>
-        <translation>{n:text} Schlüssel</translation>
-    </message>
-    <message>
         <source>Manage keys …</source>
         <translation>Schlüssel verwalten …</translation>
     </message>
@@ -1798,12 +1810,12 @@
         <translation>Profil</translation>
     </message>
     <message>
-        <source>{n:text} profiles</source>
-        <translation>{n:text} Profile</translation>
-    </message>
-    <message>
         <source>Manage profiles …</source>
         <translation>Profile verwalten …</translation>
+    </message>
+    <message>
+        <source>Set up another …</source>
+        <translation>Weitere Einrichtung …</translation>
     </message>
     <message>
         <source>Finding the device</source>
@@ -1822,10 +1834,6 @@
         <translation>Strg+⏎</translation>
     </message>
     <message>
-        <source>Choose a key, a model and a profile first.</source>
-        <translation>Wählen Sie zuerst Schlüssel, Modell und Profil.</translation>
-    </message>
-    <message>
         <source>Add a text first: paste it, open it or drop it here.</source>
         <translation>Fügen Sie zuerst einen Text hinzu: einfügen, öffnen oder hier ablegen.</translation>
     </message>
@@ -1842,12 +1850,24 @@
         <translation>Noch kein Schlüssel: Legen Sie unter »Schlüssel verwalten …« einen an.</translation>
     </message>
     <message>
+        <source>Set-up</source>
+        <translation>Einrichtung</translation>
+    </message>
+    <message>
+        <source>Choose or make a set-up first.</source>
+        <translation>Wählen Sie zuerst eine Einrichtung, oder legen Sie eine an.</translation>
+    </message>
+    <message>
         <source>No model yet: install one under “Manage models …”.</source>
         <translation>Noch kein Modell: Installieren Sie unter »Modelle verwalten …« eines.</translation>
     </message>
     <message>
         <source>No profile yet: make one under “Manage profiles …”.</source>
         <translation>Noch kein Profil: Legen Sie unter »Profile verwalten …« eines an.</translation>
+    </message>
+    <message>
+        <source>none yet</source>
+        <translation>noch keine</translation>
     </message>
     <message>
         <source>payload of {n:text} bits</source>
@@ -2408,6 +2428,10 @@
     <message>
         <source>Models …</source>
         <translation>Modelle …</translation>
+    </message>
+    <message>
+        <source>Set up ours …</source>
+        <translation>Eigene einrichten …</translation>
     </message>
     <message>
         <source>Profiles …</source>
@@ -3832,18 +3856,6 @@
 <context>
     <name>Ready</name>
     <message>
-        <source>&amp;Key …</source>
-        <translation>&amp;Schlüssel …</translation>
-    </message>
-    <message>
-        <source>&amp;Model …</source>
-        <translation>&amp;Modell …</translation>
-    </message>
-    <message>
-        <source>Pro&amp;file …</source>
-        <translation>Pro&amp;fil …</translation>
-    </message>
-    <message>
         <source>The text that the model was given, if you know it</source>
         <translation>Der Text, den das Modell bekommen hat, falls Sie ihn kennen</translation>
     </message>
@@ -3872,8 +3884,12 @@
         <translation>Der Befund wird geöffnet</translation>
     </message>
     <message>
-        <source>Something is missing before it can be audited</source>
-        <translation>Vor der Untersuchung fehlt noch etwas</translation>
+        <source>Not set up yet</source>
+        <translation>Noch nicht eingerichtet</translation>
+    </message>
+    <message>
+        <source>It waits here. Choose how you want to begin:</source>
+        <translation>Er wartet hier. Wählen Sie, womit Sie anfangen:</translation>
     </message>
     <message>
         <source>The audit begins when the others are done.</source>
@@ -3890,10 +3906,6 @@
     <message>
         <source>It can be audited when the model is installed.</source>
         <translation>Er kann untersucht werden, wenn das Modell eingerichtet ist.</translation>
-    </message>
-    <message>
-        <source>It can be audited once these are made or chosen:</source>
-        <translation>Er kann untersucht werden, sobald angelegt oder gewählt ist:</translation>
     </message>
     <message>
         <source>Candidate prompts</source>
@@ -5171,6 +5183,34 @@ Anteil {share:text}</translation>
         <translation>16 Bit, float16 (nur GPU)</translation>
     </message>
     <message>
+        <source>Choose certificates …</source>
+        <translation>Zertifikate wählen …</translation>
+    </message>
+    <message>
+        <source>Trust nobody</source>
+        <translation>Niemandem trauen</translation>
+    </message>
+    <message>
+        <source>Signers of manifests</source>
+        <translation>Unterzeichner von Manifesten</translation>
+    </message>
+    <message>
+        <source>Signed manifests (C2PA) in or beside a text are stated as trusted where this list stands behind their signer. They are never part of the evidence.</source>
+        <translation>Signierte Manifeste (C2PA) in einem Text oder neben ihm gelten als vertrauenswürdig, wenn diese Liste hinter ihrem Unterzeichner steht. Sie sind nie Teil der Evidenz.</translation>
+    </message>
+    <message>
+        <source>Certificates (*.pem *.crt)</source>
+        <translation>Zertifikate (*.pem *.crt)</translation>
+    </message>
+    <message>
+        <source>{n:plural(one certificate|{n:count} certificates)} trusted</source>
+        <translation>{n:plural(einem Zertifikat|{n:count} Zertifikaten)} wird vertraut</translation>
+    </message>
+    <message>
+        <source>nobody is trusted</source>
+        <translation>niemandem wird vertraut</translation>
+    </message>
+    <message>
         <source>Decision rule</source>
         <translation>Entscheidungsregel</translation>
     </message>
@@ -5266,18 +5306,6 @@ Anteil {share:text}</translation>
 <context>
     <name>Setup</name>
     <message>
-        <source>Folder of a model</source>
-        <translation>Ordner eines Modells</translation>
-    </message>
-    <message>
-        <source>Name of the profile, e.g. Internal</source>
-        <translation>Name des Profils, z. B. Intern</translation>
-    </message>
-    <message>
-        <source>Profile from a file</source>
-        <translation>Profil aus einer Datei</translation>
-    </message>
-    <message>
         <source>Name</source>
         <translation>Name</translation>
     </message>
@@ -5286,60 +5314,40 @@ Anteil {share:text}</translation>
         <translation>Schlüssel</translation>
     </message>
     <message>
-        <source>Create a key …</source>
-        <translation>Schlüssel anlegen …</translation>
-    </message>
-    <message>
-        <source>Import …</source>
-        <translation>Importieren …</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Install the built-in model</source>
-        <translation>Mitgeliefertes Modell einrichten</translation>
-    </message>
-    <message>
-        <source>Use a folder …</source>
-        <translation>Ordner verwenden …</translation>
-    </message>
-    <message>
         <source>Profile</source>
         <translation>Profil</translation>
-    </message>
-    <message>
-        <source>Create a profile …</source>
-        <translation>Profil anlegen …</translation>
     </message>
     <message>
         <source>Progress of the installation</source>
         <translation>Fortschritt der Einrichtung</translation>
     </message>
     <message>
-        <source>Or take in a team bundle …</source>
-        <translation>Oder ein Teampaket übernehmen …</translation>
-    </message>
-    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>none yet · {place:text}</source>
-        <translation>noch keiner · {place:text}</translation>
+        <source>Open a team bundle …</source>
+        <translation>Teampaket öffnen …</translation>
     </message>
     <message>
-        <source>none yet · no keyring here: in an encrypted file</source>
-        <translation>noch keiner · kein Schlüsselbund: in verschlüsselter Datei</translation>
+        <source>Try with the sample</source>
+        <translation>Mit dem Beispiel ausprobieren</translation>
     </message>
     <message>
-        <source>none yet · {size:text}, fetched once</source>
-        <translation>noch keines · {size:text}, einmal zu laden</translation>
+        <source>Set up ours …</source>
+        <translation>Eigene einrichten …</translation>
     </message>
     <message>
-        <source>none yet · says how texts of the model are marked</source>
-        <translation>noch keines · sagt, wie Texte des Modells markiert sind</translation>
+        <source>A marked text with its public key. The built-in model is fetched once: {size:text}.</source>
+        <translation>Ein markierter Text mit öffentlichem Schlüssel. Das mitgelieferte Modell wird einmal geladen: {size:text}.</translation>
+    </message>
+    <message>
+        <source>A colleague sent you a file with key, profile and rules.</source>
+        <translation>Jemand aus dem Team hat Ihnen eine Datei mit Schlüssel, Profil und Regeln geschickt.</translation>
+    </message>
+    <message>
+        <source>Your own key, and what your marks say: for whom, when.</source>
+        <translation>Ihr eigener Schlüssel, und was Ihre Markierungen sagen: für wen, wann.</translation>
     </message>
     <message>
         <source>Looking for the model</source>
@@ -5356,6 +5364,106 @@ Anteil {share:text}</translation>
     <message>
         <source>3 of 3, preparing it for this computer</source>
         <translation>3 von 3, wird für diesen Rechner vorbereitet</translation>
+    </message>
+    <message>
+        <source>Set up ours</source>
+        <translation>Eigene einrichten</translation>
+    </message>
+    <message>
+        <source>Key, model and profile are made together. Whoever marks your texts needs the same key and profile: pass them on as a team bundle.</source>
+        <translation>Schlüssel, Modell und Profil entstehen zusammen. Wer Ihre Texte markiert, braucht denselben Schlüssel und dasselbe Profil: Geben Sie beide als Teampaket weiter.</translation>
+    </message>
+    <message>
+        <source>e.g. Our assistant</source>
+        <translation>z. B. Unser Assistent</translation>
+    </message>
+    <message>
+        <source>A new key</source>
+        <translation>Ein neuer Schlüssel</translation>
+    </message>
+    <message>
+        <source>From a file …</source>
+        <translation>Aus einer Datei …</translation>
+    </message>
+    <message>
+        <source>Customer and date</source>
+        <translation>Kunde und Datum</translation>
+    </message>
+    <message>
+        <source>Customer only</source>
+        <translation>Nur Kunde</translation>
+    </message>
+    <message>
+        <source>A number</source>
+        <translation>Eine Nummer</translation>
+    </message>
+    <message>
+        <source>Built in ({size:text}, fetched once)</source>
+        <translation>Mitgeliefert ({size:text}, einmal geladen)</translation>
+    </message>
+    <message>
+        <source>Convolutional: reads shorter texts</source>
+        <translation>Faltungscode: liest kürzere Texte</translation>
+    </message>
+    <message>
+        <source>Parity blocks: as in the paper</source>
+        <translation>Paritätsblöcke: wie in der Veröffentlichung</translation>
+    </message>
+    <message>
+        <source>Passphrase of the key file</source>
+        <translation>Passphrase der Schlüsseldatei</translation>
+    </message>
+    <message>
+        <source>A mark says</source>
+        <translation>Eine Markierung sagt</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>Weiteres</translation>
+    </message>
+    <message>
+        <source>Model that reads</source>
+        <translation>Modell, das liest</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>Code</translation>
+    </message>
+    <message>
+        <source>Bits of a number</source>
+        <translation>Bits einer Nummer</translation>
+    </message>
+    <message>
+        <source>Set up</source>
+        <translation>Einrichten</translation>
+    </message>
+    <message>
+        <source>The number of a customer, up to 1,048,575, and the day: 36 bits.</source>
+        <translation>Die Nummer eines Kunden, bis 1.048.575, und der Tag: 36 Bits.</translation>
+    </message>
+    <message>
+        <source>The number of a customer, up to 16,777,215: 24 bits, for shorter texts.</source>
+        <translation>Die Nummer eines Kunden, bis 16.777.215: 24 Bits, für kürzere Texte.</translation>
+    </message>
+    <message>
+        <source>A number that your register resolves: 36 bits unless you say otherwise.</source>
+        <translation>Eine Nummer, die Ihr Register auflöst: 36 Bits, wenn Sie nichts anderes sagen.</translation>
+    </message>
+    <message>
+        <source>File of a key</source>
+        <translation>Datei eines Schlüssels</translation>
+    </message>
+    <message>
+        <source>“{name:text}” is set up.</source>
+        <translation>»{name:text}« ist eingerichtet.</translation>
+    </message>
+    <message>
+        <source>customer</source>
+        <translation>Kunde</translation>
+    </message>
+    <message>
+        <source>date</source>
+        <translation>Datum</translation>
     </message>
 </context>
 <context>
@@ -5665,8 +5773,44 @@ Anteil {share:text}</translation>
         <translation>Entwurf da</translation>
     </message>
     <message>
-        <source>Reported</source>
-        <translation>Berichtet</translation>
+        <source>Final</source>
+        <translation>Endgültig</translation>
+    </message>
+    <message>
+        <source>Sign the final report</source>
+        <translation>Den endgültigen Bericht signieren</translation>
+    </message>
+    <message>
+        <source>It has to be saved first.</source>
+        <translation>Zuerst muss er gesichert sein.</translation>
+    </message>
+    <message>
+        <source>In the case “{case:text}”</source>
+        <translation>Im Fall »{case:text}«</translation>
+    </message>
+    <message>
+        <source>press to file it in another case</source>
+        <translation>drücken, um ihn in einem anderen Fall abzulegen</translation>
+    </message>
+    <message>
+        <source>Confirmed</source>
+        <translation>Bestätigt</translation>
+    </message>
+    <message>
+        <source>Final report</source>
+        <translation>Endgültiger Bericht</translation>
+    </message>
+    <message>
+        <source>It is a draft until a second person has confirmed the finding.</source>
+        <translation>Er ist ein Entwurf, bis eine zweite Person den Befund bestätigt hat.</translation>
+    </message>
+    <message>
+        <source>There is none yet.</source>
+        <translation>Es gibt noch keinen.</translation>
+    </message>
+    <message>
+        <source>by {who:text} on {day:text}</source>
+        <translation>von {who:text} am {day:text}</translation>
     </message>
     <message>
         <source>Report</source>
@@ -5685,28 +5829,12 @@ Anteil {share:text}</translation>
         <translation>Den Befund in einem Fall sichern</translation>
     </message>
     <message>
-        <source>In the case “{case:text}”; press to file it in another case</source>
-        <translation>Im Fall »{case:text}«; drücken, um ihn in einem anderen Fall abzulegen</translation>
-    </message>
-    <message>
-        <source>Confirmed by {who:text}</source>
-        <translation>Bestätigt von {who:text}</translation>
-    </message>
-    <message>
-        <source>Disputed by {who:text}</source>
-        <translation>Bestritten von {who:text}</translation>
-    </message>
-    <message>
         <source>Let a second person look at the finding</source>
         <translation>Eine zweite Person den Befund prüfen lassen</translation>
     </message>
     <message>
         <source>Make a report of the finding</source>
         <translation>Einen Bericht über den Befund machen</translation>
-    </message>
-    <message>
-        <source>Sign a report</source>
-        <translation>Bericht signieren</translation>
     </message>
 </context>
 <context>

@@ -1,7 +1,5 @@
 """Cases in the window: save, find, look into, four eyes, erase, reopen, report, check."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

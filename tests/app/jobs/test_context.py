@@ -1,7 +1,5 @@
 """What a job sees of the outside: cancel, pause, throttled progress, time left."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """The queue: one job after the other, off the window's thread; each is told of once, or never."""
 
-from __future__ import annotations
-
 import dataclasses
 import threading
 from collections.abc import Iterator

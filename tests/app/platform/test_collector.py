@@ -1,7 +1,5 @@
 """Garbage with windows in it is freed in the window's thread, between two events."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import weakref

@@ -1,7 +1,5 @@
 """One window a user: the second start hands over; strangers and rubbish get nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

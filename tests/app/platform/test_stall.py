@@ -1,7 +1,5 @@
 """The stall meter, with a clock of its own; and what keeps the window's thread free."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A language is a folder: a third one is there as soon as it is, in command, report and window."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

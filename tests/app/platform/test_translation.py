@@ -1,7 +1,5 @@
 """Every text of the window in both languages: complete, careful in its words, and with room."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,7 +1,5 @@
 """The window “Verify a report …”, with the real check behind it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

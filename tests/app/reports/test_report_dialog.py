@@ -1,7 +1,5 @@
 """The window “Report …”: real PDFs, made in the real thread and read back."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """The window “Sign a report …”, with the real signing behind it."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from datetime import UTC, datetime

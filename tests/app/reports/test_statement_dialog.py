@@ -1,7 +1,5 @@
 """A statement of a detector in the window: the same words as on the command line, no network."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The line that says, before an audit, what may be found."""
 
-from __future__ import annotations
-
 
 def test_the_page_before_the_audit_says_what_can_be_expected(window, text):
     window.session.texts.add_text(text)

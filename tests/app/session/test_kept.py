@@ -1,7 +1,5 @@
 """Nothing is lost: finished audits are in the case log at once, and the list comes back."""
 
-from __future__ import annotations
-
 import mailbox
 import os
 import signal

@@ -1,7 +1,5 @@
 """The dialogs of models, profiles and fitness: what they show, what they ask for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,10 +19,7 @@ from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark, foreign_settings
 from pura.scheme.profile import NOTES
 from pura.usecases.environment import Environment
-from pura.usecases.profiles import (
-    ProfileDone,
-    read_foreign,
-)
+from pura.usecases.profiles import ProfileDone, read_foreign
 from pura.verdict.power import PowerFile, read_power_file, seal
 from pura_audit.jobs.queue import Done, Progress
 from pura_audit.session.choices import (
@@ -171,10 +166,10 @@ def test_what_does_not_belong_together_is_said_before_the_run(stocked, tbcc, qtb
     assert not header.audit.isEnabled()
     assert "tokenizer of the model “tiny” is not the one" in header.audit.toolTip()
     assert "belongs to the key dddd" in header.audit.toolTip()
-    assert header.profile.property("missing")
+    assert header.setup.property("missing")
     session.chosen.choose_profiles([ProfileChoice(name="internal", profile=tbcc)])
     assert header.audit.isEnabled()
-    assert not header.profile.property("missing")
+    assert not header.setup.property("missing")
 
 
 def result(texts: int, found: int) -> ProxyFitness:
@@ -467,14 +462,13 @@ def test_several_profiles_are_tried_at_once_one_of_them_our_own(
     monkeypatch.setattr(engine, "catalogue", lambda: found)
     session.chosen.look_around()
     qtbot.waitUntil(lambda: len(session.chosen.catalogue.profiles) == 3)
-    tick = {a.text().split("\t")[0]: a for a in header.profile.menu().actions()}
+    tick = {a.text().split("\t")[0]: a for a in header.profile.actions()}
     tick["vllm"].trigger()
     assert [choice.name for choice in session.chosen.profiles] == ["internal", "vllm"]
     tick["warm"].trigger()  # of our own there is one
     assert [choice.name for choice in session.chosen.profiles] == ["warm", "vllm"]
     assert not tick["internal"].isChecked()
-    assert "warm" in header.profile.accessibleName()
-    assert "vllm Gumbel-max" in header.profile.accessibleName()
+    assert header.profile.title() == "Profile: vllm, warm"
     assert session.settings.current.profile == "warm/vllm"
     session.texts.add_text("A text that is tried against two schemes.")
     header.audit.click()

@@ -1,7 +1,5 @@
 """Which fonts the tests run with: `make test` runs the window's tests bare and as on a desktop."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

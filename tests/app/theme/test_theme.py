@@ -1,7 +1,5 @@
 """Colours that can be read, settings that survive, flags that work."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -15,15 +13,7 @@ from pura.base.paths import Paths
 from pura_audit.application import make_window
 from pura_audit.platform.settings import FILE, MAX_RECENT, SettingsFile, WindowSettings
 from pura_audit.theme import fonts
-from pura_audit.theme.theme import (
-    DARK,
-    LIGHT,
-    PAIRS,
-    Mode,
-    contrast,
-    from_palette,
-    stylesheet,
-)
+from pura_audit.theme.theme import DARK, LIGHT, PAIRS, Mode, contrast, from_palette, stylesheet
 
 
 def test_contrast_is_the_one_of_wcag():

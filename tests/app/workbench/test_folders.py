@@ -1,7 +1,5 @@
 """Folders, and files of several texts, in the window."""
 
-from __future__ import annotations
-
 from pura.documents.folders import REASONS, Summary, WalkOptions
 from pura_audit.session import texts
 from pura_audit.session.queue_model import ItemState

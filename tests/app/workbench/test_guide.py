@@ -1,7 +1,5 @@
 """The user guide: shown from what ships, searched, and never a way out of its folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

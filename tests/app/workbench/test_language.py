@@ -1,10 +1,9 @@
 """Another language at once: the window stays, what has words is made anew, what runs goes on."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 
+import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 
@@ -82,6 +81,7 @@ def test_the_guide_stays_at_its_page(window):
         dialog.close()
 
 
+@pytest.mark.sampled
 def test_twenty_languages_later_there_is_one_window(window, qtbot):
     session = window.session
     session.texts.add_text("A text with some words in it. " * 40, "text")

@@ -1,7 +1,5 @@
 """Ctrl+K: everything by its name, by keyboard alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

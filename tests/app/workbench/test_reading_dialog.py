@@ -1,7 +1,5 @@
 """How a file is read: another encoding, other parts, with a preview before it counts."""
 
-from __future__ import annotations
-
 import mailbox
 from email.message import EmailMessage
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recent files: offered, opened, forgotten, switched off."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A table of issued payloads, taken in from the menu."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

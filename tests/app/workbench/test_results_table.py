@@ -1,7 +1,5 @@
 """The pile as a table: ten thousand rows, sorted, filtered, exported; results of a batch."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from typing import Any

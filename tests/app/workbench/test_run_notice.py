@@ -1,7 +1,5 @@
 """Whoever has gone on to other work is told that a long run has ended; no text is named."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtWidgets import QApplication
 

@@ -1,7 +1,5 @@
 """The window “Two texts side by side”."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

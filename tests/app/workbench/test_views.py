@@ -1,7 +1,5 @@
 """The linked views: selection, text, ring, bits, course; what they draw and what they say."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io
@@ -17,6 +15,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 from tests.app.records import make_audit
 
+from pura.caselog.reports import CaseStatus
 from pura.record.audit import Audit
 from pura.record.evidence import StopFacts
 from pura.record.finding import rendered
@@ -30,7 +29,7 @@ from pura_audit.widgets import text_layout
 from pura_audit.widgets.card import Fold
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 from pura_audit.workbench import opening
-from pura_audit.workbench.answer import grouped
+from pura_audit.workbench.answer import grouped, show_steps
 from pura_audit.workbench.bits_card import arrange
 from pura_audit.workbench.text_canvas import MARGIN, levels
 
@@ -312,13 +311,12 @@ def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(window, au
     session = window.session
     session.chosen.keys, session.chosen.model, session.chosen.profiles = (), None, ()
     session.chosen.changed.emit()
-    assert window.header.key.accessibleName().endswith("none")
+    assert window.header.key.title().endswith("none")
     session.texts.add_audit(audit)
-    assert audit.key.label in window.header.key.accessibleName()
-    assert audit.model.name in window.header.model.accessibleName()
-    assert "36 bits" in window.header.profile.accessibleName() or (
-        audit.profile.name and audit.profile.name in window.header.profile.accessibleName()
-    )
+    assert audit.key.label in window.header.key.title()
+    assert audit.model.name in window.header.model.title()
+    shown = window.header.setup.accessibleName()
+    assert "36 bits" in shown or (audit.profile.name and audit.profile.name in shown)
 
 
 def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(window, audit):
@@ -697,3 +695,46 @@ def test_text_is_chosen_and_copied_as_it_is(window, qtbot):
     qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QApplication.clipboard().text() == "two\u200b three\n"
+
+
+def test_the_scale_says_how_strong_a_finding_is_and_nothing_where_nothing_follows(window, audit):
+    answer = window.work.answer
+    window.session.texts.add_audit(audit)
+    scale = answer.strength
+    assert scale.isVisible()
+    assert scale.word() == "Support for a mark: extremely strong"
+    assert scale.accessibleName().endswith("Decision threshold: 1,000,000")
+    assert (scale.place, answer.document.text()) == (6, audit.input.name)
+    assert window.windowTitle() == f"{audit.input.name} – PURA Audit"
+    evidence = replace(audit.evidence, log10_e=-40.0)
+    answer.show_audit(replace(audit, verdict="no-mark", evidence=evidence))
+    assert scale.word() == "Support against a mark: moderate", "more is never said"
+    answer.show_audit(replace(audit, verdict="insufficient"))
+    assert not scale.isVisible()
+
+
+def test_each_step_says_who_did_it_and_when_and_what_has_to_come_before(window, audit):
+    window.session.texts.add_audit(audit)
+    item, steps = window.session.texts.current, window.work.answer.steps
+
+    def tips(status: CaseStatus | None) -> list[str]:
+        item.status = status
+        show_steps(steps, item)
+        return [button.toolTip() for button in steps.values()]
+
+    assert all("saved first" in tip for tip in tips(None)[1:])
+    day = "2026-11-26T09:00:00+00:00"
+    at = CaseStatus(case="c", name="Case A", mode="keep").then("save", ("Anna", day))
+    saved, review, report, sign = tips(at)
+    assert saved.startswith("In the case “Case A”; by Anna on 26 November 2026")
+    assert "second person" in review
+    assert "draft until a second person" in report
+    assert "none yet" in sign
+    at = at.then("review", ("Béla", day), review="confirmed")
+    at = at.then("report", ("Anna", day), report="issued").then("sign", (None, day), signed=True)
+    assert tips(at)[1:] == [
+        "Confirmed by Béla on 26 November 2026",
+        "Final report by Anna on 26 November 2026",
+        "Signed by – on 26 November 2026",
+    ]
+    assert [button.text() for button in steps.values()][2:] == ["✓ Final", "✓ Signed"]

@@ -1,7 +1,5 @@
 """Three turns, each marked with one key: alone, with the history known, and as one document."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,25 +31,25 @@ class Turn:
 
 
 @pytest.fixture(scope="module")
-def profile(builtin_model: Any) -> Profile:
+def profile(small_model: Any) -> Profile:
     return Profile(
         payload_bits=16,
         code="tbcc",
-        vocab_size=builtin_model.vocab_size,
+        vocab_size=small_model.vocab_size,
         chat_template="<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n",
     )
 
 
 @pytest.fixture(scope="module")
-def turns(builtin_model: Any, profile: Profile) -> list[Turn]:
-    """Each answer is a text of its own for the generator, whatever stands before it."""
+def turns(small_model: Any, profile: Profile) -> list[Turn]:
+    """Each answer quotes the one before it, and goes on as a text of its own for the generator."""
     said: list[Turn] = []
     history = ""
     for number, (asked, payload) in enumerate(zip(ASKED, PAYLOADS, strict=True)):
         history += asked
         made = generate(
-            builtin_model,
-            beginning_ids(builtin_model.tokenizer, profile, history),
+            small_model,
+            beginning_ids(small_model.tokenizer, profile, history),
             Payload(text=payload),
             KEY,
             profile,
@@ -59,8 +57,9 @@ def turns(builtin_model: Any, profile: Profile) -> list[Turn]:
             seed=number,
             ignore_eos=True,
         )
-        said.append(Turn(history=history, text=made.text))
-        history += f"\n{made.text}\n"
+        quoted = " ".join(said[-1].text.split(" ")[:12]) if said else ""
+        said.append(Turn(history=history, text=quoted + made.text))
+        history += f"\n{said[-1].text}\n"
     return said
 
 
@@ -70,21 +69,19 @@ def audited(model: Any, profile: Profile, text: str, *prompts: str) -> Audit:
     return audit_text(asked, model=model, keys=[(KEY, None)], profile=profile, options=options)
 
 
-def test_each_turn_alone(builtin_model: Any, profile: Profile, turns: list[Turn]) -> None:
+def test_each_turn_alone(small_model, profile, turns):
     for turn, payload in zip(turns, PAYLOADS, strict=True):
-        audit = audited(builtin_model, profile, turn.text)
+        audit = audited(small_model, profile, turn.text)
         assert (audit.verdict, audit.payload.bits) == ("mark", payload)
 
 
-def test_each_turn_with_its_history(
-    builtin_model: Any, profile: Profile, turns: list[Turn]
-) -> None:
+def test_each_turn_with_its_history(small_model, profile, turns):
     """What earlier turns hold is left out, and the turn is found all the same."""
     for number, (turn, payload) in enumerate(zip(turns, PAYLOADS, strict=True)):
-        audit = audited(builtin_model, profile, turn.text, turn.history)
+        audit = audited(small_model, profile, turn.text, turn.history)
         assert (audit.verdict, audit.payload.bits) == ("mark", payload)
-        ids = tokenise(builtin_model.tokenizer, turn.text).ids
-        before = beginning_ids(builtin_model.tokenizer, profile, turn.history)
+        ids = tokenise(small_model.tokenizer, turn.text).ids
+        before = beginning_ids(small_model.tokenizer, profile, turn.history)
         shared = contexts_before([ids], [before], profile)
         width = profile.context_window
         packed = ids.astype("<i4").tobytes()
@@ -95,24 +92,20 @@ def test_each_turn_with_its_history(
         assert ("are left out" in said[0]) == bool(shared)
 
 
-def test_a_turn_that_the_history_holds_says_nothing(
-    builtin_model: Any, profile: Profile, turns: list[Turn]
-) -> None:
+def test_a_turn_that_the_history_holds_says_nothing(small_model, profile, turns):
     """A quotation of what is known to have stood before is no mark of who quotes it."""
     quoted = turns[0].text
-    assert audited(builtin_model, profile, quoted).verdict == "mark"
-    told = audited(builtin_model, profile, quoted, turns[1].history)
+    assert audited(small_model, profile, quoted).verdict == "mark"
+    told = audited(small_model, profile, quoted, turns[1].history)
     assert told.verdict != "mark"
     assert told.evidence.usable <= 3
-    candidates = audited(builtin_model, profile, quoted, "Hello.", turns[1].history)
+    candidates = audited(small_model, profile, quoted, "Hello.", turns[1].history)
     assert candidates.verdict != "mark"
 
 
-def test_the_conversation_as_one_document(
-    builtin_model: Any, profile: Profile, turns: list[Turn]
-) -> None:
+def test_the_conversation_as_one_document(small_model, profile, turns):
     """Contexts that several turns share count once, where they first stand."""
     pasted = "\n\n".join(f"{asked}\n{t.text}" for asked, t in zip(ASKED, turns, strict=True))
-    audit = audited(builtin_model, profile, pasted)
+    audit = audited(small_model, profile, pasted)
     assert audit.verdict == "mark"
     assert {mark.bits for mark in audit.marks} == set(PAYLOADS)

@@ -1,7 +1,5 @@
 """The same in, the same out; other hardware moves the evidence within a tolerance, nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -53,7 +51,8 @@ def timeless(audit: Audit) -> str:
     return json_io.to_json(replace(audit, id="", created="", log=steps))
 
 
-def test_the_same_text_gives_the_same_record(run: Run, usual: Audit) -> None:
+@pytest.mark.sampled
+def test_the_same_text_gives_the_same_record(run, usual):
     again = run()
     assert again.id != usual.id
     assert timeless(again) == timeless(usual)
@@ -61,19 +60,17 @@ def test_the_same_text_gives_the_same_record(run: Run, usual: Audit) -> None:
     assert compare(usual, again).key == "repeat.identical"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("how", ["chunks", "tiles"])
-def test_other_batches_give_the_same_payload_and_outcome(
-    run: Run, usual: Audit, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
+def test_other_batches_give_the_same_payload_and_outcome(run, usual, monkeypatch, how):
     tiling = evidence.CPU_TILING
     other = replace(tiling, chunk=48) if how == "chunks" else replace(tiling, rows=40, columns=999)
     monkeypatch.setattr(evidence, "CPU_TILING", other)
     _agree(usual, run())
 
 
-def test_another_number_of_threads_gives_the_same_payload_and_outcome(
-    run: Run, usual: Audit
-) -> None:
+@pytest.mark.sampled
+def test_another_number_of_threads_gives_the_same_payload_and_outcome(run, usual):
     import torch
 
     before = torch.get_num_threads()
@@ -84,7 +81,8 @@ def test_another_number_of_threads_gives_the_same_payload_and_outcome(
         torch.set_num_threads(before)
 
 
-def test_other_arithmetic_gives_the_same_payload_and_outcome(usual: Audit, run: Run) -> None:
+@pytest.mark.sampled
+def test_other_arithmetic_gives_the_same_payload_and_outcome(usual, run):
     """Without oneDNN torch multiplies with other code, as another processor would."""
     import torch
 
@@ -104,7 +102,7 @@ def _agree(first: Audit, second: Audit) -> None:
     assert all(line.same for line in compare_audits(first, second))
 
 
-def test_the_digest_sees_every_finding(usual: Audit) -> None:
+def test_the_digest_sees_every_finding(usual):
     known = findings_digest(usual)
     llr = usual.steps.llr_nats.copy()
     llr[0, 0] += 1e-12

@@ -1,10 +1,7 @@
 """A real text whose profile states limits of its payload's fields, and one that lies outside."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -27,17 +24,17 @@ def layout(bits: str, *, customers: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def read(audited: Callable[..., Audit], samples: dict[str, Any]) -> Any:
-    text = samples["marked-tbcc"]["texts"][0]["text"]
+def read(small_audited, small_samples) -> Any:
+    text = small_samples["marked-tbcc"]["texts"][0]["text"]
 
     def audit(*, options: Options | None = None, **more: Any) -> Audit:
-        return audited(text, profile=more, options=options)
+        return small_audited(text, profile=more, options=options)
 
     return audit
 
 
-def test_limits_are_a_prior_and_what_is_outside_is_said(read: Any, samples: dict[str, Any]) -> None:
-    bits = samples["marked-tbcc"]["texts"][0]["payload"]
+def test_limits_are_a_prior_and_what_is_outside_is_said(read, small_samples):
+    bits = small_samples["marked-tbcc"]["texts"][0]["payload"]
     customer = int(bits[:16], 2)
     day = (dt.date(2020, 1, 1) + dt.timedelta(days=int(bits[16:30], 2))).isoformat()
     alone = read(fields=[one | {"limits": []} for one in layout(day, customers="..")])
@@ -65,7 +62,7 @@ def test_limits_are_a_prior_and_what_is_outside_is_said(read: Any, samples: dict
         assert json_io.from_json(json.dumps(audit.to_dict())).profile == audit.profile
 
 
-def test_the_day_is_part_of_the_rule(read: Any) -> None:
+def test_the_day_is_part_of_the_rule(read):
     days = [dt.date(2026, 1, day) for day in (1, 1, 2)]
     fields = layout("2020-01-01", customers="..")
     first, again, later = (read(fields=fields, options=Options(day=day)) for day in days)
@@ -74,7 +71,7 @@ def test_the_day_is_part_of_the_rule(read: Any) -> None:
     assert first.limits.log10_share < later.limits.log10_share
 
 
-def test_limits_that_admit_nothing_on_that_day_are_refused_before_a_text_is_read(read: Any) -> None:
+def test_limits_that_admit_nothing_on_that_day_are_refused_before_a_text_is_read(read):
     (_, day, _) = layout("2020-01-01", customers="..")
     fields = [{"name": "rest", "bits": 22, "kind": "integer"}, day | {"limits": ["..today"]}]
     with pytest.raises(ProfileError, match="allow at least one value"):

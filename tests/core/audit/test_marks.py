@@ -1,7 +1,5 @@
 """A real text that holds two marked passages, and one that holds a passage and much else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +14,7 @@ from pura.audit.run import audit_documents, audit_text
 from pura.batch.results import finding_of
 from pura.cli.verify import audit_lines
 from pura.documents import from_text
+from pura.embed import generate
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.evidence import encode as as_json
@@ -42,13 +41,13 @@ def host(number: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def audit(audited: Audited, samples: dict[str, Any]) -> Audit:
-    first, second = (one["text"].strip() for one in samples["marked-tbcc"]["texts"][:2])
-    return audited("\n\n".join([host(0)[:500], first, host(1)[:700], second, host(2)[:300]]))
+def audit(small_audited, small_samples) -> Audit:
+    first, second = (one["text"].strip() for one in small_samples["marked-tbcc"]["texts"][:2])
+    return small_audited("\n\n".join([host(0)[:500], first, host(1)[:700], second, host(2)[:300]]))
 
 
-def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
-    texts = samples["marked-tbcc"]["texts"][:2]
+def test_two_marks_of_one_text(audit, small_samples):
+    texts = small_samples["marked-tbcc"]["texts"][:2]
     assert audit.verdict == "mark"
     assert {mark.bits for mark in audit.marks} == {t["payload"] for t in texts}
     assert [mark.bits for mark in audit.marks] == [t["payload"] for t in texts]
@@ -70,7 +69,7 @@ def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
         assert 0.2 < mark.share < 0.6
 
 
-def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
+def test_the_marks_are_counted_and_each_has_its_lines(audit):
     said = [s for s in audit.sentences if s.key.startswith("marks.")]
     assert [s.key for s in said] == ["marks.counted"]
     assert "2 marks" in fill(said[0], "en")
@@ -87,13 +86,13 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
             assert any(least in line for line in lines)
 
 
-def test_redraws_are_left_out_where_the_bound_decides(audit: Audit) -> None:
+def test_redraws_are_left_out_where_the_bound_decides(audit):
     assert audit.evidence.p_redraw is None
     assert audit.evidence.draws == 0
     assert "bound reaches the threshold" in next(s.words("en") for s in audit.log if s.number == 9)
 
 
-def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) -> None:
+def test_the_record_keeps_its_marks_and_records_without_them_open(audit):
     assert json_io.from_json(json_io.to_json(audit)).marks == audit.marks
     assert json_io.summary(audit)["marks"][1]["payload"] == audit.marks[1].bits
     assert json_io.summary(audit)["payload"] is None
@@ -110,7 +109,7 @@ def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) 
     assert findings_digest(opened) != findings_digest(audit)
 
 
-def test_the_bits_of_a_mark_are_read_in_its_own_passages(audit: Audit) -> None:
+def test_the_bits_of_a_mark_are_read_in_its_own_passages(audit):
     assert [number for number, _ in audit.finding.passages] == [
         mark_at(audit, passage.first_token) for _, passage in audit.finding.passages
     ]
@@ -125,19 +124,18 @@ def test_the_bits_of_a_mark_are_read_in_its_own_passages(audit: Audit) -> None:
 
 
 @pytest.fixture(scope="module")
-def two_keys(builtin_model: Any, samples: dict[str, Any]) -> tuple[Audit, list[tuple[str, str]]]:
+def two_keys(small_model, small_samples) -> tuple[Audit, list[tuple[str, str]]]:
     """Three passages: of one key, of another, of the first again; with keys and payloads."""
-    sample = samples["marked-tbcc"]
+    sample = small_samples["marked-tbcc"]
     profile = Profile.from_dict(sample["profile"])
     first, second = SecretKey.from_hex(sample["key_hex"]), SecretKey(bytes(range(64, 96)))
     other = Payload.from_int(0x5A5A5A5A5, profile.payload_bits)
-    # 180 tokens of the built-in model, at "Write a short text about a harbour in winter."
-    made = (DATA / "second_key.txt").read_text(encoding="utf-8")
+    made = generate(small_model, "The harbour", other, second, profile, tokens=110, seed=1).text
     texts = sample["texts"]
     parts = [host(0)[:400], texts[0]["text"], made, host(1)[:400], texts[1]["text"]]
     audit = audit_text(
         "\n\n".join(part.strip() for part in parts),
-        model=builtin_model,
+        model=small_model,
         keys=[(second, "second"), (first, "first")],
         profile=profile,
         options=Options(policy=Policy(redraw="undecided")),
@@ -150,9 +148,7 @@ def two_keys(builtin_model: Any, samples: dict[str, Any]) -> tuple[Audit, list[t
     return audit, expected
 
 
-def test_marks_of_two_keys_are_found_with_the_key_of_each(
-    two_keys: tuple[Audit, list[tuple[str, str]]],
-) -> None:
+def test_marks_of_two_keys_are_found_with_the_key_of_each(two_keys):
     audit, expected = two_keys
     assert audit.verdict == "mark"
     assert [(mark.key, mark.bits) for mark in audit.marks] == expected
@@ -168,18 +164,14 @@ def test_marks_of_two_keys_are_found_with_the_key_of_each(
             assert bits_of(audit, number) is audit.bits
 
 
-def test_a_policy_may_ask_for_redraws_all_the_same(
-    audited: Audited, samples: dict[str, Any]
-) -> None:
+def test_a_policy_may_ask_for_redraws_all_the_same(small_audited, small_samples):
     options = Options(policy=Policy(redraw="always", draws=99))
-    found = audited(samples["marked-tbcc"]["texts"][0]["text"][:260], options=options)
+    found = small_audited(small_samples["marked-tbcc"]["texts"][0]["text"][:260], options=options)
     assert found.evidence.p_redraw == pytest.approx(0.01)
     assert found.evidence.draws == 99
 
 
-def test_a_text_without_a_named_generator_is_never_called_unmarked(
-    builtin_model: Any, samples: dict[str, Any]
-) -> None:
+def test_a_text_without_a_named_generator_is_never_called_unmarked(builtin_model, samples):
     sample = samples["marked-tbcc"]
     profile = Profile.from_dict(sample["profile"])
     plain = host(4)[:1000]
@@ -208,20 +200,16 @@ def issued(tmp_path: Path, payloads: list[str]) -> Register:
     return register
 
 
-def test_the_register_is_asked_for_each_identified_payload(
-    audited: Audited, audit: Audit, tmp_path: Path
-) -> None:
+def test_the_register_is_asked_for_each_identified_payload(small_audited, audit, tmp_path):
     with issued(tmp_path, [mark.bits for mark in audit.marks]) as register:
-        found = audited(audit.text, options=Options(register=register))
+        found = small_audited(audit.text, options=Options(register=register))
     entries = [mark.entry for mark in found.named_marks]
     assert [one.who for one in entries if one is not None] == ["Customer 0", "Customer 1"]
     assert "register.marks" in [s.key for s in found.sentences]
     assert all("Customer" in " ".join(lines) for lines in found.finding.mark_lines("en"))
 
 
-def test_a_payload_in_question_is_not_looked_up(
-    audited: Audited, samples: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_payload_in_question_is_not_looked_up(audited, samples, tmp_path):
     sample = samples["marked"]["texts"][1]
     piece = sample["text"][300:560]
     alone = audited(piece, "marked")
@@ -238,13 +226,11 @@ def test_a_payload_in_question_is_not_looked_up(
     assert "Customer" not in json_io.to_json(found)
 
 
-def test_text_between_two_passages_of_a_mark_is_named(
-    audited: Audited, samples: dict[str, Any]
-) -> None:
-    first = samples["marked-tbcc"]["texts"][0]["text"].strip().split(" ")
-    foreign = " ".join(samples["plain"]["texts"][0]["text"].split(" ")[:60])
-    text = " ".join([*first[:90], foreign, *first[90:]])
-    audit = audited(text)
+def test_text_between_two_passages_of_a_mark_is_named(small_audited, small_samples):
+    first = small_samples["marked-tbcc"]["texts"][0]["text"].strip().split(" ")
+    foreign = " ".join(small_samples["plain"]["texts"][0]["text"].split(" ")[:60])
+    text = " ".join([*first[:50], foreign, *first[50:]])
+    audit = small_audited(text)
     before, after = audit.passages
     (said,) = (one for one in audit.sentences if one.key == "text.gap")
     assert said.values["places"] == f"{before.end + 1}–{after.start}"
@@ -258,8 +244,11 @@ def test_text_between_two_passages_of_a_mark_is_named(
 
 
 @pytest.fixture(scope="module")
-def beside_repeats(builtin_model: Any, samples: dict[str, Any]) -> list[Audit]:
-    """A mark between the same text, between tables, and one whose paragraph comes twice."""
+def beside_repeats(builtin_model, samples) -> list[Audit]:
+    """A mark between the same text, between tables, and one whose paragraph comes twice.
+
+    Only a real model expects what stood before to come again.
+    """
     sample = samples["marked-tbcc"]
     marked = sample["texts"][0]["text"].strip()
     head = (DATA / "boilerplate.txt").read_text(encoding="utf-8")[:700]
@@ -279,9 +268,7 @@ def beside_repeats(builtin_model: Any, samples: dict[str, Any]) -> list[Audit]:
     return [one for one in found if isinstance(one, Audit)]
 
 
-def test_a_mark_ends_where_its_evidence_does(
-    beside_repeats: list[Audit], samples: dict[str, Any]
-) -> None:
+def test_a_mark_ends_where_its_evidence_does(beside_repeats, samples):
     """0.3.0 let it reach through text that repeats what stood before it, and into tables."""
     marked = samples["marked-tbcc"]["texts"][0]["text"].strip()
     assert len(beside_repeats) == 3
@@ -300,7 +287,7 @@ def test_a_mark_ends_where_its_evidence_does(
     assert beside_repeats[0].passages[0].end_uncounted
 
 
-def test_limits_are_the_same_in_every_output(beside_repeats: list[Audit]) -> None:
+def test_limits_are_the_same_in_every_output(beside_repeats):
     audit = beside_repeats[0]
     (passage,) = audit.passages
     assert passage.limits is not None
@@ -324,9 +311,7 @@ def test_limits_are_the_same_in_every_output(beside_repeats: list[Audit]) -> Non
     assert [one.key for one in disagreements(wrong)] == ["differs.passages"]
 
 
-def test_a_paragraph_that_comes_twice_is_said_to(
-    beside_repeats: list[Audit], samples: dict[str, Any]
-) -> None:
+def test_a_paragraph_that_comes_twice_is_said_to(beside_repeats, samples):
     """0.3.0 said nothing: the second copy is not counted."""
     copies = [[s for s in a.sentences if s.key == "text.copy"] for a in beside_repeats]
     assert [len(one) for one in copies] == [0, 0, 1]

@@ -1,7 +1,5 @@
 """Windows of a long text are read again: what they weigh, and what is found by them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +36,7 @@ def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(variants, "_TOKENS_A_WINDOW", 64)
 
 
-def test_the_weights_of_all_that_may_be_read_add_up_to_one() -> None:
+def test_the_weights_of_all_that_may_be_read_add_up_to_one():
     for keys, readings, forms in ((1, 1, (2_500,)), (3, 7, (9_000, 2_000, 31)), (2, 1, (2_499,))):
         weights = Weights(keys=keys, readings=readings, forms=forms)
         total = keys * readings * 10**weights.first
@@ -54,10 +52,9 @@ def test_the_weights_of_all_that_may_be_read_add_up_to_one() -> None:
     assert windows_near(9_999, 10_000, 4) == (9_920, 9_952)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
-def test_mean_e_is_one_with_every_window_and_at_most_one_with_the_best(
-    small_windows: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mean_e_is_one_with_every_window_and_at_most_one_with_the_best(small_windows, monkeypatch):
     """From both sides for the half of the whole text, whose mean is exact; five standard errors.
 
     A key a draw, phases and positions by its own keyed function, each window with the schedule of
@@ -109,8 +106,8 @@ def hidden(samples: dict[str, Any]) -> str:
 
 @pytest.mark.model
 def test_a_passage_that_drowns_is_found_by_its_second_reading(
-    builtin_model: Any, samples: dict[str, Any], hidden: str, small_windows: None
-) -> None:
+    builtin_model, samples, hidden, small_windows
+):
     sample = samples["marked-tbcc"]
     audit = audit_text(
         hidden,
@@ -174,9 +171,7 @@ def run(small_model: Any, small_samples: dict[str, Any], small_windows: None) ->
 
 
 @pytest.mark.model
-def test_texts_side_by_side_are_read_again_like_one_by_one(
-    run: Callable[..., list[Audit]], hidden: str
-) -> None:
+def test_texts_side_by_side_are_read_again_like_one_by_one(run, hidden):
     texts = [hidden, hidden[:150], hidden[300:]]
     together = run(texts, 1, 2)
     assert [one.rereading and one.rereading.read for one in together] == [2, None, 2]
@@ -191,7 +186,7 @@ def test_texts_side_by_side_are_read_again_like_one_by_one(
 
 
 @pytest.mark.model
-def test_a_second_reading_can_be_stopped(run: Callable[..., list[Audit]], hidden: str) -> None:
+def test_a_second_reading_can_be_stopped(run, hidden):
     begun = []
 
     def stop() -> None:

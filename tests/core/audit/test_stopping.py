@@ -1,12 +1,9 @@
 """Reading stops where the evidence is there; the record says where, and what it still rests on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,20 +28,18 @@ READ = CHUNK + 1
 
 
 @pytest.fixture(scope="module")
-def long_text(samples: dict[str, Any]) -> str:
+def long_text(small_samples) -> str:
     """A marked passage of 200 tokens, and much without a mark behind it."""
     host = HUMAN.read_text(encoding="utf-8").replace("\n%\n", "\n\n")
-    return str(samples["marked-tbcc"]["texts"][0]["text"]).strip() + "\n\n" + host[:4200]
+    return str(small_samples["marked-tbcc"]["texts"][0]["text"]).strip() + "\n\n" + host[:4200]
 
 
 @pytest.fixture(scope="module")
-def stopped(audited: Audited, long_text: str) -> Audit:
-    return audited(long_text, options=Options(policy=POLICY))
+def stopped(small_audited, long_text) -> Audit:
+    return small_audited(long_text, options=Options(policy=POLICY))
 
 
-def test_reading_stops_where_the_evidence_is_there(
-    stopped: Audit, samples: dict[str, Any], long_text: str
-) -> None:
+def test_reading_stops_where_the_evidence_is_there(stopped, small_samples, long_text):
     at = stopped.stopped
     assert at.read == stopped.tokens.ids.size == READ
     assert at.tokens == stopped.input.tokens > 2 * CHUNK
@@ -52,7 +47,7 @@ def test_reading_stops_where_the_evidence_is_there(
     assert stopped.text == long_text
     assert stopped.verdict == "mark"
     assert stopped.evidence.log10_e >= at.log10_e
-    assert stopped.payload.bits == samples["marked-tbcc"]["texts"][0]["payload"]
+    assert stopped.payload.bits == small_samples["marked-tbcc"]["texts"][0]["payload"]
     assert stopped.evidence.p_redraw is None
     assert f"stopped after {READ:,} of {at.tokens:,} tokens" in stopped.log[4].words("en")
     (said,) = (s for s in stopped.sentences if s.key == "stopped.early")
@@ -60,7 +55,7 @@ def test_reading_stops_where_the_evidence_is_there(
     assert f"bis zum {READ}. von" in fill(said, "de")
 
 
-def test_the_record_keeps_where_reading_stopped(stopped: Audit) -> None:
+def test_the_record_keeps_where_reading_stopped(stopped):
     again = json_io.from_json(json_io.to_json(stopped))
     assert again.stopped == stopped.stopped
     assert json_io.summary(stopped)["stopped"]["read"] == READ
@@ -70,9 +65,7 @@ def test_the_record_keeps_where_reading_stopped(stopped: Audit) -> None:
     assert findings_digest(whole) != findings_digest(stopped)
 
 
-def test_a_text_without_a_mark_is_read_to_its_end(
-    small_model: Any, small_samples: dict[str, Any]
-) -> None:
+def test_a_text_without_a_mark_is_read_to_its_end(small_model, small_samples):
     text = HUMAN.read_text(encoding="utf-8").replace("\n%\n", "\n\n")[:2500]
     profile = Profile.from_dict(small_samples["plain"]["profile"])
     key = SecretKey(bytes(range(32)))
@@ -91,9 +84,9 @@ def test_a_text_without_a_mark_is_read_to_its_end(
     np.testing.assert_allclose(found.tokens.lo, usual.tokens.lo, atol=1e-4)
 
 
-def test_a_reading_that_was_not_begun_counts_as_nothing(audited: Audited, long_text: str) -> None:
+def test_a_reading_that_was_not_begun_counts_as_nothing(small_audited, long_text):
     quoted = long_text[:-3000] + long_text[-3000:].replace('"', "”").replace("'", "’")
-    found = audited(quoted, options=Options(policy=POLICY))
+    found = small_audited(quoted, options=Options(policy=POLICY))
     assert found.stopped.unread == 1
     assert found.stopped.read == READ
     read, unread = found.variants
@@ -101,10 +94,10 @@ def test_a_reading_that_was_not_begun_counts_as_nothing(audited: Audited, long_t
     assert read.log10_e - found.evidence.log10_e == pytest.approx(math.log10(2))
 
 
-def test_whoever_follows_hears_of_the_evidence(audited: Audited, long_text: str) -> None:
+def test_whoever_follows_hears_of_the_evidence(small_audited, long_text):
     told: list[Stage] = []
     options = Options(policy=replace(POLICY, t_found=9.0, lr_cap=1e9), follow=True)
-    audited(long_text, options=options, progress=told.append)
+    small_audited(long_text, options=options, progress=told.append)
     (look,) = (stage for stage in told if stage.log10_e is not None)
     assert (look.number, look.name, look.done) == (5, "reading", READ)
     assert look.log10_e > 9

@@ -1,7 +1,5 @@
 """What is said of a text without a mark: nothing of passages, payloads and repaired bits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -28,13 +26,13 @@ def audit(audited: Callable[..., Audit], samples: dict[str, Any]) -> Audit:
     return audited(" ".join(words), "marked", profile={"temperature": 0.83})
 
 
-def test_no_passage_is_found(audit: Audit) -> None:
+def test_no_passage_is_found(audit):
     assert audit.verdict == "insufficient"
     (step,) = (one for one in audit.log if one.name == "passages")
     assert (step.words("en"), step.words("de")) == ("0 found", "0 gefunden")
 
 
-def test_no_bit_is_repaired(audit: Audit) -> None:
+def test_no_bit_is_repaired(audit):
     assert any(bit.repaired for bit in audit.bits)  # as it was decoded
     assert not any(bit.repaired for bit in bits_of(audit, None))
     assert all(line.split(",")[4] == "0" for line in bits_csv(audit).splitlines()[1:])
@@ -44,7 +42,7 @@ def test_no_bit_is_repaired(audit: Audit) -> None:
     assert (line.same, line.first) == (True, "–")
 
 
-def test_that_nothing_was_measured_is_said_with_the_command_that_measures(audit: Audit) -> None:
+def test_that_nothing_was_measured_is_said_with_the_command_that_measures(audit):
     for language, words in (("en", "has not been measured"), ("de", "ist nicht gemessen")):
         said = fill(audit.sentences[0], language)
         assert words in said
@@ -55,7 +53,7 @@ def test_that_nothing_was_measured_is_said_with_the_command_that_measures(audit:
     assert disagreements(audit) == ()
 
 
-def test_rows_name_cautions_and_what_was_undone(audit: Audit) -> None:
+def test_rows_name_cautions_and_what_was_undone(audit):
     row, columns = json_io.summary(audit), finding_of(audit.finding)
     assert row["undone"] == columns["undone"] == list(audit.undone) == ["curly-quotes"]
     keys = [one.key for one in audit.cautions]

@@ -1,7 +1,5 @@
 """The strict decoder: what is wrong is named with its place, and what is made is checked alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -56,7 +54,7 @@ class Whole:
 GOOD: dict[str, Any] = {"inner": {"rows": [1], "named": {"x": 1}}, "share": 1}
 
 
-def test_what_is_declared_is_read() -> None:
+def test_what_is_declared_is_read():
     found = decode(Whole, GOOD | {"note": [{"rows": []}], "tags": ["a", "b"]}, sparse=True)
     assert (found.share, type(found.share), found.inner.named) == (1.0, float, {"x": 1.0})
     assert (found.note, found.tags, found.new) == ((Inner(),), ("a", "b"), 7)
@@ -83,7 +81,7 @@ def test_what_is_declared_is_read() -> None:
         ({"new": "8"}, "new: what.not-whole"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(changes: dict[str, Any], said: str) -> None:
+def test_what_is_wrong_is_named_with_its_place(changes, said):
     with pytest.raises(DecodeError) as caught:
         decode(Whole, GOOD | changes, sparse=True)
     assert str(caught.value) == said
@@ -93,7 +91,7 @@ def test_what_is_wrong_is_named_with_its_place(changes: dict[str, Any], said: st
         assert not schema.is_valid(GOOD | changes)
 
 
-def test_what_the_program_makes_is_held_to_the_same_declaration() -> None:
+def test_what_the_program_makes_is_held_to_the_same_declaration():
     made = Whole(inner=Inner(), share=1)
     check(made)
     assert type(made.share) is float
@@ -104,6 +102,6 @@ def test_what_the_program_makes_is_held_to_the_same_declaration() -> None:
 @pytest.mark.parametrize(
     ("text", "said"), [('{"a": 1, "a": 2}', "“a” is there twice"), ("{", "JSON"), ("[NaN]", "JSON")]
 )
-def test_a_refusal_says_what_of_the_file_is_wrong(text: str, said: str) -> None:
+def test_a_refusal_says_what_of_the_file_is_wrong(text, said):
     with pytest.raises(PolicyError, match=said), refused_as(PolicyError, "policy"):
         read_json(text)

@@ -1,7 +1,5 @@
 """A packaged program is its own child; see packaging/linux."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile
@@ -23,24 +21,24 @@ def started(*arguments: str) -> subprocess.CompletedProcess[str]:
     return ended(sys.executable, "-c", code, *arguments)
 
 
-def test_a_module_of_ours_is_run_with_its_own_arguments() -> None:
+def test_a_module_of_ours_is_run_with_its_own_arguments():
     done = started("-I", "-m", "pura.cli", "--version")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("pura ")
 
 
 @pytest.mark.parametrize("words", [(), ("verify", "-m"), ("-m",), ("--version",)])
-def test_other_arguments_start_the_program(words: tuple[str, ...]) -> None:
+def test_other_arguments_start_the_program(words):
     assert started(*words).stdout == "on\n"
 
 
 @pytest.mark.parametrize("module", ["pip", "http.server", "purable", "os"])
-def test_no_other_module_is_run(module: str) -> None:
+def test_no_other_module_is_run(module):
     with pytest.raises(SystemExit, match="no module of this program"):
         run_as_child(["pura", "-m", module])
 
 
-def test_a_package_brings_the_model_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_brings_the_model_along(tmp_path, monkeypatch):
     known = builtin_model()
     (tmp_path / "wheels").mkdir()
     monkeypatch.setattr(store, "resource", tmp_path.joinpath)
@@ -57,9 +55,7 @@ def test_a_package_brings_the_model_along(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the cage of the kernel is Linux's")
-def test_a_caged_child_of_a_package_still_reads_its_own_modules(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_caged_child_of_a_package_still_reads_its_own_modules(monkeypatch):
     from pura.base import linux
 
     monkeypatch.setattr(sys, "frozen", True, raising=False)

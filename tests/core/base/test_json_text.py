@@ -1,9 +1,6 @@
 """JSON text: in pieces as json.dumps writes it, canonical as RFC 8785 says, and as it once was."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +10,7 @@ from pura.base.json_text import canonical, former, sha256
 from pura.record import evidence
 
 
-def test_pieces_join_to_what_json_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_join_to_what_json_writes(monkeypatch):
     monkeypatch.setattr(json_text, "PIECE", 8)
     monkeypatch.setattr(evidence, "PIECE", 8)
     rng = np.random.default_rng(3)
@@ -59,11 +56,11 @@ def test_pieces_join_to_what_json_writes(monkeypatch: pytest.MonkeyPatch) -> Non
         (58.0, "58"),
     ],
 )
-def test_numbers_are_written_as_the_rule_says(number: float, written: str) -> None:
+def test_numbers_are_written_as_the_rule_says(number, written):
     assert canonical(number) == written.encode()
 
 
-def test_the_form_does_not_depend_on_the_order_and_keeps_letters() -> None:
+def test_the_form_does_not_depend_on_the_order_and_keeps_letters():
     value = {"\ue000": 1, "b": "ü\n\x7f€", "a": [1, True, None], "\U0001f600": 2}
     # Names in the order of UTF-16 code units (section 3.2.3): the emoji stands before U+E000.
     wanted = '{"a":[1,true,null],"b":"ü\\n\x7f€","\U0001f600":2,"\ue000":1}'
@@ -73,12 +70,12 @@ def test_the_form_does_not_depend_on_the_order_and_keeps_letters() -> None:
 
 
 @pytest.mark.parametrize("value", [2**53, float("nan"), float("inf"), "\ud800", [b"x"], {1: 2}])
-def test_what_has_no_canonical_form_is_refused(value: Any) -> None:
+def test_what_has_no_canonical_form_is_refused(value):
     with pytest.raises((ValueError, TypeError)):
         canonical({"a": value})
 
 
-def test_the_former_form_is_that_of_version_0_1_0() -> None:
+def test_the_former_form_is_that_of_version_0_1_0():
     value = {"b": "ü\x7f", "a": [1, 2.0, 1e-7]}
     assert former(value) == b'{"a":[1,2.0,1e-07],"b":"\\u00fc\\u007f"}'
     assert former(value, escaped=False) == '{"a":[1,2.0,1e-07],"b":"ü\x7f"}'.encode()
@@ -86,6 +83,6 @@ def test_the_former_form_is_that_of_version_0_1_0() -> None:
         former(float("nan"))
 
 
-def test_the_digest_is_over_the_bytes() -> None:
+def test_the_digest_is_over_the_bytes():
     empty = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
     assert sha256(canonical({})) == empty

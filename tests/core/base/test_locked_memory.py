@@ -1,13 +1,11 @@
 """Secrets in locked pages: overwritten when they go, also at the very end of the program."""
 
-from __future__ import annotations
-
 from tests.core.programs import python
 
 from pura.base.process import SLOT, LockedBytes
 
 
-def test_a_secret_is_overwritten_and_its_place_given_back() -> None:
+def test_a_secret_is_overwritten_and_its_place_given_back():
     secret = LockedBytes(b"\x07" * SLOT)
     view = secret.view
     assert view is not None
@@ -18,7 +16,7 @@ def test_a_secret_is_overwritten_and_its_place_given_back() -> None:
     secret.wipe()  # once more is nothing
 
 
-def test_a_secret_may_outlive_its_module() -> None:
+def test_a_secret_may_outlive_its_module():
     """As at the end of a program, when the names of modules are taken away first."""
     code = (
         "import pura.base.process as module\n"

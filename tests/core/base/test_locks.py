@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import stat
 import subprocess
@@ -77,7 +75,7 @@ def start(code: str, *arguments: str) -> subprocess.Popen[str]:
     return process
 
 
-def test_two_processes_lose_no_key_of_each_other(tmp_path: Path) -> None:
+def test_two_processes_lose_no_key_of_each_other(tmp_path):
     (tmp_path / "ring").mkdir()
     workers = [start(WORKER, str(tmp_path), who, str(ROUNDS)) for who in ("a", "b")]
     for worker in workers:
@@ -93,7 +91,7 @@ def test_two_processes_lose_no_key_of_each_other(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "ring").iterdir()} == {e.slot for e in listed}
 
 
-def test_a_lock_is_waited_for_and_comes_back_when_its_holder_is_killed(tmp_path: Path) -> None:
+def test_a_lock_is_waited_for_and_comes_back_when_its_holder_is_killed(tmp_path):
     path = tmp_path / "somewhere" / ".lock"
     holder = start(HOLDER, str(path))
     with pytest.raises(TimeoutError), file_lock(path, 0.05):
@@ -117,9 +115,7 @@ def test_a_lock_is_waited_for_and_comes_back_when_its_holder_is_killed(tmp_path:
         pass
 
 
-def test_a_busy_list_of_keys_is_said_and_nothing_changes(
-    tmp_path: Path, files: KeyFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_list_of_keys_is_said_and_nothing_changes(tmp_path, files, monkeypatch):
     monkeypatch.setattr(entries, "_PATIENCE", 0.05)
     store = KeyStore(tmp_path / "keys.json", files=files, find=lambda: None)
     store.add("old", SecretKey.generate(), place=Place.FILES)
@@ -167,9 +163,7 @@ def at_once(*acts: Callable[[], object]) -> list[object]:
     return results
 
 
-def test_the_same_key_added_by_two_programs_keeps_its_secret(
-    tmp_path: Path, files: KeyFolder
-) -> None:
+def test_the_same_key_added_by_two_programs_keeps_its_secret(tmp_path, files):
     key = SecretKey.generate()
     other = KeyStore(tmp_path / "keys.json", files=files, find=lambda: None)
 
@@ -188,9 +182,7 @@ def test_the_same_key_added_by_two_programs_keeps_its_secret(
     assert store.get("theirs") == key
 
 
-def test_a_rename_by_another_program_is_no_way_around_a_deletion(
-    tmp_path: Path, files: KeyFolder
-) -> None:
+def test_a_rename_by_another_program_is_no_way_around_a_deletion(tmp_path, files):
     other = KeyStore(tmp_path / "keys.json", files=files, find=lambda: None)
 
     class Slow(KeyFolder):
@@ -204,7 +196,7 @@ def test_a_rename_by_another_program_is_no_way_around_a_deletion(
     assert store.list() == (), "an entry without a secret is left"
 
 
-def test_a_folder_of_key_files_has_one_passphrase(tmp_path: Path) -> None:
+def test_a_folder_of_key_files_has_one_passphrase(tmp_path):
     first, late = (KeyFolder(tmp_path / "files") for _ in range(2))
     outcomes = at_once(
         lambda: first.unlock(bytearray(PASSPHRASE)),
@@ -213,7 +205,7 @@ def test_a_folder_of_key_files_has_one_passphrase(tmp_path: Path) -> None:
     assert sorted(map(str, outcomes)) == ["None", "key-file-passphrase"]
 
 
-def test_a_profile_is_not_replaced_unasked(tmp_path: Path) -> None:
+def test_a_profile_is_not_replaced_unasked(tmp_path):
     def save(tokens: int) -> str:
         profile = Profile(payload_bits=36, code="tbcc", vocab_size=tokens)
         ProfileFolder(tmp_path).save("one", profile)
@@ -226,7 +218,7 @@ def test_a_profile_is_not_replaced_unasked(tmp_path: Path) -> None:
     assert str(stored["vocab_size"]) in results
 
 
-def test_folders_on_the_way_are_for_this_user_only(tmp_path: Path) -> None:
+def test_folders_on_the_way_are_for_this_user_only(tmp_path):
     theirs = tmp_path / "theirs"
     theirs.mkdir(mode=0o755)
     write_atomic(theirs / "a" / "b" / "file", b"x")

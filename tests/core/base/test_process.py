@@ -24,7 +24,7 @@ command.main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-def test_terminate_and_hang_up_end_a_run_like_an_interruption() -> None:
+def test_terminate_and_hang_up_end_a_run_like_an_interruption():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         run = subprocess.Popen(
             [sys.executable, "-c", CODE], stdout=subprocess.PIPE, stderr=subprocess.PIPE

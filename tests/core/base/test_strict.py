@@ -23,12 +23,12 @@ from pura.verdict.policy import load_policy
     "text",
     ['{"a": 1, "a": 2}', '[{"b": {"a": 1, "a": 1}}]', "NaN", "[Infinity]", "[-Infinity]", "1e999"],
 )
-def test_what_two_readers_could_understand_differently_is_refused(text: str) -> None:
+def test_what_two_readers_could_understand_differently_is_refused(text):
     with pytest.raises(ValueError, match=r"^(a|-?Infinity|NaN|a number too large)$"):
         read_json(text)
 
 
-def test_depth_is_bounded_and_a_name_that_stands_twice_is_named() -> None:
+def test_depth_is_bounded_and_a_name_that_stands_twice_is_named():
     for deep in ("[" * 200 + "]" * 200, "[" * 100_000):
         with pytest.raises(ValueError):  # noqa: PT011 - too deep, or cut short and too deep
             read_json(deep)
@@ -53,7 +53,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes and devices of Unix")
-def test_pipes_and_devices_are_refused_at_once(tmp_path: Path) -> None:
+def test_pipes_and_devices_are_refused_at_once(tmp_path):
     pipe, link = tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)
     link.symlink_to("/dev/zero")
@@ -68,7 +68,7 @@ def test_pipes_and_devices_are_refused_at_once(tmp_path: Path) -> None:
             assert "ordinary file" in words or name == "prompts", (name, words)
 
 
-def test_a_model_folder_with_a_pipe_or_a_device_is_refused(tmp_path: Path) -> None:
+def test_a_model_folder_with_a_pipe_or_a_device_is_refused(tmp_path):
     for name in ("config.json", "tokenizer.json", "special_tokens_map.json"):
         folder = tmp_path / name
         folder.mkdir()

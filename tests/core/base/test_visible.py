@@ -9,7 +9,7 @@ ANY = st.text(st.characters(exclude_categories=()))
 
 
 @given(ANY)
-def test_what_is_visible_is_one_printable_line_and_can_be_taken_back(text: str) -> None:
+def test_what_is_visible_is_one_printable_line_and_can_be_taken_back(text):
     shown = visible(text)
     assert shown.isprintable()
     shown.encode()
@@ -18,7 +18,7 @@ def test_what_is_visible_is_one_printable_line_and_can_be_taken_back(text: str) 
 
 
 @given(ANY)
-def test_lines_keep_their_breaks_and_nothing_that_steers_a_terminal(text: str) -> None:
+def test_lines_keep_their_breaks_and_nothing_that_steers_a_terminal(text):
     shown = visible_lines(text)
     shown.encode()
     assert shown.count("\n") == text.count("\n")
@@ -27,7 +27,7 @@ def test_lines_keep_their_breaks_and_nothing_that_steers_a_terminal(text: str) -
     assert not set("\u202a\u202b\u202d\u202e\u2066\u2067\u2068") & set(shown)
 
 
-def test_usual_names_stay_as_they_are() -> None:
+def test_usual_names_stay_as_they_are():
     for name in ("letter 17.docx", "Größe [1].txt", "日本語.txt", "C:\\a.txt", "naïve 🙂.md"):
         assert visible(name) == name
     assert visible("a\\b\n") == "a\\\\b\\n"

@@ -1,7 +1,5 @@
 """A reader without a model, that processes of this test can import as well."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Workers of a real Ray cluster: two nodes on this machine; and keys sealed on their way there."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -11,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.core.programs import ended
@@ -22,7 +19,7 @@ from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows
 
 
-def test_only_the_process_that_a_key_was_sealed_for_opens_it() -> None:
+def test_only_the_process_that_a_key_was_sealed_for_opens_it():
     here, other = Receiver(), Receiver()
     keys = [bytes(range(32)), bytes(32)]
     given = [bytearray(key) for key in keys]
@@ -48,11 +45,10 @@ def short() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_two_nodes_give_the_same_rows_and_no_log_holds_a_key(
-    fast: Any, tmp_path: Path, short: Path, cluster: None
-) -> None:
+def test_two_nodes_give_the_same_rows_and_no_log_holds_a_key(fast, tmp_path, short, cluster):
     texts = [f"text {n}" for n in range(150)]
     texts[70] = f"{fast.DEADLY}, once"
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, texts)))

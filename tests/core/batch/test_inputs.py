@@ -1,7 +1,5 @@
 """What a batch reads: every kind of input, in order; what cannot be read stands in its place."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -34,7 +32,7 @@ def read(*names: str | Path, **settings: object) -> list[tuple[object, ...]]:
     return found
 
 
-def test_names_come_in_order_from_folders_patterns_and_lists(tmp_path: Path) -> None:
+def test_names_come_in_order_from_folders_patterns_and_lists(tmp_path):
     inner = tmp_path / "pile" / "inner"
     inner.mkdir(parents=True)
     for name in ("b.txt", "a.txt", "skipped.bin", "inner/c.txt", "inner/d.parquet"):
@@ -60,14 +58,14 @@ def test_names_come_in_order_from_folders_patterns_and_lists(tmp_path: Path) -> 
         list(files(Inputs(lists=(tmp_path / "absent",))))
 
 
-def test_a_folder_has_no_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_has_no_limit(tmp_path, monkeypatch):
     monkeypatch.setattr("pura.documents.folders.MAX_FILES", 2)
     for number in range(5):
         (tmp_path / f"{number}.txt").write_text("text")
     assert len(list(files(Inputs(names=(str(tmp_path),), walk=WalkOptions(limit=2))))) == 5
 
 
-def test_json_lines_and_tables_give_a_text_a_row(tmp_path: Path) -> None:
+def test_json_lines_and_tables_give_a_text_a_row(tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_bytes(
         b'\xef\xbb\xbf{"id": 7, "text": "one"}\n\n{"doc_id": "x", "completion": "two"}\n"three"\n'
@@ -106,7 +104,7 @@ def read_code(text: str) -> str:
     return caught.value.code
 
 
-def test_parquet_is_read_in_groups_and_a_damaged_one_is_one_row(tmp_path: Path) -> None:
+def test_parquet_is_read_in_groups_and_a_damaged_one_is_one_row(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -123,7 +121,7 @@ def test_parquet_is_read_in_groups_and_a_damaged_one_is_one_row(tmp_path: Path) 
     assert read(path) == [((1, 1, 1), None, "", "input-damaged")]
 
 
-def test_mailboxes_and_archives_are_read_entry_by_entry(tmp_path: Path) -> None:
+def test_mailboxes_and_archives_are_read_entry_by_entry(tmp_path):
     box = mailbox.mbox(tmp_path / "post.mbox")
     for number in range(2):
         message = EmailMessage()
@@ -161,7 +159,7 @@ def test_mailboxes_and_archives_are_read_entry_by_entry(tmp_path: Path) -> None:
     ]
 
 
-def test_other_files_are_read_as_documents_are(tmp_path: Path) -> None:
+def test_other_files_are_read_as_documents_are(tmp_path):
     (tmp_path / "page.html").write_text("<p>Words of a page that is long enough.</p>")
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing else")
     (tmp_path / "empty.txt").write_text("  ")
@@ -174,7 +172,7 @@ def test_other_files_are_read_as_documents_are(tmp_path: Path) -> None:
     assert isinstance(refused, Refusal)
 
 
-def test_shards_share_the_inputs_without_gap_or_overlap(tmp_path: Path) -> None:
+def test_shards_share_the_inputs_without_gap_or_overlap(tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text("\n".join(json.dumps({"text": f"t{n}"}) for n in range(300)))
     other = tmp_path / "b.txt"
@@ -186,9 +184,7 @@ def test_shards_share_the_inputs_without_gap_or_overlap(tmp_path: Path) -> None:
     assert sorted(row for shard in shards for row in shard) == sorted(whole)
 
 
-def test_a_file_of_texts_without_a_row_is_an_item_with_the_error_of_one_text(
-    tmp_path: Path,
-) -> None:
+def test_a_file_of_texts_without_a_row_is_an_item_with_the_error_of_one_text(tmp_path):
     tables = {"head.csv": "text,id\n", "no.csv": "", "no.jsonl": "\n", "no.mbox": ""}
     for name, content in tables.items():
         path = tmp_path / name
@@ -253,9 +249,7 @@ WRITERS: dict[str, Callable[[Sequence[str]], bytes]] = {
 
 
 @pytest.mark.parametrize("ending", STREAMS)
-def test_every_kind_of_file_gives_its_texts_in_order_alone_and_in_an_archive(
-    ending: str, tmp_path: Path
-) -> None:
+def test_every_kind_of_file_gives_its_texts_in_order_alone_and_in_an_archive(ending, tmp_path):
     path = tmp_path / f"pile{ending.upper()}"
     path.write_bytes(WRITERS[ending](TEXTS))
     items = [(1, number, 1) for number in range(1, 3)]

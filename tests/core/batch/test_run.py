@@ -1,7 +1,5 @@
 """A batch from end to end, with a reader that needs no model; killed, it goes on where it was."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import random
@@ -53,7 +51,7 @@ def noted_by(fast: Any, seen: list[str]) -> Read:
     return noted
 
 
-def test_every_item_is_a_row_in_order_and_no_text_is_read_twice(fast: Any, tmp_path: Path) -> None:
+def test_every_item_is_a_row_in_order_and_no_text_is_read_twice(fast, tmp_path):
     inputs, seen = pile(tmp_path), list[str]()
     out = str(tmp_path / "out.jsonl")
     fast.work(out, tmp_path / "j", inputs, counted(fast, seen))
@@ -90,7 +88,7 @@ def test_every_item_is_a_row_in_order_and_no_text_is_read_twice(fast: Any, tmp_p
     assert Path(out).read_bytes() == Path(fresh).read_bytes()
 
 
-def test_parquet_and_json_lines_hold_the_same_rows(fast: Any, tmp_path: Path) -> None:
+def test_parquet_and_json_lines_hold_the_same_rows(fast, tmp_path):
     inputs = pile(tmp_path)
     for name in ("out.jsonl", "out.parquet"):
         fast.work(str(tmp_path / name), tmp_path / "j", inputs)
@@ -103,7 +101,7 @@ def test_parquet_and_json_lines_hold_the_same_rows(fast: Any, tmp_path: Path) ->
         list(read_rows(str(tmp_path / "bad.parquet")))
 
 
-def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_result_is_refused(tmp_path):
     place = {"input": 1, "item": 1, "piece": 1, "path": "p", "part": "", "verdict": "mark"}
     good = row_of(place, {})
     path = tmp_path / "x.jsonl"
@@ -116,7 +114,7 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
         list(read_rows(str(path)))
 
 
-def test_shards_merge_into_what_one_run_gives(fast: Any, tmp_path: Path) -> None:
+def test_shards_merge_into_what_one_run_gives(fast, tmp_path):
     inputs = pile(tmp_path, texts=300)
     fast.work(str(tmp_path / "whole.jsonl"), tmp_path / "j", inputs)
     names = []
@@ -129,7 +127,7 @@ def test_shards_merge_into_what_one_run_gives(fast: Any, tmp_path: Path) -> None
         list(merged([names[0], names[0]]))
 
 
-def test_a_journal_belongs_to_its_settings_and_to_one_program(tmp_path: Path) -> None:
+def test_a_journal_belongs_to_its_settings_and_to_one_program(tmp_path):
     with BatchJournal(tmp_path / "j", {"key": 1}), pytest.raises(InputError, match="in use"):
         BatchJournal(tmp_path / "j", {"key": 1})
     with pytest.raises(InputError, match="another key"):
@@ -139,7 +137,7 @@ def test_a_journal_belongs_to_its_settings_and_to_one_program(tmp_path: Path) ->
         BatchJournal(tmp_path / "bad", {"key": 1})
 
 
-def test_a_batch_keeps_the_day_on_which_it_began(tmp_path: Path) -> None:
+def test_a_batch_keeps_the_day_on_which_it_began(tmp_path):
     for day in ("2026-01-01", "2026-01-02"):
         with BatchJournal(tmp_path / "j", {"key": 1, "day": day}) as book:
             assert book.day == dt.date(2026, 1, 1)
@@ -151,9 +149,7 @@ def test_a_batch_keeps_the_day_on_which_it_began(tmp_path: Path) -> None:
             assert book.day == (dt.date(2026, 1, 2) if day else None)
 
 
-def test_frames_are_the_same_after_a_stop_at_any_place(
-    fast: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frames_are_the_same_after_a_stop_at_any_place(fast, tmp_path, monkeypatch):
     monkeypatch.setattr(journals, "FRAME_TEXTS", 7)
     inputs = pile(tmp_path, texts=150)
 
@@ -181,9 +177,7 @@ def test_frames_are_the_same_after_a_stop_at_any_place(
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_killed_and_started_again_it_gives_the_same_bytes(
-    fast: Any, tmp_path: Path, jobs: int
-) -> None:
+def test_killed_and_started_again_it_gives_the_same_bytes(fast, tmp_path, jobs):
     inputs = pile(tmp_path, texts=400)
     fast.work(str(tmp_path / "whole.jsonl"), tmp_path / "whole", inputs)
     out, random_ = tmp_path / "out.jsonl", random.Random(jobs)
@@ -202,7 +196,7 @@ def test_killed_and_started_again_it_gives_the_same_bytes(
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
-def test_a_worker_that_dies_costs_a_try_and_not_a_row(fast: Any, tmp_path: Path) -> None:
+def test_a_worker_that_dies_costs_a_try_and_not_a_row(fast, tmp_path):
     texts = [f"text {n}" for n in range(70)]
     texts[11] = f"{fast.DEADLY}, once"
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, texts)))
@@ -224,7 +218,7 @@ def test_a_worker_that_dies_costs_a_try_and_not_a_row(fast: Any, tmp_path: Path)
     assert len(rows) == 70
 
 
-def test_who_stops_waits_for_no_worker_that_gets_ready(fast: Any, tmp_path: Path) -> None:
+def test_who_stops_waits_for_no_worker_that_gets_ready(fast, tmp_path):
     (tmp_path / "one.txt").write_text("text")
     engine = local(fast.FastPlan(opening=600.0), fast.lend, 2)  # longer than a test may take
     inputs = Inputs(names=(str(tmp_path / "one.txt"),))
@@ -233,7 +227,7 @@ def test_who_stops_waits_for_no_worker_that_gets_ready(fast: Any, tmp_path: Path
     assert not running()
 
 
-def test_keys_reach_workers_through_a_pipe_alone(fast: Any, tmp_path: Path) -> None:
+def test_keys_reach_workers_through_a_pipe_alone(fast, tmp_path):
     (tmp_path / "rows.jsonl").write_text("\n".join(json.dumps(f"text {n}") for n in range(200)))
     inputs = Inputs(names=(str(tmp_path / "rows.jsonl"),))
     plan = fast.FastPlan(seconds=0.01)

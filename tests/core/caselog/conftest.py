@@ -1,7 +1,5 @@
 """A case log of its own, and records to save in it."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is not in a case file was erased, as an entry says; else it was taken out, and is told."""
 
-from __future__ import annotations
-
 import io
 import json
 import sqlite3
@@ -18,8 +16,6 @@ import pytest
 from pura.base.errors import CaseLogError
 from pura.caselog import (
     SEAL,
-    Case,
-    CaseItem,
     CaseLog,
     Person,
     Vault,
@@ -115,9 +111,7 @@ def refused(log: CaseLog, data: bytes) -> str:
     return caught.value.key
 
 
-def test_whole_it_goes_in_and_says_what_was_erased_when_by_whom_and_why(
-    packed: bytes, elsewhere: CaseLog
-) -> None:
+def test_whole_it_goes_in_and_says_what_was_erased_when_by_whom_and_why(packed, elsewhere):
     case = import_case(elsewhere, packed, elsewhere.person("Carla"))
     assert case.missing == ()
     whole, sealed, without_text, last = case.items
@@ -133,7 +127,7 @@ def test_whole_it_goes_in_and_says_what_was_erased_when_by_whom_and_why(
     assert kept(elsewhere) == ("good", "kept.whole")
 
 
-def test_each_kept_thing_that_was_taken_out_is_told(packed: bytes, elsewhere: CaseLog) -> None:
+def test_each_kept_thing_that_was_taken_out_is_told(packed, elsewhere):
     rows = index_of(packed)["kept"]
     fields = {row["field"] for row in rows}
     assert {"name", "record", "item", "reason", "notes", "tags", "purpose", "words"} <= fields
@@ -147,7 +141,7 @@ def test_each_kept_thing_that_was_taken_out_is_told(packed: bytes, elsewhere: Ca
     import_case(elsewhere, packed, elsewhere.person("Carla"))
 
 
-def test_each_entry_that_was_taken_out_is_told(packed: bytes, elsewhere: CaseLog) -> None:
+def test_each_entry_that_was_taken_out_is_told(packed, elsewhere):
     index = index_of(packed)
 
     def without(name: str, place: int) -> Callable[[Any], None]:
@@ -176,9 +170,7 @@ def test_each_entry_that_was_taken_out_is_told(packed: bytes, elsewhere: CaseLog
     assert refused(elsewhere, closed(parts)) == "caselog.not-a-case"
 
 
-def test_an_erasure_of_another_case_or_log_accounts_for_nothing(
-    packed: bytes, elsewhere: CaseLog
-) -> None:
+def test_an_erasure_of_another_case_or_log_accounts_for_nothing(packed, elsewhere):
     """A stranger adds an entry of no case that says what he took out was erased."""
 
     def claim(index: Any) -> None:
@@ -194,8 +186,8 @@ def test_an_erasure_of_another_case_or_log_accounts_for_nothing(
 
 
 def test_what_was_missing_at_home_goes_in_marked_as_incomplete(
-    log: CaseLog, elsewhere: CaseLog, anna: Person, make_audit: Make, tmp_path: Path, case: Case
-) -> None:
+    log, elsewhere, anna, make_audit, tmp_path, case
+):
     first = save_audit(log, case.id, make_audit(1), anna)
     save_audit(log, case.id, make_audit(2), anna)
     place = (log.id, first.entry.seq, "record")
@@ -225,9 +217,7 @@ def test_what_was_missing_at_home_goes_in_marked_as_incomplete(
             assert sum("The case is incomplete" in one for one in page) >= 2
 
 
-def test_a_record_that_was_edited_or_exchanged_is_refused(
-    log: CaseLog, elsewhere: CaseLog, anna: Person, make_audit: Make, case: Case
-) -> None:
+def test_a_record_that_was_edited_or_exchanged_is_refused(log, elsewhere, anna, make_audit, case):
     audit = make_audit(1)
     save_audit(log, case.id, replace(audit, decoder="exact", verdict="mark"), anna)
     assert refused(elsewhere, export_case(log, case.id, anna)) == "case.record-differs"
@@ -247,9 +237,7 @@ def test_a_record_that_was_edited_or_exchanged_is_refused(
     assert refused(elsewhere, export_case(log, other.id, anna)) == "case.record-other"
 
 
-def test_a_case_file_of_an_earlier_version_goes_in_and_a_tampered_one_does_not(
-    elsewhere: CaseLog,
-) -> None:
+def test_a_case_file_of_an_earlier_version_goes_in_and_a_tampered_one_does_not(elsewhere):
     data = (OLD / "letter-17.puracase").read_bytes()
     for place, row in enumerate(index_of(data)["kept"]):
         taken = changed(data, lambda index, place=place: index["kept"].pop(place))
@@ -261,9 +249,7 @@ def test_a_case_file_of_an_earlier_version_goes_in_and_a_tampered_one_does_not(
     assert kept(elsewhere) == ("good", "kept.whole")
 
 
-def test_a_name_that_a_file_of_an_earlier_version_lacks_makes_it_incomplete(
-    elsewhere: CaseLog,
-) -> None:
+def test_a_name_that_a_file_of_an_earlier_version_lacks_makes_it_incomplete(elsewhere):
     """They did not hand on by which entry a name was erased: nobody can know whether it was."""
 
     def nameless(index: Any) -> None:
@@ -276,9 +262,7 @@ def test_a_name_that_a_file_of_an_earlier_version_lacks_makes_it_incomplete(
     assert kept(elsewhere) == ("notice", "kept.incomplete")
 
 
-def test_a_log_that_took_in_a_tampered_file_says_so_now(
-    log: CaseLog, elsewhere: CaseLog, anna: Person, case: Case, item: CaseItem
-) -> None:
+def test_a_log_that_took_in_a_tampered_file_says_so_now(log, elsewhere, anna, case, item):
     """Earlier versions imported it as whole, and called what was taken out erased."""
     import_case(elsewhere, export_case(log, case.id, anna), elsewhere.person("Carla"))
     with closing(sqlite3.connect(elsewhere.path)) as db, db:

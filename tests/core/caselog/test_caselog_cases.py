@@ -1,7 +1,5 @@
 """Cases: what is saved comes back, four eyes are two persons, what is erased is gone."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json
@@ -21,8 +19,6 @@ from pura.caselog import (
     KEEP,
     LEAVE_OUT,
     SEAL,
-    Case,
-    CaseItem,
     CaseLog,
     Person,
     Vault,
@@ -66,7 +62,7 @@ def faults(log: CaseLog) -> list[str]:
 # ------------------------------------------------------------------------------- opening, finding
 
 
-def test_a_case_is_what_was_said_of_it(log: CaseLog, anna: Person, bela: Person) -> None:
+def test_a_case_is_what_was_said_of_it(log, anna, bela):
     case = open_case(log, "  Letter  to the editor ", anna, notes="by mail", tags=["press", "A"])
     told = (case.name, case.auditor, case.tags)
     assert told == ("Letter to the editor", "Anna Beispiel", ("press", "A"))
@@ -81,24 +77,24 @@ def test_a_case_is_what_was_said_of_it(log: CaseLog, anna: Person, bela: Person)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 201, "a\x07b"])
-def test_a_name_has_to_be_one(log: CaseLog, anna: Person, name: str) -> None:
+def test_a_name_has_to_be_one(log, anna, name):
     with pytest.raises(CaseLogError, match="name has 1 to 200"):
         open_case(log, name, anna)
 
 
-def test_two_cases_have_two_names(log: CaseLog, anna: Person) -> None:
+def test_two_cases_have_two_names(log, anna):
     open_case(log, "Thesis", anna)
     with pytest.raises(CaseLogError, check=lambda e: e.code == "case-log-taken"):
         open_case(log, "THESIS", anna)
 
 
-def test_the_same_person_is_known_again(log: CaseLog, anna: Person) -> None:
+def test_the_same_person_is_known_again(log, anna):
     assert log.person(" anna  BEISPIEL") == anna
     with pytest.raises(CaseLogError, match="who acts"):
         log.person("  ")
 
 
-def test_search_and_filters(log: CaseLog, anna: Person, bela: Person, make_audit: Make) -> None:
+def test_search_and_filters(log, anna, bela, make_audit):
     one = open_case(log, "Straße", anna, tags=["press"])
     two = open_case(log, "Thesis", anna, notes="urgent")
     three = open_case(log, "Empty", anna)
@@ -137,9 +133,7 @@ def test_search_and_filters(log: CaseLog, anna: Person, bela: Person, make_audit
 # ------------------------------------------------------------------------------ saving, reopening
 
 
-def test_an_audit_comes_back_in_full(
-    log: CaseLog, anna: Person, make_audit: Make, same: Same, path: Path, case: Case
-) -> None:
+def test_an_audit_comes_back_in_full(log, anna, make_audit, same, path, case):
     register = json_io.from_json(RECORD.read_text(encoding="utf-8")).register
     audit = make_audit(1, register=register)
     saved = save_audit(log, case.id, audit, anna, purpose="complaint 17")
@@ -159,9 +153,7 @@ def test_an_audit_comes_back_in_full(
         assert actions[-3:] == ["examination-finished", "register-looked-up", "text-opened"]
 
 
-def test_left_out_means_that_nothing_tells_the_text(
-    log: CaseLog, anna: Person, make_audit: Make, same: Same, case: Case
-) -> None:
+def test_left_out_means_that_nothing_tells_the_text(log, anna, make_audit, same, case):
     audit = make_audit(1)
     item = save_audit(log, case.id, audit, anna, text=LEAVE_OUT)
     back = load_audit(log, item, actor=anna)
@@ -171,9 +163,7 @@ def test_left_out_means_that_nothing_tells_the_text(
     assert [e.action for e in log.entries(case=case.id)][-1] != "text-opened"
 
 
-def test_a_sealed_text_opens_with_its_passphrase_only(
-    log: CaseLog, anna: Person, make_audit: Make, same: Same, path: Path, case: Case
-) -> None:
+def test_a_sealed_text_opens_with_its_passphrase_only(log, anna, make_audit, same, path, case):
     audit = make_audit(1)
     vault = Vault(bytearray(b"correct horse battery"))
     item = save_audit(log, case.id, audit, anna, text=SEAL, vault=vault)
@@ -185,21 +175,21 @@ def test_a_sealed_text_opens_with_its_passphrase_only(
     assert faults(log) == []
 
 
-def test_a_passphrase_of_a_vault_is_not_short() -> None:
+def test_a_passphrase_of_a_vault_is_not_short():
     with pytest.raises(KeyFormatError, match="at least"):
         Vault(bytearray(b"short"))
 
 
 def test_the_same_bytes_again_are_a_repetition_and_the_same_audit_is_not(
-    log: CaseLog, anna: Person, make_audit: Make, case: Case, item: CaseItem
-) -> None:
+    log, anna, make_audit, case, item
+):
     again = save_audit(log, case.id, make_audit(2), anna)
     assert (again.run, again.entry.action) == (2, "examination-repeated")
     with pytest.raises(CaseLogError, check=lambda e: e.code == "case-log-twice"):
         save_audit(log, case.id, make_audit(1), anna)
 
 
-def test_what_failed_is_in_the_log_too(log: CaseLog, anna: Person, case: Case) -> None:
+def test_what_failed_is_in_the_log_too(log, anna, case):
     record_failure(
         log, case.id, "secret name.txt", InputError("input.empty", code="input-empty"), anna
     )
@@ -212,9 +202,7 @@ def test_what_failed_is_in_the_log_too(log: CaseLog, anna: Person, case: Case) -
 # --------------------------------------------------------------------------------------- four eyes
 
 
-def test_four_eyes_are_two_persons(
-    log: CaseLog, anna: Person, bela: Person, case: Case, item: CaseItem
-) -> None:
+def test_four_eyes_are_two_persons(log, anna, bela, case, item):
     with pytest.raises(CaseLogError, check=lambda e: e.code == "four-eyes"):
         sign_off(log, item, log.person("ANNA beispiel"), agree=True, recomputed="all")
     with pytest.raises(CaseLogError, match="Text is needed"):
@@ -231,9 +219,7 @@ def test_four_eyes_are_two_persons(
     assert (entry.role, entry.facts["examiner"], entry.actor) == ("reviewer", anna.id, bela.id)
 
 
-def test_a_closed_case_takes_nothing_more(
-    log: CaseLog, anna: Person, bela: Person, make_audit: Make, case: Case, item: CaseItem
-) -> None:
+def test_a_closed_case_takes_nothing_more(log, anna, bela, make_audit, case, item):
     set_closed(log, case.id, anna, closed=True)
     for act in (
         lambda: write_note(log, case.id, "x", anna),
@@ -247,7 +233,7 @@ def test_a_closed_case_takes_nothing_more(
     write_note(log, case.id, "x", anna)
 
 
-def test_reports_are_told(log: CaseLog, anna: Person, case: Case) -> None:
+def test_reports_are_told(log, anna, case):
     said = {"action": "report-issued", "number": "PURA-1", "sha256": "a" * 64, "final": True}
     entry = record_report(log, case.id, anna, **said, items=["b" * 32], recipient="the dean")
     assert entry.role == "authoriser"
@@ -255,7 +241,7 @@ def test_reports_are_told(log: CaseLog, anna: Person, case: Case) -> None:
     assert "dean" not in entry.line()
 
 
-def test_custody_is_put_on_record(log: CaseLog, anna: Person, make_audit: Make, case: Case) -> None:
+def test_custody_is_put_on_record(log, anna, make_audit, case):
     said = {"details": "by mail", "handed": "Front desk", "taken": "Anna", "digest": "SHA-256 9f2c"}
     entry = record_event(log, anna, "item-received", case=case.id, **said)
     assert {name: log.kept(entry, name) for name in said} == said
@@ -268,9 +254,7 @@ def test_custody_is_put_on_record(log: CaseLog, anna: Person, make_audit: Make, 
             record_event(log, anna, action, "x", key="nonsense")
 
 
-def test_a_leaked_key_names_the_reports_that_rest_on_it(
-    log: CaseLog, anna: Person, case: Case, item: CaseItem
-) -> None:
+def test_a_leaked_key_names_the_reports_that_rest_on_it(log, anna, case, item):
     said = {"action": "report-issued", "number": "1", "sha256": "a" * 64, "final": True}
     told = record_report(log, case.id, anna, **said, items=[item.id])
     (key,) = load_audit(log, item).keys[1:]
@@ -289,8 +273,8 @@ def everything(path: Path) -> bytes:
 
 
 def test_what_is_erased_is_gone_from_the_disk_and_the_chain_is_whole(
-    log: CaseLog, anna: Person, bela: Person, make_audit: Make, path: Path
-) -> None:
+    log, anna, bela, make_audit, path
+):
     case = open_case(log, "Zebra crossing affair", anna, notes="quokka")
     item = save_audit(log, case.id, make_audit(1), anna)
     sign_off(log, item, bela, agree=True, recomputed="okapi")
@@ -308,9 +292,7 @@ def test_what_is_erased_is_gone_from_the_disk_and_the_chain_is_whole(
     assert faults(log) == []
 
 
-def test_the_text_alone_can_be_erased(
-    log: CaseLog, anna: Person, make_audit: Make, same: Same, case: Case
-) -> None:
+def test_the_text_alone_can_be_erased(log, anna, make_audit, same, case):
     first, second = make_audit(1), make_audit(2)
     save_audit(log, case.id, first, anna)
     save_audit(log, case.id, second, anna)
@@ -325,7 +307,7 @@ def test_the_text_alone_can_be_erased(
     assert faults(log) == []
 
 
-def test_a_hold_forbids_erasing(log: CaseLog, anna: Person, case: Case, item: CaseItem) -> None:
+def test_a_hold_forbids_erasing(log, anna, case, item):
     with pytest.raises(CaseLogError, match="Text is needed"):
         set_hold(log, case.id, anna, held=True, reason="")
     set_hold(log, case.id, anna, held=True, reason="litigation")
@@ -336,9 +318,7 @@ def test_a_hold_forbids_erasing(log: CaseLog, anna: Person, case: Case, item: Ca
     assert erase(log, case.id, anna, reason="x") > 0
 
 
-def test_a_person_can_be_forgotten_and_four_eyes_still_show(
-    log: CaseLog, anna: Person, bela: Person, path: Path, case: Case, item: CaseItem
-) -> None:
+def test_a_person_can_be_forgotten_and_four_eyes_still_show(log, anna, bela, path, case, item):
     sign_off(log, item, bela, agree=True, recomputed="x")
     assert erase_person(log, "béla muster", anna, reason="left us")
     assert not erase_person(log, "béla muster", anna, reason="left us")
@@ -363,9 +343,7 @@ def packed(log: CaseLog, anna: Person, bela: Person, make_audit: Make) -> bytes:
     return export_case(log, case.id, anna, purpose="second opinion")
 
 
-def test_a_case_travels_whole(
-    packed: bytes, log: CaseLog, elsewhere: CaseLog, make_audit: Make, same: Same
-) -> None:
+def test_a_case_travels_whole(packed, log, elsewhere, make_audit, same):
     carla = elsewhere.person("Carla")
     case = import_case(elsewhere, packed, carla)
     home = read_case(log, case.id)
@@ -386,9 +364,7 @@ def test_a_case_travels_whole(
     assert "Private matter" not in zipfile.ZipFile(io.BytesIO(packed)).read("case.json").decode()
 
 
-def test_a_case_travels_on_and_home_again_is_refused(
-    packed: bytes, log: CaseLog, elsewhere: CaseLog, anna: Person, tmp_path: Path
-) -> None:
+def test_a_case_travels_on_and_home_again_is_refused(packed, log, elsewhere, anna, tmp_path):
     carla = elsewhere.person("Carla")
     case = import_case(elsewhere, packed, carla)
     write_note(elsewhere, case.id, "seen", carla)
@@ -460,9 +436,7 @@ PARTS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
 
 
 @pytest.mark.parametrize("name", [*INDEX, *PARTS])
-def test_an_altered_file_is_refused_and_leaves_nothing(
-    packed: bytes, elsewhere: CaseLog, name: str
-) -> None:
+def test_an_altered_file_is_refused_and_leaves_nothing(packed, elsewhere, name):
     before = elsewhere.head()
     data = changed(packed, INDEX[name]) if name in INDEX else closed(PARTS[name](opened(packed)))
     with pytest.raises(CaseLogError) as caught:
@@ -473,12 +447,12 @@ def test_an_altered_file_is_refused_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04nonsense", b"text" * 100])
-def test_something_else_is_no_case(elsewhere: CaseLog, data: bytes) -> None:
+def test_something_else_is_no_case(elsewhere, data):
     with pytest.raises(CaseLogError, match="not an exported case"):
         import_case(elsewhere, data, elsewhere.person("Carla"))
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(elsewhere: CaseLog) -> None:
+def test_a_bomb_is_refused_before_it_is_unpacked(elsewhere):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("case.json", b" " * (65 << 20))
@@ -486,9 +460,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(elsewhere: CaseLog) -> None:
         import_case(elsewhere, out.getvalue(), elsewhere.person("Carla"))
 
 
-def test_a_fault_of_the_file_is_not_blamed_on_the_log(
-    packed: bytes, elsewhere: CaseLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_of_the_file_is_not_blamed_on_the_log(packed, elsewhere, monkeypatch):
     """What an entry of the file says stands in the log already, with another hash."""
     carla = elsewhere.person("Carla")
 
@@ -509,7 +481,7 @@ def test_a_fault_of_the_file_is_not_blamed_on_the_log(
     assert faults(elsewhere) == []
 
 
-def test_an_imported_case_that_is_altered_later_is_named(packed: bytes, elsewhere: CaseLog) -> None:
+def test_an_imported_case_that_is_altered_later_is_named(packed, elsewhere):
     import_case(elsewhere, packed, elsewhere.person("Carla"))
     for trigger in ("entries_stay", "entries_remain"):
         elsewhere.db.execute(f"DROP TRIGGER {trigger}")
@@ -536,9 +508,7 @@ NONSENSE: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", ["", *NONSENSE])
-def test_a_sound_chain_that_says_nonsense_is_refused(
-    log: CaseLog, elsewhere: CaseLog, anna: Person, case: Case, name: str
-) -> None:
+def test_a_sound_chain_that_says_nonsense_is_refused(log, elsewhere, anna, case, name):
     entry: dict[str, Any] = {
         "action": "examination-finished",
         "result": "mark",
@@ -585,9 +555,7 @@ def _zipped_without_reading(log: CaseLog, case: str) -> bytes:
     return closed({"case.json": json.dumps(index).encode(), **parts})
 
 
-def test_a_sealed_text_that_was_erased_is_no_longer_called_sealed(
-    log: CaseLog, anna: Person, make_audit: Make, case: Case
-) -> None:
+def test_a_sealed_text_that_was_erased_is_no_longer_called_sealed(log, anna, make_audit, case):
     vault = Vault(bytearray(b"correct horse battery"))
     item = save_audit(log, case.id, make_audit(1), anna, text=SEAL, vault=vault)
     assert erase(log, case.id, anna, reason="kept long enough", text_only=True) == 1
@@ -597,9 +565,7 @@ def test_a_sealed_text_that_was_erased_is_no_longer_called_sealed(
     assert faults(log) == []
 
 
-def test_a_case_whose_examiner_was_forgotten_travels_too(
-    log: CaseLog, elsewhere: CaseLog, anna: Person, bela: Person, case: Case, item: CaseItem
-) -> None:
+def test_a_case_whose_examiner_was_forgotten_travels_too(log, elsewhere, anna, bela, case, item):
     assert erase_person(log, anna.name, bela, reason="left us")
     carla = elsewhere.person("Carla")
     found = import_case(elsewhere, export_case(log, case.id, bela), carla)

@@ -1,7 +1,5 @@
 """The chain: what an entry says, and that the first fault is named for what it is."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -21,21 +19,12 @@ from tests.core.certificates import packed, self_signed
 from tests.core.programs import python, run
 
 from pura.base.errors import CaseLogError
+from pura.base.identity import load_identity
 from pura.base.json_text import canonical
-from pura.caselog import (
-    Case,
-    CaseLog,
-    LogHead,
-    Person,
-    open_case,
-    save_audit,
-    workstation,
-    write_note,
-)
+from pura.caselog import CaseLog, LogHead, Person, open_case, save_audit, workstation, write_note
 from pura.caselog.log import commitment, entry_hash, written
 from pura.caselog.verify import LogCheck, deposits_in, lay_down, parse_head, sign_head, verify_log
 from pura.record.audit import Audit
-from pura.report.signing import load_identity
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 OFF = "DROP TRIGGER entries_stay", "DROP TRIGGER entries_remain"
@@ -69,9 +58,7 @@ def bad(log: CaseLog, **options: Any) -> list[str]:
 # ------------------------------------------------------------------------------- what is written
 
 
-def test_an_entry_says_who_what_when_where_and_with_which_program(
-    log: CaseLog, anna: Person, case: Case
-) -> None:
+def test_an_entry_says_who_what_when_where_and_with_which_program(log, anna, case):
     entry = log.entry(log.head().seq)
     body = entry.body
     assert (body["action"], body["actor"], body["role"]) == ("case-opened", anna.id, "examiner")
@@ -87,7 +74,7 @@ def test_an_entry_says_who_what_when_where_and_with_which_program(
     assert body["prev"] == before.hash
 
 
-def test_anyone_can_compute_the_hash_of_an_entry(filled: CaseLog) -> None:
+def test_anyone_can_compute_the_hash_of_an_entry(filled):
     stored = filled.db.execute("SELECT hash, body FROM entries").fetchall()
     assert len(stored) > 8
     for digest, body in stored:
@@ -95,14 +82,14 @@ def test_anyone_can_compute_the_hash_of_an_entry(filled: CaseLog) -> None:
         assert json.dumps(json.loads(body), sort_keys=True, separators=(",", ":")) == body
 
 
-def test_the_chain_holds_no_name_no_text_and_no_payload(filled: CaseLog) -> None:
+def test_the_chain_holds_no_name_no_text_and_no_payload(filled):
     chain = "\n".join(body for (body,) in filled.db.execute("SELECT body FROM entries"))
     words = ("Anna", "Beispiel", "Thesis", "Letter", "mail", "note 1", "press", "Grüße")
     for secret in (*words, "a\\u202eb.txt", "010101010101", "1" * 64):
         assert secret not in chain
 
 
-def test_a_commitment_cannot_be_guessed_without_its_salt(log: CaseLog, anna: Person) -> None:
+def test_a_commitment_cannot_be_guessed_without_its_salt(log, anna):
     first = open_case(log, "Thesis", anna)
     write_note(log, first.id, "yes", anna)
     one = log.entry(log.head().seq)
@@ -112,7 +99,7 @@ def test_a_commitment_cannot_be_guessed_without_its_salt(log: CaseLog, anna: Per
     assert one.kept["text"] != commitment(b"", b'"yes"')
 
 
-def test_an_entry_says_which_form_its_hash_is_of(log: CaseLog) -> None:
+def test_an_entry_says_which_form_its_hash_is_of(log):
     entry = log.entry(1)
     assert entry.body["v"] == 2
     body = {**entry.body, "zone": "+0100 Mitteleuropäische Zeit"}
@@ -121,14 +108,14 @@ def test_an_entry_says_which_form_its_hash_is_of(log: CaseLog) -> None:
     assert entry_hash(body) == hashlib.sha256(written(body)).hexdigest()
 
 
-def test_the_file_is_for_its_owner_alone_and_kept_append_only(filled: CaseLog, path: Path) -> None:
+def test_the_file_is_for_its_owner_alone_and_kept_append_only(filled, path):
     assert path.stat().st_mode & 0o077 == 0
     for statement in ("UPDATE entries SET at = ''", "DELETE FROM entries"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             filled.db.execute(statement)
 
 
-def test_the_workstation_keeps_its_identifier(tmp_path: Path) -> None:
+def test_the_workstation_keeps_its_identifier(tmp_path):
     place = tmp_path / "config" / "workstation"
     first = workstation(place)
     assert len(first) == 16
@@ -140,7 +127,7 @@ def test_the_workstation_keeps_its_identifier(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- verifying
 
 
-def test_a_sound_log_passes_every_check(filled: CaseLog) -> None:
+def test_a_sound_log_passes_every_check(filled):
     found = results(filled)
     assert [check.state for check in found.values()].count("bad") == 0
     assert found["chain"].values["count"] == filled.head().seq
@@ -158,9 +145,7 @@ def test_a_sound_log_passes_every_check(filled: CaseLog) -> None:
         ("an entry filed under another case", {"seq": 5}),
     ],
 )
-def test_the_first_entry_that_is_wrong_is_named(
-    filled: CaseLog, name: str, values: dict[str, int]
-) -> None:
+def test_the_first_entry_that_is_wrong_is_named(filled, name, values):
     act, key = TAMPERINGS[name]
     assert isinstance(act, list)
     filled.db.execute("PRAGMA foreign_keys = OFF")
@@ -170,7 +155,7 @@ def test_the_first_entry_that_is_wrong_is_named(
     assert check.values.items() >= values.items()
 
 
-def test_an_entry_rewritten_with_its_hash_is_named(filled: CaseLog) -> None:
+def test_an_entry_rewritten_with_its_hash_is_named(filled):
     entry = filled.entry(5)
     body = dict(entry.body) | {"result": "something else"}
     tamper(filled)
@@ -183,14 +168,14 @@ def test_an_entry_rewritten_with_its_hash_is_named(filled: CaseLog) -> None:
 
 
 @pytest.mark.parametrize("body", ["", "nonsense", "[1]", '{"v":1}', "{" * 2000])
-def test_an_unreadable_entry_is_named(filled: CaseLog, body: str) -> None:
+def test_an_unreadable_entry_is_named(filled, body):
     tamper(filled)
     filled.db.execute("UPDATE entries SET body = ? WHERE seq = 5", (body,))
     check = results(filled)["chain"]
     assert (check.key, check.values["seq"]) == ("chain.unreadable", 5)
 
 
-def test_kept_words_that_were_altered_lost_or_added_are_named(filled: CaseLog) -> None:
+def test_kept_words_that_were_altered_lost_or_added_are_named(filled):
     filled.db.execute("BEGIN")
     filled.db.execute("UPDATE kept SET value = CAST('\"other\"' AS BLOB) WHERE seq = 5")
     assert results(filled)["kept"].key == "kept.altered"
@@ -206,7 +191,7 @@ def test_kept_words_that_were_altered_lost_or_added_are_named(filled: CaseLog) -
     assert results(filled)["kept"].key == "kept.stray"
 
 
-def test_a_cut_tail_shows_against_a_head_that_was_printed(filled: CaseLog) -> None:
+def test_a_cut_tail_shows_against_a_head_that_was_printed(filled):
     head = filled.head()
     assert bad(filled, head=head) == []
     filled.db.execute("PRAGMA foreign_keys = OFF")
@@ -222,7 +207,7 @@ def test_a_cut_tail_shows_against_a_head_that_was_printed(filled: CaseLog) -> No
     assert bad(filled, head=other) == ["head.other"]
 
 
-def test_a_head_is_read_as_it_is_printed(filled: CaseLog) -> None:
+def test_a_head_is_read_as_it_is_printed(filled):
     head = filled.head()
     spaced = f"{head.seq}: {head.hash[:32].upper()}\u200b\r\n{head.hash[32:]} "
     assert parse_head(spaced, filled.id) == head
@@ -231,7 +216,7 @@ def test_a_head_is_read_as_it_is_printed(filled: CaseLog) -> None:
             parse_head(text, filled.id)
 
 
-def test_a_clock_that_was_set_back_is_worth_knowing(path: Path) -> None:
+def test_a_clock_that_was_set_back_is_worth_knowing(path):
     times = iter([NOON, NOON + timedelta(hours=1), NOON])
     with CaseLog(path, create=True, clock=lambda: next(times)) as log:
         log.person("A")
@@ -240,7 +225,7 @@ def test_a_clock_that_was_set_back_is_worth_knowing(path: Path) -> None:
     assert (check.state, check.key, check.values["seq"]) == ("notice", "clock.back", 3)
 
 
-def test_a_damaged_file_is_named(filled: CaseLog, path: Path) -> None:
+def test_a_damaged_file_is_named(filled, path):
     filled.close()
     data = bytearray(path.read_bytes())
     data[len(data) // 2 :] = bytes(len(data) - len(data) // 2)
@@ -260,14 +245,14 @@ def test_a_damaged_file_is_named(filled: CaseLog, path: Path) -> None:
         "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM kept; END",
     ],
 )
-def test_tables_that_somebody_changed_are_refused(filled: CaseLog, path: Path, change: str) -> None:
+def test_tables_that_somebody_changed_are_refused(filled, path, change):
     filled.db.execute(change)
     filled.close()
     with pytest.raises(CaseLogError, match="of this program"):
         CaseLog(path)
 
 
-def test_another_database_is_no_case_log(tmp_path: Path) -> None:
+def test_another_database_is_no_case_log(tmp_path):
     other = tmp_path / "other.sqlite3"
     with closing(sqlite3.connect(other)) as db:
         db.execute("CREATE TABLE x (y)")
@@ -291,7 +276,7 @@ def identity() -> tuple[Any, bytes]:
     return load_identity(packed(key, cert), None, now=datetime.now(UTC)), der
 
 
-def test_a_signed_head_shows_what_the_chain_cannot(filled: CaseLog, anna: Person) -> None:
+def test_a_signed_head_shows_what_the_chain_cannot(filled, anna):
     who, der = identity()
     signed = sign_head(filled, who, anna)
     assert signed.action == "head-signed"
@@ -305,7 +290,7 @@ def test_a_signed_head_shows_what_the_chain_cannot(filled: CaseLog, anna: Person
 
 
 @pytest.mark.programs("openssl")
-def test_openssl_agrees_about_the_signature(filled: CaseLog, anna: Person, tmp_path: Path) -> None:
+def test_openssl_agrees_about_the_signature(filled, anna, tmp_path):
     who, der = identity()
     head = filled.head()
     sign_head(filled, who, anna)
@@ -320,7 +305,7 @@ def test_openssl_agrees_about_the_signature(filled: CaseLog, anna: Person, tmp_p
     run("openssl", *words.split(), "-purpose", "any", "-out", "out", cwd=tmp_path)
 
 
-def test_a_signature_of_another_head_is_named(filled: CaseLog, anna: Person) -> None:
+def test_a_signature_of_another_head_is_named(filled, anna):
     who, _ = identity()
     sign_head(filled, who, anna)
     filled.db.execute("UPDATE signatures SET cms = substr(cms, 1, length(cms) - 9) || x'00'")
@@ -343,7 +328,7 @@ with CaseLog(Path(sys.argv[1]), timeout=60) as log:
 """
 
 
-def test_two_programs_write_at_the_same_time(log: CaseLog, anna: Person, path: Path) -> None:
+def test_two_programs_write_at_the_same_time(log, anna, path):
     case = open_case(log, "Both", anna)
     children = [
         subprocess.Popen([sys.executable, "-c", _WRITER, str(path), case.id, name])
@@ -402,15 +387,13 @@ print(json.dumps([rounds, acknowledged]))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.slow
-def test_a_writer_may_be_killed_at_any_moment(path: Path) -> None:
+def test_a_writer_may_be_killed_at_any_moment(path):
     rounds, acknowledged = json.loads(python(_KILLED, path, "12", "36"))
     assert rounds == 36
     assert acknowledged >= 36
 
 
-def test_a_full_disk_leaves_the_log_as_it_was(
-    filled: CaseLog, anna: Person, make_audit: Callable[..., Audit]
-) -> None:
+def test_a_full_disk_leaves_the_log_as_it_was(filled, anna, make_audit):
     before = filled.head()
     case = str(filled.entry(before.seq).case)  # type: ignore[union-attr]
     pages = filled.db.execute("PRAGMA page_count").fetchone()[0]
@@ -454,7 +437,7 @@ with CaseLog(path, create=True) as log:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limits")
-def test_a_disk_that_takes_no_more_is_said_and_harms_nothing(path: Path) -> None:
+def test_a_disk_that_takes_no_more_is_said_and_harms_nothing(path):
     message, faults = python(_LIMITED, path).splitlines()
     assert "disk" in message
     assert faults == "[]"
@@ -481,7 +464,7 @@ except CaseLogError as error:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="other permissions")
-def test_a_folder_that_cannot_be_written_can_be_read(filled: CaseLog, path: Path) -> None:
+def test_a_folder_that_cannot_be_written_can_be_read(filled, path):
     filled.close()
     # As many folders as pytest closes to others; a worker of xdist has one more.
     for place in path.parents[:5]:
@@ -569,7 +552,7 @@ def page_rows() -> dict[str, str]:
     return {row[1].strip(): row[2].strip() for row in rows}
 
 
-def test_each_line_of_what_is_found_holds(filled: CaseLog, anna: Person, tmp_path: Path) -> None:
+def test_each_line_of_what_is_found_holds(filled, anna, tmp_path):
     signer, certificate = identity()
     sign_head(filled, signer, anna)
     lay_down(filled, tmp_path, now=NOON)
@@ -596,7 +579,7 @@ def test_each_line_of_what_is_found_holds(filled: CaseLog, anna: Person, tmp_pat
     assert all(words.startswith("**not found**") for words in rows.values())
 
 
-def test_a_deposit_that_was_altered_is_named(filled: CaseLog, anna: Person, tmp_path: Path) -> None:
+def test_a_deposit_that_was_altered_is_named(filled, anna, tmp_path):
     sign_head(filled, identity()[0], anna)
     draft = lay_down(filled, tmp_path, mail="archive@example.org", now=NOON)
     assert b"X-Unsent: 1" in draft.read_bytes()

@@ -1,7 +1,5 @@
 """A report is final only of what a second person confirmed; nobody takes two roles."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,10 +9,8 @@ from typing import Any
 import pytest
 
 from pura.base.errors import InputError
-from pura.caselog import CaseLog
-from pura.caselog.cases import UNFILED, Case, read_case
+from pura.caselog.cases import UNFILED, read_case
 from pura.caselog.keeping import open_case, save_audit, sign_off
-from pura.caselog.log import Person
 from pura.caselog.reports import confirmations, request_of_case
 from pura.record.audit import Audit
 from pura.report.build import build_report
@@ -37,7 +33,7 @@ def confirmation(audit: Audit, **more: Any) -> Confirmation:
     return Confirmation(audit=audit.id, findings=digest_of(audit), **(told | more))
 
 
-def test_final_takes_a_confirmation_of_exactly_this_finding(make_audit: Make) -> None:
+def test_final_takes_a_confirmation_of_exactly_this_finding(make_audit):
     audit = make_audit(1)
     confirmed = confirmation(audit)
     assert not build_report([audit], FINAL, confirmed=[confirmed]).content.draft
@@ -53,7 +49,7 @@ def test_final_takes_a_confirmation_of_exactly_this_finding(make_audit: Make) ->
 
 
 @pytest.mark.parametrize(("first", "second", "when"), ROLES_APART)
-def test_nobody_takes_two_roles(make_audit: Make, first: str, second: str, when: str) -> None:
+def test_nobody_takes_two_roles(make_audit, first, second, when):
     names = {"examiner": "Anna", "reviewer": "Béla", "authoriser": "Carla"}
     names[second] = f"  {names[first].upper()} "
     for third in (False, True):
@@ -67,7 +63,7 @@ def test_nobody_takes_two_roles(make_audit: Make, first: str, second: str, when:
             assert not build_report([audit], request, confirmed=[told]).content.draft
 
 
-def test_every_name_of_a_person_is_that_persons(make_audit: Make) -> None:
+def test_every_name_of_a_person_is_that_persons(make_audit):
     audit = make_audit(1)
     told = confirmation(audit, examiner_names=("carla", "Anna"))
     assert refused(audit, FINAL, told) == "report-two-roles"
@@ -76,13 +72,13 @@ def test_every_name_of_a_person_is_that_persons(make_audit: Make) -> None:
     assert refused(third, FINAL, told) == "report-two-roles"
 
 
-def test_one_identifier_is_one_person_whatever_it_is_called(make_audit: Make) -> None:
+def test_one_identifier_is_one_person_whatever_it_is_called(make_audit):
     audit = make_audit(1)
     told = confirmation(audit, reviewer="Somebody else", reviewed_by="a")
     assert refused(audit, FINAL, told) == "report-two-roles"
 
 
-def test_printed_names_are_those_of_the_log(make_audit: Make) -> None:
+def test_printed_names_are_those_of_the_log(make_audit):
     audit = make_audit(1)
     for parties in (
         Parties(authoriser="Carla", reviewer="Dora"),
@@ -92,7 +88,7 @@ def test_printed_names_are_those_of_the_log(make_audit: Make) -> None:
         assert refused(audit, request, confirmation(audit)) == "report-parties"
 
 
-def test_the_page_has_the_table_of_roles() -> None:
+def test_the_page_has_the_table_of_roles():
     rows = re.findall(
         r"^\| (\w+) \| (\w+) \| (never|not where .*) \|$", PAGE.read_text("utf-8"), re.MULTILINE
     )
@@ -103,8 +99,8 @@ def test_the_page_has_the_table_of_roles() -> None:
 
 @pytest.mark.parametrize(("language", "name"), [("en", "Unfiled"), ("de", "Nicht zugeordnet")])
 def test_the_case_for_all_the_rest_is_named_in_the_language_of_the_report(
-    log: CaseLog, anna: Person, make_audit: Make, language: str, name: str
-) -> None:
+    log, anna, make_audit, language, name
+):
     case = open_case(log, UNFILED, anna)
     save_audit(log, case.id, make_audit(1), anna)
     now = read_case(log, case.id)
@@ -113,8 +109,8 @@ def test_the_case_for_all_the_rest_is_named_in_the_language_of_the_report(
 
 
 def test_the_log_confirms_what_was_signed_off_last_by_a_second_person(
-    log: CaseLog, anna: Person, bela: Person, make_audit: Make, case: Case
-) -> None:
+    log, anna, bela, make_audit, case
+):
     audit = make_audit(1)
     save_audit(log, case.id, audit, anna)
     dora = log.person("Dora")

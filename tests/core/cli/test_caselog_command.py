@@ -1,7 +1,5 @@
 """``pura caselog``, ``pura verify --save`` and ``pura report build --case``."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3
@@ -52,13 +50,13 @@ def refusal(*words: str | Path) -> str:
     return conftest.refusal(pura("caselog", *words))
 
 
-def test_without_a_log_the_way_to_one_is_said() -> None:
+def test_without_a_log_the_way_to_one_is_said():
     assert refusal("list") == "case-log-missing"
     caselog("new", "Thesis", "--auditor", "Anna", "--tag", "x", "--notes", "urgent")
     assert "Thesis" in caselog("list")
 
 
-def test_a_case_is_listed_shown_and_found(case: str, audit: Audit) -> None:
+def test_a_case_is_listed_shown_and_found(case, audit):
     assert "Thesis" in caselog("list", "--search", "urgent")
     assert "No case" in caselog("list", "--tag", "none")
     [row] = [json.loads(line) for line in caselog("list", "--json").splitlines()]
@@ -76,7 +74,7 @@ def test_a_case_is_listed_shown_and_found(case: str, audit: Audit) -> None:
 
 
 @pytest.mark.slow
-def test_everything_that_is_done_to_a_case(case: str, audit: Audit) -> None:
+def test_everything_that_is_done_to_a_case(case, audit):
     caselog("note", "Thesis", "second thoughts", "--auditor", "Anna")
     caselog("tag", "Thesis", "a", "b", "--auditor", "Anna")
     caselog("rename", "Thesis", "Diploma", "--auditor", "Anna")
@@ -102,7 +100,7 @@ def test_everything_that_is_done_to_a_case(case: str, audit: Audit) -> None:
     assert "FAULT" not in caselog("verify")
 
 
-def test_events_of_case_and_house(case: str, audit: Audit) -> None:
+def test_events_of_case_and_house(case, audit):
     words = ("--case", "Thesis", "--details", "by mail", "--taken", "Anna")
     caselog("record", "item-received", *words, "--audit", audit.id[:8])
     assert "Item received" in caselog("show", "Thesis")
@@ -113,7 +111,7 @@ def test_events_of_case_and_house(case: str, audit: Audit) -> None:
     assert case
 
 
-def test_the_first_fault_is_named_and_the_exit_code_tells(case: str) -> None:
+def test_the_first_fault_is_named_and_the_exit_code_tells(case):
     assert "each the one that follows" in caselog("verify")
     with CaseLog(user_paths().caselog, read_only=True) as log:
         head = str(log.head())
@@ -142,9 +140,7 @@ def test_the_first_fault_is_named_and_the_exit_code_tells(case: str) -> None:
     assert case
 
 
-def test_a_case_travels_as_one_file(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_case_travels_as_one_file(case, tmp_path, monkeypatch):
     packed = tmp_path / "thesis.puracase"
     caselog("export", "Thesis", packed, "--auditor", "Anna", "--purpose", "second opinion")
     assert packed.stat().st_mode & 0o077 == 0
@@ -160,9 +156,7 @@ def test_a_case_travels_as_one_file(
     assert refusal("import", tmp_path / "missing") == "file-unreadable"
 
 
-def test_a_report_of_a_case_prints_the_log_and_is_noted(
-    case: str, audit: Audit, tmp_path: Path
-) -> None:
+def test_a_report_of_a_case_prints_the_log_and_is_noted(case, audit, tmp_path):
     caselog("review", "Thesis", audit.id, "--agree", "--recomputed", "all", "--auditor", "Béla")
     with CaseLog(user_paths().caselog, read_only=True) as log:
         before = log.head()
@@ -193,9 +187,7 @@ def test_a_report_of_a_case_prints_the_log_and_is_noted(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_whoever_saves_first_is_asked_for_a_name_once(
-    monkeypatch: pytest.MonkeyPatch, language: str
-) -> None:
+def test_whoever_saves_first_is_asked_for_a_name_once(monkeypatch, language):
     asked = list[str]()
 
     def prompt(question: str, **_: Any) -> str:
@@ -216,7 +208,7 @@ def test_whoever_saves_first_is_asked_for_a_name_once(
     assert worker_of(at).name == "Anna Berg"
 
 
-def test_a_short_passphrase_or_an_odd_choice_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_a_short_passphrase_or_an_odd_choice_is_refused_before_the_work(tmp_path):
     words = tmp_path / "words"
     words.write_text("short")
     start = ("verify", tmp_path / "none.txt", "--profile", "none", "--save", "Thesis")

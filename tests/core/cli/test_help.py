@@ -63,13 +63,13 @@ def english_texts() -> Iterator[str]:
                 yield param.metavar
 
 
-def test_every_text_of_the_help_has_its_german_and_none_is_left_over() -> None:
+def test_every_text_of_the_help_has_its_german_and_none_is_left_over():
     assert set(english_texts()) == set(catalogue("help"))
     same = {key for key, text in catalogue("help").items() if text.texts["de"] == key}
     assert same == {"BITS", "NAME", "ALPHA", "URL", "N:HASH", "I/N"}
 
 
-def test_every_command_has_an_example_that_can_be_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_has_an_example_that_can_be_parsed(monkeypatch):
     commands = {
         words: c
         for words, c in tree().items()
@@ -80,7 +80,7 @@ def test_every_command_has_an_example_that_can_be_parsed(monkeypatch: pytest.Mon
         command.make_context(words, shlex.split(EXAMPLES[words]))
 
 
-def test_every_option_of_the_long_pages_stands_under_one_heading() -> None:
+def test_every_option_of_the_long_pages_stands_under_one_heading():
     for words, headings in HEADINGS.items():
         listed = [name for names in headings.values() for name in names.split()]
         options = [p.name for p in tree()[words].params if p.param_type_name == "option"]
@@ -92,7 +92,7 @@ def names_in(source: str, kind: type[ast.Name | ast.Attribute]) -> set[str]:
     return {node.id if isinstance(node, ast.Name) else node.attr for node in found}
 
 
-def test_every_option_is_looked_at_by_its_command() -> None:
+def test_every_option_is_looked_at_by_its_command():
     """Options that stand in a class, as those of verify and batch do, are read as its fields."""
     folder = Path(inspect.getfile(write_manual)).parent
     texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.py")]
@@ -108,13 +108,13 @@ def test_every_option_is_looked_at_by_its_command() -> None:
         assert asked <= read, (words, asked - read)
 
 
-def test_the_events_of_the_log_are_named() -> None:
+def test_the_events_of_the_log_are_named():
     [said] = [param.help for param in tree()["caselog record"].params if param.name == "action"]
     organisation, case = (", ".join(events) for events in (ORGANISATION, CUSTODY))
     assert said == f"Of a case: {case}. Of the organisation: {organisation}."
 
 
-def test_every_page_is_german(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+def test_every_page_is_german(monkeypatch, run):
     monkeypatch.setenv("COLUMNS", "200")
     for words in tree():
         code, out, err = run("--language", "de", *words.split(), "--help")
@@ -128,9 +128,7 @@ def test_every_page_is_german(monkeypatch: pytest.MonkeyPatch, run: Run) -> None
         assert not ENGLISH.findall(prose), (words, ENGLISH.findall(prose), prose)
 
 
-def test_a_help_text_without_its_translation_is_shown_in_english(
-    monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_a_help_text_without_its_translation_is_shown_in_english(monkeypatch, run):
     from pura.cli import tree as module
 
     known = module.catalogue
@@ -144,13 +142,13 @@ def test_a_help_text_without_its_translation_is_shown_in_english(
             assert about[:60] in out, (language, words)
 
 
-def test_where_there_is_no_keyring_the_error_names_the_option_that_needs_none() -> None:
+def test_where_there_is_no_keyring_the_error_names_the_option_that_needs_none():
     error = KeyStoreError("keystore.no-backend", detail="")
     assert all("pura key new NAME --in-file" in error.words(language)[1] for language in LANGUAGES)
 
 
 @pytest.mark.programs("groff")
-def test_the_manual_has_a_clean_page_for_every_command_in_both_languages(tmp_path: Path) -> None:
+def test_the_manual_has_a_clean_page_for_every_command_in_both_languages(tmp_path):
     commands = tree()
     names = {words.split()[0] for words in commands if words}
     for language in ("en", "de"):
@@ -164,9 +162,7 @@ def test_the_manual_has_a_clean_page_for_every_command_in_both_languages(tmp_pat
         programs.run("groff", "-man", "-Kutf8", "-ww", "-b", "-z", *pages, quiet=True)
 
 
-def test_a_shell_is_told_commands_options_and_stored_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_a_shell_is_told_commands_options_and_stored_names(tmp_path, monkeypatch, run):
     monkeypatch.setenv("PURA_HOME", str(tmp_path))
     folder = tmp_path / "config" / "profiles"
     folder.mkdir(parents=True)
@@ -191,9 +187,7 @@ def test_a_shell_is_told_commands_options_and_stored_names(
     assert asked("verify", "--profile", "h") == ["house"]
 
 
-def test_a_page_is_english_again_after_a_german_one(
-    monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_a_page_is_english_again_after_a_german_one(monkeypatch, run):
     monkeypatch.delenv("PURA_LANGUAGE", raising=False)
     run("--language", "de", "verify", "--help")
     out = run("verify", "--help")[1]
@@ -243,9 +237,7 @@ USAGE = [
 
 
 @pytest.mark.parametrize("asked", ["option", "environment", "own option"])
-def test_usage_errors_are_german_though_parsing_has_not_ended(
-    asked: str, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_usage_errors_are_german_though_parsing_has_not_ended(asked, monkeypatch, run):
     monkeypatch.delenv("PURA_LANGUAGE", raising=False)
     before, after = (), ()
     if asked == "environment":
@@ -263,7 +255,7 @@ def test_usage_errors_are_german_though_parsing_has_not_ended(
         assert not ENGLISH.findall(re.sub(r"--?[\w-]+|\bpura [\w ]+|'[^']*'", "", err)), err
 
 
-def test_every_sentence_of_typer_is_met_by_an_error() -> None:
+def test_every_sentence_of_typer_is_met_by_an_error():
     """The sentences are recognised by their English; one that Typer words anew is missed here."""
     met = "\n".join(sentence for _, sentence in USAGE)
     for key, template in catalogue("typer").items():
@@ -272,9 +264,7 @@ def test_every_sentence_of_typer_is_met_by_an_error() -> None:
             assert all(part in met for part in fixed), key
 
 
-def test_a_file_that_must_not_be_read_is_named_in_german(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_a_file_that_must_not_be_read_is_named_in_german(tmp_path, monkeypatch, run):
     monkeypatch.setattr("os.access", lambda *_: False)  # also for the superuser
     file = tmp_path / "a.pdf"
     file.write_bytes(b"x")
@@ -283,7 +273,7 @@ def test_a_file_that_must_not_be_read_is_named_in_german(
     assert "path" not in err.replace(str(tmp_path), "")
 
 
-def test_the_language_is_known_before_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_language_is_known_before_parsing(monkeypatch):
     monkeypatch.delenv("PURA_LANGUAGE", raising=False)
     assert asked_language([]) == "en"
     assert asked_language(["--language", "de", "key"]) == "de"
@@ -295,7 +285,7 @@ def test_the_language_is_known_before_parsing(monkeypatch: pytest.MonkeyPatch) -
     assert asked_language(["--language", "en"]) == "en"
 
 
-def test_help_loads_no_model_code() -> None:
+def test_help_loads_no_model_code():
     code = (
         "import sys; sys.argv = ['pura', '--language', 'de', 'verify', '--help']\n"
         "from pura.cli.__main__ import main\n"

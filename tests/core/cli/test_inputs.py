@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from typer.testing import CliRunner
 
@@ -11,9 +7,7 @@ from pura.cli.options import named_files, read_ids
 from pura.documents.folders import WalkOptions
 
 
-def test_folders_become_their_files_and_the_rest_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_folders_become_their_files_and_the_rest_is_said(tmp_path, capsys):
     for name in ("b.txt", "a.md", "pic\x1b[31m.png", ".h.txt"):
         (tmp_path / name).write_text("x", encoding="utf-8")
     (tmp_path / "sub").mkdir()
@@ -27,7 +21,7 @@ def test_folders_become_their_files_and_the_rest_is_said(
     assert "pic\\x1b[31m.png" in said
 
 
-def test_saved_ids(tmp_path: Path) -> None:
+def test_saved_ids(tmp_path):
     path = tmp_path / "ids.json"
     path.write_text('{"ids": [3, 1, 2], "payload": "01"}', encoding="utf-8")
     assert read_ids(path, ["a.txt"]) == (3, 1, 2)
@@ -36,21 +30,21 @@ def test_saved_ids(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[1.5]", "[true]", "{}", '{"ids": "1"}', "[" * 9999, "7"])
-def test_ids_that_are_none(tmp_path: Path, text: str) -> None:
+def test_ids_that_are_none(tmp_path, text):
     path = tmp_path / "ids.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError):
         read_ids(path, ["a.txt"])
 
 
-def test_ids_belong_to_one_text(tmp_path: Path) -> None:
+def test_ids_belong_to_one_text(tmp_path):
     with pytest.raises(InputError, match="one text"):
         read_ids(tmp_path / "ids.json", ["a.txt", "b.txt"])
     with pytest.raises(InputError, match="cannot be read"):
         read_ids(tmp_path / "ids.json", ["a.txt"])
 
 
-def test_a_known_prompt_and_candidates_exclude_each_other() -> None:
+def test_a_known_prompt_and_candidates_exclude_each_other():
     words = ["verify", "x.txt", "--profile", "p", "--prompt-file", "a", "--prompts", "b"]
     found = CliRunner().invoke(app, words)
     assert found.exit_code == 2

@@ -1,7 +1,5 @@
 """``pura key`` in this process, on a machine without a keyring."""
 
-from __future__ import annotations
-
 import base64
 import getpass
 import json
@@ -36,7 +34,7 @@ def read_key(name: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_key_lives_in_an_encrypted_file_where_there_is_no_keyring(folder: Path) -> None:
+def test_a_key_lives_in_an_encrypted_file_where_there_is_no_keyring(folder):
     passphrase = folder / "pass.txt"
     assert refusal(pura("key", "new", "Newsroom")) == "no-keyring"
     assert pura("key", "state").exit_code == 1
@@ -66,9 +64,7 @@ def test_a_key_lives_in_an_encrypted_file_where_there_is_no_keyring(folder: Path
 
 @pytest.mark.parametrize("form", ["hex", "base64"])
 @pytest.mark.parametrize("way", ["stdin", "file", "prompt"])
-def test_import_by_each_way_and_form(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, form: str, way: str
-) -> None:
+def test_import_by_each_way_and_form(folder, monkeypatch, form, way):
     key = SecretKey.generate()
     text = key.to_hex() if form == "hex" else base64.b64encode(key.copy_secret()).decode()
     words: list[object] = ["key", "import", "Newsroom"]
@@ -87,7 +83,7 @@ def test_import_by_each_way_and_form(
 
 
 @pytest.mark.slow
-def test_export_is_encrypted_asks_and_comes_back(folder: Path) -> None:
+def test_export_is_encrypted_asks_and_comes_back(folder):
     passphrase, copy = folder / "pass.txt", folder / "copy.purakey"
     (folder / "other.txt").write_text("another set of words")
     pura("key", "new", "House", "--note", "n", file=passphrase)
@@ -120,7 +116,7 @@ def test_export_is_encrypted_asks_and_comes_back(folder: Path) -> None:
     assert pura(*out, folder / "other.txt", file=passphrase).stdout.startswith("-----BEGIN PURA")
 
 
-def test_rename_note_and_a_deletion_that_names_what_is_lost(folder: Path) -> None:
+def test_rename_note_and_a_deletion_that_names_what_is_lost(folder):
     passphrase = folder / "pass.txt"
     made = pura("key", "new", "House", file=passphrase)
     fingerprint = made.stdout.split()[1]
@@ -146,7 +142,7 @@ def test_rename_note_and_a_deletion_that_names_what_is_lost(folder: Path) -> Non
     assert len(pura("key", "list").stdout.splitlines()) == 1
 
 
-def test_no_command_takes_a_secret_as_an_argument() -> None:
+def test_no_command_takes_a_secret_as_an_argument():
     from typer.main import get_command
 
     group: Any = get_command(app)
@@ -156,7 +152,7 @@ def test_no_command_takes_a_secret_as_an_argument() -> None:
             assert not words & {"--passphrase", "--key", "--secret", "--hex", "secret"}, name
 
 
-def test_a_new_passphrase_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_passphrase_is_asked_for_twice(monkeypatch):
     answers = iter(["short", WORDS, "not the same at all", WORDS, WORDS])
     monkeypatch.setattr(getpass, "getpass", lambda _: next(answers))
     assert terminal.ask_new("Passphrase") == bytearray(WORDS.encode())
@@ -165,7 +161,7 @@ def test_a_new_passphrase_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) ->
         terminal.ask_new("Passphrase")
 
 
-def test_a_passphrase_file_must_hold_one(folder: Path) -> None:
+def test_a_passphrase_file_must_hold_one(folder):
     (folder / "empty").write_text("\nsecond line")
     (folder / "binary").write_bytes(b"\xff\xfe\xff")
     for name in ("empty", "binary", "missing"):
@@ -175,7 +171,7 @@ def test_a_passphrase_file_must_hold_one(folder: Path) -> None:
         terminal.passphrase(None, "Passphrase")
 
 
-def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
+def test_a_key_that_is_named_twice_counts_once(folder):
     key = SecretKey.generate()
     for name in ("a", "b"):
         (folder / name).write_text(key.to_hex())
@@ -189,7 +185,7 @@ def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.slow
-def test_a_secret_at_the_prompt_is_not_echoed(folder: Path) -> None:
+def test_a_secret_at_the_prompt_is_not_echoed(folder):
     """The real command on a real terminal: a key and a new passphrase are typed."""
     import pty
 

@@ -1,8 +1,5 @@
 """``pura lab`` in this process, on the beginning of a sample text."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,20 +20,16 @@ def pura(*words: object) -> Any:
     return done
 
 
-def test_the_list_names_every_attack() -> None:
+def test_the_list_names_every_attack():
     lines = pura("lab", "attacks").stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(ATTACKS)
 
 
 def test_a_text_is_attacked_and_its_evidence_decomposed(
-    tmp_path: Path,
-    samples: dict[str, Any],
-    builtin_model: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    rows: Any,
-) -> None:
-    monkeypatch.setattr(Environment, "model", lambda *_, **__: builtin_model)  # loaded once
-    sample = samples["marked"]
+    tmp_path, small_samples, small_model, monkeypatch, rows
+):
+    monkeypatch.setattr(Environment, "model", lambda *_, **__: small_model)  # loaded once
+    sample = small_samples["marked"]
     (tmp_path / "key").write_text(sample["key_hex"])
     (tmp_path / "profile").write_text(Profile.from_dict(sample["profile"]).to_json())
     text = sample["texts"][0]
@@ -60,7 +53,7 @@ def test_a_text_is_attacked_and_its_evidence_decomposed(
     assert "bound" in pura("lab", "decompose", *words).stdout
 
 
-def test_corpora_are_here_without_a_network(tmp_path: Path) -> None:
+def test_corpora_are_here_without_a_network(tmp_path):
     # Part of the notes whatever was imported before: a module that numpy loads when asked for it.
     assert any(text.startswith("Fourier analysis is fundamentally") for text in corpus("notes"))
     for name in ("manual", "notes", "code", "german", "tasks", "openings"):

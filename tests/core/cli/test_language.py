@@ -65,7 +65,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_no_english_sentence_is_printed(words: list[str], run: Run) -> None:
+def test_no_english_sentence_is_printed(words, run):
     _, out, err = run(*words)
     said = re.sub(r"»[^«]*«|/\S+", "", out + err)
     if words[:2] == ["profile", "show"]:
@@ -73,7 +73,7 @@ def test_no_english_sentence_is_printed(words: list[str], run: Run) -> None:
     assert not ENGLISH.findall(said), said
 
 
-def test_cases_are_told_in_german(run: Run) -> None:
+def test_cases_are_told_in_german(run):
     assert run("caselog", "new", "A", "--auditor", "Anna")[0] == 0
     for words in (["list"], ["show", "A"], ["verify"], ["close", "A", "--auditor", "Anna"]):
         _, out, err = run("caselog", *words)
@@ -83,14 +83,14 @@ def test_cases_are_told_in_german(run: Run) -> None:
     assert "geschlossen" in err
 
 
-def test_the_option_decides_over_the_environment(run: Run) -> None:
+def test_the_option_decides_over_the_environment(run):
     assert "Es ist kein" not in run("--language", "en", "key", "state")[1]
     code, _, err = run("--language", "xx", "key", "state")
     assert code == 2
     assert f"Zur Wahl stehen: {', '.join(LANGUAGES)}." in err
 
 
-def test_json_is_the_same_in_every_language(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+def test_json_is_the_same_in_every_language(monkeypatch, run):
     words = ("key", "state", "--json")
     german = run(*words)
     monkeypatch.delenv("PURA_LANGUAGE")
@@ -99,7 +99,7 @@ def test_json_is_the_same_in_every_language(monkeypatch: pytest.MonkeyPatch, run
     assert json.loads(german[1])["message"]
 
 
-def test_every_text_of_the_command_is_used() -> None:
+def test_every_text_of_the_command_is_used():
     import pura_lab
     from pura import cli, register, verdict
 
@@ -132,7 +132,7 @@ HISTORY = [
 ]
 
 
-def test_a_history_is_told_in_words(run: Run) -> None:
+def test_a_history_is_told_in_words(run):
     for words in HISTORY:
         assert run(*words)[0] == 0, words
     out = run("caselog", "show", "Mappe")[1]
@@ -145,7 +145,7 @@ def test_a_history_is_told_in_words(run: Run) -> None:
     assert "FAULT" not in out
 
 
-def test_every_action_of_the_log_has_words() -> None:
+def test_every_action_of_the_log_has_words():
     for action in ACTIONS:
         english, german = (action_words(action, language) for language in ("en", "de"))
         assert "-" not in english, action
@@ -153,7 +153,7 @@ def test_every_action_of_the_log_has_words() -> None:
     assert action_words("of-a-newer-program", "de") == "of-a-newer-program"
 
 
-def test_what_a_vector_differs_in_is_said_in_german(home: Path, run: Run) -> None:
+def test_what_a_vector_differs_in_is_said_in_german(home, run):
     folder = home / "vektoren"
     folder.mkdir()
     shipped = min(resource("vectors").glob("trellis-*.json"))
@@ -173,9 +173,7 @@ def test_what_a_vector_differs_in_is_said_in_german(home: Path, run: Run) -> Non
     assert not ENGLISH.findall(err)
 
 
-def test_tables_of_a_terminal_are_german(
-    home: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_tables_of_a_terminal_are_german(home, monkeypatch, run):
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr("pura.cli.terminal.Terminal.is_terminal", True)
     for words in (["key", "list"], ["model", "list"]):  # there is nothing yet
@@ -188,9 +186,7 @@ def test_tables_of_a_terminal_are_german(
     assert not ENGLISH.findall(said)
 
 
-def test_a_question_is_asked_and_answered_in_german(
-    monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_a_question_is_asked_and_answered_in_german(monkeypatch, run):
     run("profile", "import", "haus.json")
     for answers, code, end in ((["vielleicht", "nein"], 1, "Abgebrochen."), (["Ja"], 0, "")):
         monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*answers, ""])))
@@ -201,7 +197,7 @@ def test_a_question_is_asked_and_answered_in_german(
         assert end in err
 
 
-def test_what_is_no_report_is_said_in_german(run: Run) -> None:
+def test_what_is_no_report_is_said_in_german(run):
     code, out, err = run("report", "verify", "brief.txt")
     assert code == 1
     assert "Die eine Prüfung fand etwas, das nicht stimmt." in out

@@ -1,7 +1,5 @@
 """``pura power`` in this process, with a table that nobody measured."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 from tests.core.cli.conftest import pura, refusal
 from tests.core.verdict.test_power import data_of, entry
 
+from pura.base.catalogue import catalogue
 from pura.base.paths import user_paths
 from pura.cli.terminal import use_language
 from pura.scheme import Profile
@@ -36,7 +35,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_table_is_added_shown_relied_on_and_removed(file: Path, tmp_path: Path) -> None:
+def test_a_table_is_added_shown_relied_on_and_removed(file, tmp_path):
     fingerprint = table().fingerprint
     added = pura("power", "add", file)
     assert added.exit_code == 0, added.output
@@ -67,7 +66,7 @@ def test_a_table_is_added_shown_relied_on_and_removed(file: Path, tmp_path: Path
     assert pura("power", "list").output == ""
 
 
-def test_a_damaged_file_is_refused(file: Path) -> None:
+def test_a_damaged_file_is_refused(file):
     whole = json.loads(file.read_text())
     whole["table"]["entries"][0]["found"] = [64, 64]
     file.write_text(json.dumps(whole))
@@ -77,13 +76,13 @@ def test_a_damaged_file_is_refused(file: Path) -> None:
     assert not user_paths().power.exists()
 
 
-def test_a_name_steers_no_terminal(tmp_path: Path) -> None:
+def test_a_name_steers_no_terminal(tmp_path):
     path = tmp_path / "odd.json"
     path.write_bytes(table("Odd\x1b[31m").to_bytes())
     assert refusal(pura("power", "add", path)) == "policy"
 
 
-def test_it_speaks_german(file: Path) -> None:
+def test_it_speaks_german(file):
     words = " ".join(pura("--language", "de", "power", "add", file).output.split())
     for part in ("Ganze Texte, unbearbeitet: mindestens 80", "Nicht signiert.", "»house«"):
         assert part in words, words
@@ -102,8 +101,8 @@ def printed(pdf: Path) -> str:
     ("language", "edited"), [("en", "Edited: delete:0.1"), ("de", "Bearbeitet")]
 )
 def test_an_annex_for_regulators_is_filled_from_the_organisations_own_table(
-    file: Path, tmp_path: Path, language: str, edited: str
-) -> None:
+    file, tmp_path, language, edited
+):
     profile = tmp_path / "profile.json"
     known = Profile(
         payload_bits=36, vocab_size=64, code="tbcc", model="0" * 16, temperature=0.7, top_p=0.95
@@ -128,13 +127,13 @@ def test_an_annex_for_regulators_is_filled_from_the_organisations_own_table(
     assert edited in text
     assert "1,000,000" in text or "1.000.000" in text
     # It names a detector that others may ask, or says that there is none: never both.
-    none = {"en": "There is no public detector", "de": "Einen öffentlichen Detektor gibt es nicht"}
-    assert none[language] in text
+    none = catalogue("duties").fill("detector.none", language, {})
+    assert none in text
     assert pura(*words, "--detector", "https://ask.example.org", "--force").exit_code == 0
     use_language("en")
     asked = printed(pdf)
     assert "https://ask.example.org" in asked
-    assert none[language] not in asked
+    assert none not in asked
     # A profile whose model was never measured gets no rate at all.
     profile.write_text(known.with_(model="f" * 16).to_json())
     assert pura(*words[:-2], "--force").exit_code == 0

@@ -1,7 +1,5 @@
 """``pura report sign`` and ``verify`` in this process."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +28,7 @@ def sign(desk: Path) -> Any:
 
 
 @pytest.mark.slow
-def test_sign_then_verify(desk: Path, rows: Any) -> None:
+def test_sign_then_verify(desk, rows):
     done = sign(desk)
     assert done.exit_code == 0, done.output
     assert "Signed as Reports Desk (ECDSA secp256r1" in done.output
@@ -48,7 +46,7 @@ def test_sign_then_verify(desk: Path, rows: Any) -> None:
 
 
 @pytest.mark.slow
-def test_the_words_are_for_people_in_both_languages(desk: Path) -> None:
+def test_the_words_are_for_people_in_both_languages(desk):
     english = pura("report", "verify", desk / "r.pdf")
     german = pura("report", "verify", desk / "r.pdf", "--language", "de")
     assert "Embedded record: not as it should be" in english.output
@@ -56,7 +54,7 @@ def test_the_words_are_for_people_in_both_languages(desk: Path) -> None:
     assert pura("report", "verify", desk / "r.pdf", "--language", "fr").exit_code == 2
 
 
-def test_nothing_is_overwritten_and_a_wrong_passphrase_writes_nothing(desk: Path) -> None:
+def test_nothing_is_overwritten_and_a_wrong_passphrase_writes_nothing(desk):
     (desk / "pass.txt").write_text("another one\n")
     assert refusal(sign(desk)) == "signing-passphrase"
     assert not (desk / "s.pdf").exists()
@@ -65,5 +63,5 @@ def test_nothing_is_overwritten_and_a_wrong_passphrase_writes_nothing(desk: Path
     assert (desk / "s.pdf").read_text() == "mine"
 
 
-def test_a_missing_file_is_named(desk: Path) -> None:
+def test_a_missing_file_is_named(desk):
     assert refusal(pura("report", "verify", desk / "gone.pdf")) == "file-unreadable"

@@ -1,7 +1,5 @@
 """``pura report build`` and ``pura verify --pdf``: files are written whole, or not at all."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -30,7 +28,7 @@ def record(audit: Audit, tmp_path: Path) -> Path:
     return path
 
 
-def test_all_files_of_a_report_are_written(record: Path, tmp_path: Path) -> None:
+def test_all_files_of_a_report_are_written(record, tmp_path):
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"case": "7", "parties": {"organisation": "Examples Ltd"}}))
     files = {"--pdf": "out.pdf", "--json-file": "out.json", "--html": "out.html"}
@@ -45,9 +43,7 @@ def test_all_files_of_a_report_are_written(record: Path, tmp_path: Path) -> None
     assert back.id
 
 
-def test_nothing_is_replaced_unasked_and_nothing_is_half_written(
-    record: Path, tmp_path: Path
-) -> None:
+def test_nothing_is_replaced_unasked_and_nothing_is_half_written(record, tmp_path):
     there = tmp_path / "out.html"
     there.write_text("mine")
     words = ("report", "build", record, "--pdf", tmp_path / "out.pdf", "--html", there)
@@ -58,14 +54,14 @@ def test_nothing_is_replaced_unasked_and_nothing_is_half_written(
     assert there.read_text(encoding="utf-8") != "mine"
 
 
-def test_a_report_that_is_in_the_way_is_said_before_the_audit(tmp_path: Path) -> None:
+def test_a_report_that_is_in_the_way_is_said_before_the_audit(tmp_path):
     there = tmp_path / "out.pdf"
     there.write_bytes(b"mine")
     done = pura("verify", tmp_path / "no.txt", "--profile", "none", "--pdf", there)
     assert refusal(done) == "file-exists"
 
 
-def test_records_come_alone_in_lines_and_in_a_report(audit: Audit, tmp_path: Path) -> None:
+def test_records_come_alone_in_lines_and_in_a_report(audit, tmp_path):
     one = audit.to_dict()
     lines = tmp_path / "lines.jsonl"
     lines.write_text(f"{json.dumps(one)}\n{json.dumps(one)}\n")
@@ -75,9 +71,7 @@ def test_records_come_alone_in_lines_and_in_a_report(audit: Audit, tmp_path: Pat
     assert len(read_records(whole)) == 3
 
 
-def test_a_record_that_does_not_agree_with_itself_makes_no_report(
-    audit: Audit, tmp_path: Path
-) -> None:
+def test_a_record_that_does_not_agree_with_itself_makes_no_report(audit, tmp_path):
     path = tmp_path / "edited.json"
     path.write_text(json_io.to_json(replace(audit, verdict="no-mark")), encoding="utf-8")
     done = pura("report", "build", path, "--pdf", tmp_path / "out.pdf")
@@ -86,9 +80,7 @@ def test_a_record_that_does_not_agree_with_itself_makes_no_report(
     assert not (tmp_path / "out.pdf").exists()
 
 
-def test_a_code_of_its_own_where_the_signer_was_not_examined(
-    record: Path, audit: Audit, certificate: Path, tmp_path: Path
-) -> None:
+def test_a_code_of_its_own_where_the_signer_was_not_examined(record, audit, certificate, tmp_path):
     """0 is for a signer who was examined: a stranger signs a forged report as well."""
     words, trust = tmp_path / "words", certificate.with_suffix(".pem")
     words.write_text("Grüße 7")
@@ -110,7 +102,7 @@ def test_a_code_of_its_own_where_the_signer_was_not_examined(
     assert "wer signierte, wurde nicht geprüft" in " ".join(told.output.split())
 
 
-def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_record_is_refused(tmp_path):
     path = tmp_path / "x.json"
     for content in ("", "{", "[]", '{"schema": "other"}', "1"):
         path.write_text(content)
@@ -118,7 +110,7 @@ def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
             read_records(path)
 
 
-def test_a_bad_request_names_what_is_wrong_and_where(tmp_path: Path) -> None:
+def test_a_bad_request_names_what_is_wrong_and_where(tmp_path):
     path = tmp_path / "request.json"
     for data, words in (
         ("[", "read as JSON"),
@@ -138,7 +130,7 @@ def test_a_bad_request_names_what_is_wrong_and_where(tmp_path: Path) -> None:
             read_request(path)
 
 
-def test_the_annex_goes_under_a_passphrase(audit: Audit, tmp_path: Path) -> None:
+def test_the_annex_goes_under_a_passphrase(audit, tmp_path):
     record, words, annex = (tmp_path / name for name in ("r.json", "words", "annex.pdf"))
     record.write_text(json_io.to_json(audit), encoding="utf-8")
     assert audit.register.matches[0].who

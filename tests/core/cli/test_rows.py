@@ -1,7 +1,5 @@
 """Every kind of row that the command writes satisfies the schema that it names."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable
@@ -51,7 +49,7 @@ def pura(*words: object, codes: tuple[int, ...] = (0,)) -> str:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("desk")
-def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> None:
+def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
     pura("key", "new", "house", "--in-file")
     pura("register", "add", "0" * 36, "--profile", "house.json", "--who", "A.")
     pura("caselog", "new", "Thesis", "--auditor", "Anna")
@@ -80,6 +78,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
         Path("fitness.jsonl").read_text(),
         audit,
         pura("doctor", "--json"),
+        pura("doctor", "--duties", "--json", codes=(1,)),
         pura("model", "list", "--json"),
         pura("key", "list", "--json"),
         pura("key", "state", "--check", "--json"),
@@ -96,7 +95,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
     kinds = json.loads(resource("rows.schema.json").read_text(encoding="utf-8"))["$defs"]
     known = {kind["properties"]["schema"]["const"] for kind in kinds.values()}
     # Those of test_command.py, test_engine_fitness.py, test_report_check_command.py,
-    # test_lab_command.py, test_compare_command.py, test_statement.py.
+    # test_lab_command.py, test_compare_command.py, test_statement.py, test_manifest_command.py.
     elsewhere = [
         "engine-fitness",
         "choice",
@@ -106,16 +105,17 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
         "comparison",
         "score",
         "statement-check",
+        "manifest",
     ]
     assert seen == known - {f"pura-{kind}/1" for kind in elsewhere}
 
 
-def test_the_schemas_that_ship_are_those_of_the_types() -> None:
+def test_the_schemas_that_ship_are_those_of_the_types():
     root = Path(__file__).resolve().parents[3]
     assert run(sys.executable, str(root / "packaging" / "setup" / "schemas.py"), "--check") == ""
 
 
-def test_each_kind_of_row_refuses_what_its_type_does_not_hold() -> None:
+def test_each_kind_of_row_refuses_what_its_type_does_not_hold():
     """Walks the kinds: a field of another type, a missing one, an unknown one."""
     whole = json_schema()
     refs = [one["$ref"].rpartition("/")[2] for one in whole["oneOf"]]
@@ -144,7 +144,7 @@ def sealed() -> Path:
 
 
 @pytest.mark.usefixtures("desk")
-def test_rows_go_into_a_new_file(rows: Rows) -> None:
+def test_rows_go_into_a_new_file(rows):
     assert pura("doctor", "-o", "rows.jsonl") == ""
     written = rows(Path("rows.jsonl").read_text())
     assert {row["grade"] for row in written} <= {"ok", "warning"}
@@ -154,7 +154,7 @@ def test_rows_go_into_a_new_file(rows: Rows) -> None:
 
 
 @pytest.mark.usefixtures("desk")
-def test_what_is_typed_wrongly_is_a_usage_error() -> None:
+def test_what_is_typed_wrongly_is_a_usage_error():
     Path("house.key").write_text("ab" * 32)
     given = ("--profile", "house.json", "--key-file", "house.key")
     for words in (
@@ -176,7 +176,7 @@ def test_what_is_typed_wrongly_is_a_usage_error() -> None:
 
 @pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_a_file_that_cannot_be_read_is_named(language: str) -> None:
+def test_a_file_that_cannot_be_read_is_named(language):
     Path("torn.json").write_text("{")
     given = ("--profile", "house.json")
     for words in (
@@ -195,9 +195,7 @@ def test_a_file_that_cannot_be_read_is_named(language: str) -> None:
         assert "torn.json" in said, (words, said)
 
 
-def test_the_doctor_names_what_is_wrong_and_the_way_out(
-    monkeypatch: pytest.MonkeyPatch, rows: Rows, small_models: Path
-) -> None:
+def test_the_doctor_names_what_is_wrong_and_the_way_out(monkeypatch, rows, small_models):
     paths = user_paths()
     (paths.models / "broken").mkdir(parents=True)
     # Another model under the name of the built-in one, whose digest the manifest says.

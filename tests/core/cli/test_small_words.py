@@ -1,9 +1,6 @@
 """Small words of the command: what it warns of, refuses, and says where there is nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 from tests.core.cli.conftest import pura
 
@@ -13,7 +10,7 @@ from pura.scheme import Profile
 DATA = Path(__file__).resolve().parents[2] / "data"
 
 
-def test_a_payload_wider_than_texts_are_long_is_warned_of(tmp_path: Path) -> None:
+def test_a_payload_wider_than_texts_are_long_is_warned_of(tmp_path):
     wide = pura("profile", "new", "--bits", 3000, "--vocab-size", 100, "-o", tmp_path / "p.json")
     assert (wide.exit_code, (tmp_path / "p.json").is_file()) == (0, True)
     assert "thousands of tokens" in wide.stderr
@@ -21,7 +18,7 @@ def test_a_payload_wider_than_texts_are_long_is_warned_of(tmp_path: Path) -> Non
     assert "--bits" not in usual.stderr
 
 
-def test_too_few_tokens_for_the_payload_are_warned_of(capsys: Any) -> None:
+def test_too_few_tokens_for_the_payload_are_warned_of(capsys):
     profile = Profile(payload_bits=36, code="tbcc", vocab_size=100)
     _warn_of_few(5, profile)
     said = " ".join(capsys.readouterr().err.split())
@@ -30,14 +27,14 @@ def test_too_few_tokens_for_the_payload_are_warned_of(capsys: Any) -> None:
     assert not capsys.readouterr().err
 
 
-def test_no_bits_name_the_way_out_of_who_makes_a_profile() -> None:
+def test_no_bits_name_the_way_out_of_who_makes_a_profile():
     for bits in (0, 5000):
         refused = pura("profile", "new", "--bits", bits, "--vocab-size", 100)
         assert refused.exit_code == 2
         assert "1 to 4,096 payload bits" in refused.stderr
 
 
-def test_a_path_is_no_name(tmp_path: Path) -> None:
+def test_a_path_is_no_name(tmp_path):
     for name in ("a/b", "..\\b"):
         assert (
             pura("profile", "new", "--name", name, "--vocab-size", 100).exception.key == "name.path"
@@ -50,7 +47,7 @@ def test_a_path_is_no_name(tmp_path: Path) -> None:
     )
 
 
-def test_a_profile_with_a_name_is_called_by_it_its_fingerprint_stands_once() -> None:
+def test_a_profile_with_a_name_is_called_by_it_its_fingerprint_stands_once():
 
     from pura.record import json_io
     from pura.record.finding import compared_of, rendered
@@ -67,25 +64,25 @@ def test_a_profile_with_a_name_is_called_by_it_its_fingerprint_stands_once() -> 
         assert named[0].count(fingerprint) == alone[0].count(fingerprint) == 1
 
 
-def test_a_key_is_derived_for_one_of_two() -> None:
+def test_a_key_is_derived_for_one_of_two():
     refused = pura("key", "derive", "master")
     assert refused.exit_code == 2
     assert "one of the two" in " ".join(refused.stderr.split())
 
 
-def test_empty_lists_say_so() -> None:
+def test_empty_lists_say_so():
     for group in ("profile", "key", "model"):
         listed = pura(group, "list")
         assert (listed.exit_code, listed.stdout) == (0, "")
         assert f"pura {group}" in listed.stderr
 
 
-def test_without_keys_the_way_to_one_is_named() -> None:
+def test_without_keys_the_way_to_one_is_named():
     refused = pura("key", "rename", "house", "mill")
     assert "pura key new NAME" in refused.exception.hint
 
 
-def test_a_missing_file_is_said_before_a_passphrase_is_asked_for(tmp_path: Path) -> None:
+def test_a_missing_file_is_said_before_a_passphrase_is_asked_for(tmp_path):
     gone = tmp_path / "gone.p12"
     for words in (
         ("bundle", "import", gone),

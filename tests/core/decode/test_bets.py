@@ -1,7 +1,5 @@
 """Bets on keyed draws have mean one, whatever the text; their increments add up."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import MISSING, fields
 from typing import Any
@@ -14,7 +12,7 @@ from pura.extract.foreign import REPEATED, draws_of
 from pura.scheme.foreign import FOREIGN, FOREIGN_NAMES, ForeignMark
 
 
-def test_evidence_has_mean_one() -> None:
+def test_evidence_has_mean_one():
     # Coins: all outcomes of six, exactly.
     outcomes = [np.array(c, dtype=bool) for c in itertools.product((0, 1), repeat=6)]
     for chance in (0.25, 0.5):
@@ -51,7 +49,7 @@ def test_evidence_has_mean_one() -> None:
         assert (power * middles ** (power - 1)).mean() * (1 - 2.0**-12) <= 1
 
 
-def test_increments_add_up_to_the_evidence_of_the_whole() -> None:
+def test_increments_add_up_to_the_evidence_of_the_whole():
     u = np.random.default_rng(1).random(50) ** 0.3
     whole = bets.high_uniforms(u)
     assert np.allclose(np.cumsum(whole)[:20], np.cumsum(bets.high_uniforms(u[:20])))
@@ -86,9 +84,7 @@ def mean_of(mark: ForeignMark) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("scheme", FOREIGN)
-def test_every_scheme_has_a_mean_of_one_and_finds_what_was_chosen_for_it(
-    scheme: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_scheme_has_a_mean_of_one_and_finds_what_was_chosen_for_it(scheme, monkeypatch):
     assert FOREIGN_NAMES.keys() == FOREIGN.keys()
     mark = mark_of(scheme)
     mean, deviation = mean_of(mark)

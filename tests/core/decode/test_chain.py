@@ -120,6 +120,7 @@ def test_the_chain_has_mean_one():
     assert np.all(np.abs(e.mean(axis=0) - 1) <= 6 * e.std(axis=0) / math.sqrt(len(e)))
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_the_chain_has_mean_one_wherever_reading_stops():
     """As above, at the first look at which the chain is above 1.2; the whole length is known."""
@@ -187,6 +188,7 @@ def test_a_payload_far_behind_its_neighbour_is_not_weighed_further():
     assert kept_payloads(bits, scores, 1000.0, 20.0).tolist() == [0]
 
 
+@pytest.mark.sampled
 def test_passage_of_150_tokens_in_400_plain_ones(profile, payload, text_maker):
     """At least 95 % of tokens labelled right over eight texts (evidence.md §4)."""
     rng = np.random.default_rng(31)

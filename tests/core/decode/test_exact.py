@@ -3,8 +3,6 @@
 The study measures it on texts of a model (``bench/calibration.py``); these are synthetic.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -111,6 +109,7 @@ def test_exact_reads_what_paper_cannot(spc, payload, text_maker):
     assert exact >= published
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_mean_e_is_at_most_one_and_markov_holds(profile, text_maker):
     """Random phases over plain texts. Mean of e above 1 by five standard errors, or a tail beyond
@@ -132,6 +131,7 @@ def test_mean_e_is_at_most_one_and_markov_holds(profile, text_maker):
         assert reached <= alpha + 5 * np.sqrt(alpha / count)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_mean_e_is_one_where_it_can_be_seen(text_maker):
     """Few steps, little variance: here the mean itself is measured, from both sides."""
@@ -146,6 +146,7 @@ def test_mean_e_is_one_where_it_can_be_seen(text_maker):
     assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_the_mean_over_readings_that_share_their_phases_is_one(text_maker):
     """Candidate prompts: other intervals for the same steps, under the same phases."""
@@ -177,6 +178,7 @@ def first_tokens(text, tokens):
     return part, text.entropy_bits[:tokens], text.lo[:tokens], text.hi[:tokens]
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [0.7, 1.2])
 def test_mean_e_is_one_wherever_reading_stops(text_maker, level):
@@ -340,7 +342,7 @@ def read(key: SecretKey, text: np.ndarray, prompt: list[int]) -> tuple[np.ndarra
 @pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.parametrize("left_out", [True, False])
-def test_mean_e_with_a_marked_prompt(left_out: bool) -> None:
+def test_mean_e_with_a_marked_prompt(left_out):
     """Texts by somebody who knows no key and quotes a prompt that was marked with it.
 
     With the prompt's contexts left out the mean is one from both sides; with them e reaches 100
@@ -378,6 +380,7 @@ LAYOUT = parse_layout(
 )
 
 
+@pytest.mark.sampled
 def test_the_posterior_is_no_surer_than_the_payload_is_right(text_maker, profile):
     said, fields = [], []
     for number in range(SHORT_TEXTS):
@@ -412,8 +415,9 @@ def test_the_posterior_is_no_surer_than_the_payload_is_right(text_maker, profile
     assert sum(f[1] for f in fields) > len(LAYOUT) * sum(s[1] for s in said)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
-def test_the_mean_over_a_range_of_epochs_has_mean_one() -> None:
+def test_the_mean_over_a_range_of_epochs_has_mean_one():
     """Texts that know no key; every epoch's key is derived, and all of a text read the same text.
 
     Chosen beforehand: texts of 10 tokens, so that single texts weigh little; 4 standard errors,
@@ -445,7 +449,7 @@ def test_the_mean_over_a_range_of_epochs_has_mean_one() -> None:
     assert abs(mean - 1) < 4 * error
 
 
-def test_what_one_of_many_keys_weighs_is_a_bound_from_below() -> None:
+def test_what_one_of_many_keys_weighs_is_a_bound_from_below():
     """So their mean is no larger than that of e-values, whatever is in sight at a first look."""
     profile = Profile(payload_bits=12, blocks=3, vocab_size=64)
     rng = np.random.default_rng(15)

@@ -33,6 +33,7 @@ def extent(text, span=(230, 390), room=(0, TOKENS - 1)):
     return extent_of(text, span, room, lambda: None)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_intervals_hold_the_limits_as_often_as_they_say():
     """Of 300 texts 95 % on average; fewer than 270 by chance once in 10,000 times."""

@@ -1,7 +1,5 @@
 """The frozen numbers, and ``f_t``: a density for every interval, width, arity and edit rate."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Limits and a register as prior: exact beside the trellis, a mean, and still an e-value."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -132,14 +130,13 @@ def test_short_passages_within_and_outside_are_found(tbcc, text_maker, near_inte
     assert mark.payload == OUTSIDE
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize(
     "known",
-    [
-        pytest.param({"issuable": FEW}, marks=pytest.mark.weekly, id="limits"),
-        pytest.param({"issued": Issued.of([EVERYONE[[0, 1, 2, 400]]], 9, 0.9)}, id="register"),
-    ],
+    [{"issuable": FEW}, {"issued": Issued.of([EVERYONE[[0, 1, 2, 400]]], 9, 0.9)}],
+    ids=["limits", "register"],
 )
 def test_mean_e_is_one_where_it_can_be_seen(profile, known, text_maker):
     """Random phases over one text of few steps: the mean itself, from both sides.
@@ -249,6 +246,7 @@ def test_scores_do_not_depend_on_how_many_are_scored_at_once(profile, payload, t
     np.testing.assert_allclose(scores.mean_bits(), weight @ issued.bits(slice(None)), atol=1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_mean_e_is_at_most_one_and_markov_holds_with_a_register(tbcc, text_maker):
     """As without a register: five standard errors of a mean that is capped, and of each tail."""

@@ -61,6 +61,7 @@ def test_e_bh_controls_false_discoveries():
     assert found <= 0.1 + 5 * math.sqrt(0.09 / 300)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_p_is_uniform_without_a_mark(spc, text_maker):
     """Fails by chance once in 10^6 runs."""
@@ -76,6 +77,7 @@ def test_p_is_uniform_without_a_mark(spc, text_maker):
     assert gap < limit
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_early_stop_is_valid_too(spc, text_maker):
     """P(p <= α) <= α at 0.05 and 0.2; fails by chance less than once in 10^5 runs."""

@@ -1,7 +1,5 @@
 """Trellises: counted through, by laws at any length, and the quick way against the slow one."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable
@@ -99,7 +97,7 @@ def faults_of(code: str, make: Callable[[Profile], Any] = make_trellis) -> list[
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_code_is_linear_and_its_trellis_knows_all_its_words(code: str) -> None:
+def test_the_code_is_linear_and_its_trellis_knows_all_its_words(code):
     assert faults_of(code) == []
 
 
@@ -118,7 +116,7 @@ class Wrong:
 
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("fault", ["best", "sum"])
-def test_a_wrong_trellis_is_seen(code: str, fault: str) -> None:
+def test_a_wrong_trellis_is_seen(code, fault):
     assert set(faults_of(code, lambda profile: Wrong(profile, fault))) == {fault}
 
 

@@ -15,6 +15,7 @@ EVERY = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c <= 0xDFFF]
 LEFT = set("\t\n\r\x85")
 
 
+@pytest.mark.sampled
 def test_the_ranges_are_unicodes() -> None:
     """Those of another library, which is of another age; what Python knows is among them."""
     shown = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\u2800]")

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.documents.layout import BROKEN, KINDS, PREFIXES, RUNS, TRAILING, WRAPPED, restore_layout
+from pura.documents.characters import unchanged
+from pura.documents.layout import (
+    BROKEN,
+    KINDS,
+    PAGES,
+    PREFIXES,
+    RUNS,
+    TRAILING,
+    WRAPPED,
+    layouts,
+    nats,
+    restore_layout,
+)
 
 PROSE = (
     "The committee met on Tuesday to look at the plan for the harbour, which had been changed "
@@ -65,6 +78,73 @@ def test_a_page_is_set_in_under_its_head_and_headings() -> None:
     done = restore_layout(page)
     assert done.text.startswith(f"PLAN(1)\n\nHARBOUR\n{body}\n\nTown")
     assert [s.name for s in done.substitutions][:2] == [PREFIXES, WRAPPED]
+
+
+def as_page(number: int) -> str:
+    return f"\n\n2026-11-25{' ' * 20}The harbour{' ' * 20}Page {number}\n\n\n"
+
+
+def test_heads_of_pages_are_taken_out_and_sentences_go_on_over_them() -> None:
+    body = PROSE.split("\n\n- ", maxsplit=1)[0]
+    lines = wrapped(body, 66).split("\n")
+    first, second = "\n".join(lines[:2]), "\n".join(lines[2:])
+    found = f"{as_page(1)}{first}\n\n\n\n{as_page(2)}{second}\n\n17\n"
+    done = restore_layout(found)
+    assert done.text == body
+    assert [s.name for s in done.substitutions] == [PAGES, WRAPPED]
+    # A line alone is one of its own, and so is one that is like no other.
+    assert not restore_layout(f"{body}\n\nThe harbour{' ' * 9}now\n\n{body}").changed
+
+
+def test_tabs_before_all_lines_are_an_indent() -> None:
+    body = PROSE.split("\n\n- ", maxsplit=1)[0]
+    found = textwrap.indent(wrapped(body, 60), "\t", lambda line: True)
+    assert restore_layout(found).text == body
+
+
+def by_length(texts: Sequence[str]) -> list[float]:
+    return [float(len(text.split(" "))) - 9 * text.count("\n\n") for text in texts]
+
+
+def test_a_printed_line_ends_where_the_next_word_does_not_fit() -> None:
+    """Lines of letters of different width; one of them ends before its column and is kept."""
+    found = (
+        "The committee met on Tuesday to look at the plan for the\n"
+        "harbour, which had been changed twice since the spring.\n"
+        "Nobody spoke against it\n"
+        "Although the costs had grown by a third, the mayor said\n"
+        "that nothing could be done before the committee of the\n"
+        "county had met and heard all of the reports that there were"
+    )
+    ways = layouts([unchanged(found)], by_length)
+    assert (
+        "The committee met on Tuesday to look at the plan for the harbour, which had been changed "
+        "twice since the spring. Nobody spoke against it\n"
+        "Although the costs had grown by a third, the mayor said that nothing could be done before "
+        "the committee of the county had met and heard all of the reports that there were"
+    ) in {way.text.replace("\n\n", "\n") for way in ways}
+
+
+def test_ways_are_ordered_by_what_their_texts_take() -> None:
+    found = as_page(1) + wrapped(PROSE, 60).replace(" ", "  ")
+    ways = layouts([unchanged(found)], by_length)
+    taken = nats(ways, by_length)
+    assert taken == sorted(taken)
+    assert len({way.text for way in ways}) == len(ways) <= 4
+    for way in ways:
+        assert way.origin.size == len(way.text) + 1
+
+
+def test_a_divided_word_is_whole_where_a_vocabulary_has_it() -> None:
+    found = (
+        "They said that the harbour was old and that the wall all around it would have to be for-\n"
+        "gotten by everybody who had seen it in the time before the war, and that it was a well-\n"
+        "known thing that the money was not there, which nobody had wanted to say in so many words"
+    )
+    known = {" forgotten": 1.0, " well-known": 1.0}
+    [best, *_] = layouts([unchanged(found)], lambda texts: [known.get(t, len(t)) for t in texts])
+    assert "be forgotten by" in best.text
+    assert "a well-known thing" in best.text
 
 
 def test_an_item_goes_on_under_its_first_word() -> None:

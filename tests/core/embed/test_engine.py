@@ -115,6 +115,7 @@ def ahead(engine: MarkingEngine, row: int, text: int, most: int) -> list[int]:
     return drafts
 
 
+@pytest.mark.sampled
 def test_a_text_with_drafts_is_the_same_token_for_token() -> None:
     """200 texts, by prompt lookup and by a draft model, one to eight tokens at a time."""
     accepted = {"lookup": 0, "model": 0}

@@ -70,6 +70,7 @@ def test_with_a_seed_the_model_computes_in_one_thread(
         torch.set_num_threads(before)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.model
 def test_a_seeded_text_is_the_same_for_any_number_of_threads(

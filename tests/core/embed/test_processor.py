@@ -319,7 +319,16 @@ def test_a_watermarking_config_marks_as_the_processor_does(
         ({"top_k": 50}, "top_k=50"),
         ({"top_p": 0.9}, "top_p=0.9"),
         ({"min_p": 0.1}, "MinP"),
+        ({"typical_p": 0.9}, "Typical"),
+        ({"eta_cutoff": 0.01}, "Eta"),
+        ({"epsilon_cutoff": 0.01}, "Epsilon"),
         ({"repetition_penalty": 1.3}, "RepetitionPenalty"),
+        ({"no_repeat_ngram_size": 3}, "NoRepeatNGram"),
+        ({"bad_words_ids": [[5]]}, "NoBadWords"),
+        ({"sequence_bias": [[[5], 2.0]]}, "SequenceBias"),
+        ({"suppress_tokens": [5]}, "SuppressTokens"),
+        ({"guidance_scale": 1.5}, "Guidance"),
+        ({"exponential_decay_length_penalty": (2, 1.5)}, "ExponentialDecay"),
         ({"num_beams": 2}, "beam search"),
     ],
 )
@@ -332,6 +341,36 @@ def test_settings_that_are_not_the_profiles_are_refused(
         tiny.network.generate(
             **padded(tiny, ["a"]), watermarking_config=config, max_new_tokens=5, **chosen
         )
+
+
+def test_settings_that_leave_a_text_as_it_is(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    """Drafts, a cache, a least length; a stop string cuts the same text off."""
+
+    sampled = {"do_sample": True, "temperature": 0.8, "top_k": 40, "top_p": 0.95}
+    shared = profile.with_(temperature=0.8, top_k=40, top_p=0.95)
+
+    def made(**settings: Any) -> list[int]:
+        config = PuraWatermarkingConfig(key, PAYLOADS[0], shared, seed=5, eos_token_id=END)
+        settings = {"max_new_tokens": 60, "do_sample": False, **settings}
+        return written(tiny, PROMPTS[:1], watermarking_config=config, **settings)[0]
+
+    plain = made()
+    for settings in (
+        {"prompt_lookup_num_tokens": 4},
+        {"assistant_model": resembling(tiny)},
+        {"assistant_model": resembling(tiny), **sampled},
+        {"prompt_lookup_num_tokens": 4, **sampled},
+        {"cache_implementation": "static"},
+        {"min_new_tokens": 5},
+    ):
+        assert made(**settings) == plain, settings
+    letters = [tiny.tokenizer.decode([token]) for token in plain]
+    stop = next(one for one in letters if one.isalpha() and one.isascii())
+    cut = made(stop_strings=[stop], tokenizer=tiny.tokenizer)
+    assert cut == plain[: letters.index(stop) + 1]
+    assert len(cut) < len(plain)
 
 
 def test_a_pipeline_marks_as_the_processor_does(

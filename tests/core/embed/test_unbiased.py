@@ -68,6 +68,7 @@ def draw(
     return engine.step(logits.expand(len(rows), -1), numbers)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("payload", PAYLOADS)
 @pytest.mark.parametrize("arity", [1, 2, 3])
 def test_token_distribution_over_keys_is_pi(arity: int, payload: str) -> None:
@@ -130,12 +131,13 @@ def homogeneity(a: np.ndarray, b: np.ndarray) -> float:
     return float(stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue)
 
 
+@pytest.mark.sampled
 @pytest.mark.model
 @pytest.mark.parametrize(
     ("prompt", "profile_kind", "chunks"),
     [
         ("The city council met on", "whole", 8),
-        pytest.param("My favourite colour is", "cut", 4, marks=pytest.mark.weekly),
+        ("My favourite colour is", "cut", 4),
     ],
 )
 def test_marked_and_plain_steps_of_the_real_model(

@@ -1,7 +1,5 @@
 """The draws of marks by others are those of the programs that write them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,7 +22,7 @@ from pura.scheme.foreign import GumbelMark, KgwMark, SynthIdMark
 V = 64
 
 
-def test_philox_draws_what_vllm_says_it_draws() -> None:
+def test_philox_draws_what_vllm_says_it_draws():
     # Numbers that vLLM publishes for its PRF "philox4x32-10-v1" with key 42.
     contexts = np.array([[1, 2, 3, 4], [1, 2, 3, 4], [4, 5, 6, 7], [4, 5, 6, 7]])
     drawn = philox(42, contexts, np.array([7, 8, 7, 8]))
@@ -41,7 +39,7 @@ def test_philox_draws_what_vllm_says_it_draws() -> None:
     assert np.round(two[1][0], 6).tolist() == [0.007875, 0.435537]
 
 
-def test_shuffles_are_torch_s() -> None:
+def test_shuffles_are_torch_s():
     for seed, size, count in ((5, 1000, 250), (2**32 + 5, 1000, 1000), (7, 3, 1)):
         order = torch.randperm(size, generator=torch.Generator().manual_seed(seed)).tolist()
         assert shuffled_front(seed, size, count) == order[:count]
@@ -54,7 +52,7 @@ def test_shuffles_are_torch_s() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("seeding", "width"), [("lefthash", 1), ("selfhash", 3)])
-def test_green_tokens_are_those_of_transformers(seeding: str, width: int) -> None:
+def test_green_tokens_are_those_of_transformers(seeding, width):
     from transformers.generation.watermarking import WatermarkDetector
 
     settings = {"greenlist_ratio": 0.25, "bias": 2.0, "hashing_key": 15_485_863}
@@ -73,7 +71,7 @@ def test_green_tokens_are_those_of_transformers(seeding: str, width: int) -> Non
     assert len(seeds) == ours[0].size > 20  # each list once
 
 
-def test_coins_are_those_of_transformers_and_each_entry_counts_once() -> None:
+def test_coins_are_those_of_transformers_and_each_entry_counts_once():
     from transformers.generation.logits_process import SynthIDTextWatermarkLogitsProcessor
 
     keys = [654, 400, 836, 123, 340, 443, 597, 160, 57, 2**33 + 5]

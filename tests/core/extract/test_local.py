@@ -5,8 +5,6 @@ Kernels against quadrature and where rounding bites.
 kernels against quadrature and where rounding bites.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path
@@ -99,7 +97,7 @@ def faults_of(kernel: str) -> list[str]:
     return faults
 
 
-def test_every_kernel_of_a_profile_has_a_form_and_is_one() -> None:
+def test_every_kernel_of_a_profile_has_a_form_and_is_one():
     assert {*FORMS, "hard"} == set(KERNELS)
     assert {name: faults_of(name) for name in FORMS} == {name: [] for name in FORMS}
 
@@ -112,7 +110,7 @@ def test_every_kernel_of_a_profile_has_a_form_and_is_one() -> None:
         (Kernel(lambda y: y, FORMS["box"].integral), "value"),
     ],
 )
-def test_a_wrong_kernel_is_seen(wrong: Kernel, fault: str, monkeypatch) -> None:
+def test_a_wrong_kernel_is_seen(wrong, fault, monkeypatch):
     monkeypatch.setitem(local.FORMS, "seventh", wrong)
     assert any(one.startswith(fault) for one in faults_of("seventh"))
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import base64
 import ctypes
 import datetime as dt
@@ -65,7 +63,7 @@ def armoured(data: bytes, *, mend: bool = True) -> bytes:
     )
 
 
-def test_a_key_comes_back_with_all_that_is_known_of_it() -> None:
+def test_a_key_comes_back_with_all_that_is_known_of_it():
     found = opened(made())
     assert found.key == KEY
     assert (found.name, found.note, found.role) == ("Häuser", "n", KeyRole.DERIVED)
@@ -73,7 +71,7 @@ def test_a_key_comes_back_with_all_that_is_known_of_it() -> None:
     assert not found.verifier
 
 
-def test_the_bytes_are_those_of_the_documentation() -> None:
+def test_the_bytes_are_those_of_the_documentation():
     """The vector in tests/data/custody.json was written once and is not made by this test."""
     sealed = VECTOR["sealed"]
     text = write_key_file(
@@ -85,7 +83,7 @@ def test_the_bytes_are_those_of_the_documentation() -> None:
     assert text.decode().splitlines() == sealed["file"]
 
 
-def test_the_bytes_can_be_opened_by_hand() -> None:
+def test_the_bytes_can_be_opened_by_hand():
     """The page's description alone is enough: hashlib and AES-GCM, none of our code."""
     import hashlib
     import hmac
@@ -107,7 +105,7 @@ def test_the_bytes_can_be_opened_by_hand() -> None:
     assert data[-8:] == hashlib.sha256(data[:-8]).digest()[:8]
 
 
-def test_a_wrong_passphrase_is_told_from_a_damaged_file() -> None:
+def test_a_wrong_passphrase_is_told_from_a_damaged_file():
     data = made()
     assert code_of(data, "four words in a Row") == "key-file-passphrase"
     whole = bare(data)
@@ -119,7 +117,7 @@ def test_a_wrong_passphrase_is_told_from_a_damaged_file() -> None:
         assert code_of(armoured(broken, mend=False), "x") == "key-file-damaged"
 
 
-def test_a_file_that_was_changed_on_purpose_is_never_opened() -> None:
+def test_a_file_that_was_changed_on_purpose_is_never_opened():
     whole = bare(made())
     codes = set()
     for place in [*range(0, 58, 3), 60, len(whole) - 12]:
@@ -135,9 +133,7 @@ def test_a_file_that_was_changed_on_purpose_is_never_opened() -> None:
 @pytest.mark.parametrize(
     ("place", "value"), [(9, 13), (9, 19), (9, 255), (10, 0), (10, 255), (11, 0), (11, 5)]
 )
-def test_a_file_may_not_ask_for_all_memory(
-    monkeypatch: pytest.MonkeyPatch, place: int, value: int
-) -> None:
+def test_a_file_may_not_ask_for_all_memory(monkeypatch, place, value):
     from pura.keys import sealed
 
     def never(*_: object) -> bytearray:
@@ -149,7 +145,7 @@ def test_a_file_may_not_ask_for_all_memory(
     assert code_of(armoured(whole)) == "key-file-cost"
 
 
-def test_other_versions_and_cut_files_have_their_words() -> None:
+def test_other_versions_and_cut_files_have_their_words():
     whole = bare(made())
     for place, code in ((7, "key-file-version"), (8, "key-file-version"), (0, "key-file-damaged")):
         other = bytearray(whole)
@@ -165,13 +161,13 @@ def test_other_versions_and_cut_files_have_their_words() -> None:
 
 @settings(max_examples=60)
 @given(st.binary(max_size=400), st.booleans())
-def test_no_bytes_make_it_stumble(noise: bytes, dressed: bool) -> None:
+def test_no_bytes_make_it_stumble(noise, dressed):
     data = armoured(noise) if dressed else noise
     with pytest.raises(KeyFormatError):
         parse_key(data + b"!", lambda: passphrase_bytes(WORDS))
 
 
-def test_a_content_that_is_not_ours_is_said() -> None:
+def test_a_content_that_is_not_ours_is_said():
     for content in (
         b"",
         b"\x01",
@@ -185,14 +181,14 @@ def test_a_content_that_is_not_ours_is_said() -> None:
         assert code_of(data) == "key-file-version"
 
 
-def test_keyboards_do_not_matter() -> None:
+def test_keyboards_do_not_matter():
     composed, apart = "Über die Brücke geh'n", "U\u0308ber die Bru\u0308cke geh'n"
     data = write_key_file(KeyFile(key=KEY), passphrase_bytes(composed))
     assert opened(data, apart).key == KEY
 
 
 @pytest.mark.parametrize("form", ["hex", "HEX", "base64", "url", "bare", "lines"])
-def test_the_written_forms_of_a_key(form: str, tmp_path: Path) -> None:
+def test_the_written_forms_of_a_key(form, tmp_path):
     key = SecretKey(bytes([255, 239, 190] + [251] * 29))
     text = {
         "hex": key.to_hex(),
@@ -207,20 +203,20 @@ def test_the_written_forms_of_a_key(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "00", "zz" * 32, "!" * 44, "A" * 44, "A" * 42, "ä" * 64])
-def test_what_is_no_key_is_refused_without_being_repeated(text: str) -> None:
+def test_what_is_no_key_is_refused_without_being_repeated(text):
     with pytest.raises(KeyFormatError) as caught:
         parse_key(text.encode())
     assert not text or text not in str(caught.value)
 
 
-def test_an_encrypted_file_needs_a_passphrase_and_a_missing_one_is_said(tmp_path: Path) -> None:
+def test_an_encrypted_file_needs_a_passphrase_and_a_missing_one_is_said(tmp_path):
     with pytest.raises(KeyFormatError, check=lambda e: e.code == "key-file-passphrase"):
         parse_key(made())
     with pytest.raises(KeyFormatError, match="cannot be read"):
         load_key(tmp_path / "missing")
 
 
-def test_deployment_keys_are_those_of_the_documentation() -> None:
+def test_deployment_keys_are_those_of_the_documentation():
     for row in VECTOR["derived"]:
         with SecretKey.from_hex(row["master"]) as master:
             key = derive_key(master, row["label"])
@@ -228,7 +224,7 @@ def test_deployment_keys_are_those_of_the_documentation() -> None:
         assert key.fingerprint == row["fingerprint"]
 
 
-def test_deployment_keys_follow_rfc_5869_by_hand() -> None:
+def test_deployment_keys_follow_rfc_5869_by_hand():
     import hmac
 
     label = "newsroom-2026"
@@ -243,7 +239,7 @@ def test_deployment_keys_follow_rfc_5869_by_hand() -> None:
             derive_key(KEY, label)
 
 
-def test_epoch_keys_follow_rfc_5869_by_hand_and_are_those_of_the_documentation() -> None:
+def test_epoch_keys_follow_rfc_5869_by_hand_and_are_those_of_the_documentation():
     import hmac
 
     prk = hmac.digest(b"PURA-1 epoch key", bytes(range(32)), "sha256")
@@ -257,7 +253,7 @@ def test_epoch_keys_follow_rfc_5869_by_hand_and_are_those_of_the_documentation()
     assert epoch_key(SecretKey(b"\xff" * 32), "2027-01-01").to_hex() in page
 
 
-def test_a_range_of_epochs_holds_both_ends_over_the_turn_of_a_year() -> None:
+def test_a_range_of_epochs_holds_both_ends_over_the_turn_of_a_year():
     assert epochs("2026-11") == ("2026-11",)
     assert latest("day", 1, dt.date(2027, 1, 1)) == "2027-01-01..2027-01-01"
     assert latest("month", 3, dt.date(2027, 1, 31)) == "2026-11..2027-01"
@@ -290,7 +286,7 @@ def flags_of(buffer: memoryview) -> set[str]:
     return set()
 
 
-def test_a_key_is_overwritten_when_its_block_ends() -> None:
+def test_a_key_is_overwritten_when_its_block_ends():
     with SecretKey.generate() as key:
         inside = key._bytes.view
         assert inside is not None

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -89,9 +87,7 @@ def code_of(call: object, *args: object, **named: object) -> str:
     return caught.value.code
 
 
-def test_a_key_comes_back_and_only_its_fingerprint_is_listed(
-    store: KeyStore, tmp_path: Path
-) -> None:
+def test_a_key_comes_back_and_only_its_fingerprint_is_listed(store, tmp_path):
     key = SecretKey.generate()
     entry = store.add("Newsroom 2026", key, note="the first")
     assert store.get("Newsroom 2026") == key
@@ -115,9 +111,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("error", "state", "code"), FAULTS, ids=lambda v: str(v)[:24])
-def test_each_fault_of_a_keyring_has_its_state_and_its_words(
-    store: KeyStore, backend: MemoryBackend, error: Exception, state: State, code: str
-) -> None:
+def test_each_fault_of_a_keyring_has_its_state_and_its_words(store, backend, error, state, code):
     key = SecretKey.generate()
     store.add("a", key)
     assert store.state() is State.READY
@@ -132,9 +126,7 @@ def test_each_fault_of_a_keyring_has_its_state_and_its_words(
     assert [e.name for e in store.list()] == ["a"], "a refused key is listed, or a kept one lost"
 
 
-def test_an_entry_may_be_missing_damaged_or_another_one(
-    store: KeyStore, backend: MemoryBackend
-) -> None:
+def test_an_entry_may_be_missing_damaged_or_another_one(store, backend):
     key = SecretKey.generate()
     store.add("a", key)
     slot = ("pura-audit", key.fingerprint)
@@ -153,14 +145,14 @@ def test_an_entry_may_be_missing_damaged_or_another_one(
     assert store.list() == ()
 
 
-def test_an_entry_that_is_too_long_is_not_given_to_the_keyring(backend: MemoryBackend) -> None:
+def test_an_entry_that_is_too_long_is_not_given_to_the_keyring(backend):
     ring = Keyring(backend, "memory")
     with pytest.raises(KeyStoreError, check=lambda e: e.code == "key-long"):
         ring.write("x" * MAX_ENTRY, SecretKey.generate(), "a")
     assert backend.entries == {}
 
 
-def test_every_state_has_a_sentence_and_all_but_one_a_way_out() -> None:
+def test_every_state_has_a_sentence_and_all_but_one_a_way_out():
     said = {state: words(state, "Secret Service") for state in State}
     assert len({sentence for sentence, _ in said.values()}) == len(State)
     for state, (sentence, way_out) in said.items():
@@ -170,7 +162,7 @@ def test_every_state_has_a_sentence_and_all_but_one_a_way_out() -> None:
     assert words(State.LOCKED, "x", files=True) != words(State.LOCKED, "x")
 
 
-def test_names_notes_and_doubles_are_refused(store: KeyStore) -> None:
+def test_names_notes_and_doubles_are_refused(store):
     key = SecretKey.generate()
     store.add(" a ", key)
     assert store.list()[0].name == "a"
@@ -181,7 +173,7 @@ def test_names_notes_and_doubles_are_refused(store: KeyStore) -> None:
     assert code_of(store.set_note, "a", "n" * 501) == "key-note"
 
 
-def test_rename_and_note_leave_the_secret_alone(store: KeyStore, backend: MemoryBackend) -> None:
+def test_rename_and_note_leave_the_secret_alone(store, backend):
     key = SecretKey.generate()
     store.add("a", key)
     before = dict(backend.entries)
@@ -195,9 +187,7 @@ def test_rename_and_note_leave_the_secret_alone(store: KeyStore, backend: Memory
     store.rename("b", "b")
 
 
-def test_entries_of_the_first_version_are_still_read(
-    tmp_path: Path, store: KeyStore, backend: MemoryBackend
-) -> None:
+def test_entries_of_the_first_version_are_still_read(tmp_path, store, backend):
     key = SecretKey.generate()
     row = {"name": "Old", "fingerprint": key.fingerprint, "created": "2026-01-01T00:00:00+00:00"}
     (tmp_path / "keys.json").write_text(json.dumps([row | {"note": ""}]))
@@ -228,7 +218,7 @@ DOUBLE = f"[{ROW}, {ROW}]"
         DOUBLE,
     ],
 )
-def test_a_damaged_index_is_said(store: KeyStore, tmp_path: Path, text: str) -> None:
+def test_a_damaged_index_is_said(store, tmp_path, text):
     (tmp_path / "keys.json").write_text(text)
     assert code_of(store.list) == "key-index-damaged"
     assert code_of(store.add, "new", SecretKey.generate()) == "key-index-damaged"
@@ -238,7 +228,7 @@ def test_a_damaged_index_is_said(store: KeyStore, tmp_path: Path, text: str) -> 
     assert code_of(store.add, "new", SecretKey.generate()) == "key-index-damaged"
 
 
-def test_a_secret_in_the_place_of_a_name_is_refused_and_not_repeated(store: KeyStore) -> None:
+def test_a_secret_in_the_place_of_a_name_is_refused_and_not_repeated(store):
     secret = bytes(range(200, 232))
     coded = base64.b64encode(secret).decode()
     written = (secret.hex(), secret.hex().upper(), secret.hex(":"), coded)
@@ -256,9 +246,7 @@ def test_a_secret_in_the_place_of_a_name_is_refused_and_not_repeated(store: KeyS
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of Unix")
-def test_a_secret_that_others_get_at_is_told_with_the_command_that_mends_it(
-    tmp_path: Path, bare: KeyStore, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_secret_that_others_get_at_is_told_with_the_command_that_mends_it(tmp_path, bare, capsys):
     file, link = tmp_path / "a key.txt", tmp_path / "link"
     file.write_text("passphrase of a test\n")
     file.chmod(0o644)
@@ -299,7 +287,7 @@ def test_a_secret_that_others_get_at_is_told_with_the_command_that_mends_it(
     bare.get("a").wipe()
 
 
-def test_without_a_keyring_there_is_no_fallback_in_silence(bare: KeyStore) -> None:
+def test_without_a_keyring_there_is_no_fallback_in_silence(bare):
     assert bare.state() is State.NO_BACKEND
     assert bare.title == "none"
     assert code_of(bare.add, "a", SecretKey.generate()) == "no-keyring"
@@ -307,9 +295,7 @@ def test_without_a_keyring_there_is_no_fallback_in_silence(bare: KeyStore) -> No
     assert not bare.files.exists
 
 
-def test_the_folder_of_key_files_takes_the_place_of_a_keyring(
-    tmp_path: Path, bare: KeyStore
-) -> None:
+def test_the_folder_of_key_files_takes_the_place_of_a_keyring(tmp_path, bare):
     key = SecretKey.generate()
     bare.files.unlock(passphrase_bytes(PASSPHRASE))
     bare.add("a", key, note="n")
@@ -331,7 +317,7 @@ def test_the_folder_of_key_files_takes_the_place_of_a_keyring(
     assert again.state() is State.LOCKED
 
 
-def test_the_passphrase_of_the_folder_is_asked_for_once(tmp_path: Path) -> None:
+def test_the_passphrase_of_the_folder_is_asked_for_once(tmp_path):
     asked: list[bool] = []
 
     def ask(new: bool) -> bytearray:
@@ -349,7 +335,7 @@ def test_the_passphrase_of_the_folder_is_asked_for_once(tmp_path: Path) -> None:
     assert not short.exists
 
 
-def test_faults_of_the_folder_have_their_states(tmp_path: Path, bare: KeyStore) -> None:
+def test_faults_of_the_folder_have_their_states(tmp_path, bare):
     key, files = SecretKey.generate(), tmp_path / "files"
     bare.files.unlock(passphrase_bytes(PASSPHRASE))
     bare.add("a", key)
@@ -371,7 +357,7 @@ def test_faults_of_the_folder_have_their_states(tmp_path: Path, bare: KeyStore) 
     assert code_of(bare.delete, "a") == "key-damaged"
 
 
-def test_keys_of_both_places_stay_in_sight(tmp_path: Path, store: KeyStore, bare: KeyStore) -> None:
+def test_keys_of_both_places_stay_in_sight(tmp_path, store, bare):
     key, other = SecretKey.generate(), SecretKey.generate()
     store.add("ring", key)
     store.files.unlock(passphrase_bytes(PASSPHRASE))
@@ -382,7 +368,7 @@ def test_keys_of_both_places_stay_in_sight(tmp_path: Path, store: KeyStore, bare
     assert code_of(bare.get, "ring") == "no-keyring"
 
 
-def test_a_derived_key_is_stored_and_its_master_marked(store: KeyStore) -> None:
+def test_a_derived_key_is_stored_and_its_master_marked(store):
     master = SecretKey.generate()
     store.add("House", master)
     entry = store.derive("House", "newsroom-2026")
@@ -408,7 +394,7 @@ print(KeyStore(Path(sys.argv[1])).state())
 
 
 @pytest.mark.parametrize("way", ["variable", "file", "both"])
-def test_the_environment_cannot_swap_in_a_backend(tmp_path: Path, way: str) -> None:
+def test_the_environment_cannot_swap_in_a_backend(tmp_path, way):
     """A backend named by the library's variable or its rc file is never even imported.
 
     The guard is shown to guard: the library itself does import it.
@@ -445,7 +431,7 @@ def test_the_environment_cannot_swap_in_a_backend(tmp_path: Path, way: str) -> N
     assert said(PROBE) == "no-backend"
 
 
-def test_the_environment_cannot_bend_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_cannot_bend_the_backend(monkeypatch):
     from keyring.backend import KeyringBackend
 
     from pura.keys import backends
@@ -467,9 +453,7 @@ def test_the_environment_cannot_bend_the_backend(monkeypatch: pytest.MonkeyPatch
     KeyringBackend._classes.discard(Ring)
 
 
-def test_a_key_that_cannot_be_listed_is_not_left_behind(
-    tmp_path: Path, backend: MemoryBackend
-) -> None:
+def test_a_key_that_cannot_be_listed_is_not_left_behind(tmp_path, backend):
     (tmp_path / "file").write_text("in the way of the folder")
     store = KeyStore(tmp_path / "file" / "keys.json", backend, "memory", files=folder(tmp_path))
     with pytest.raises(PuraError):
@@ -477,9 +461,7 @@ def test_a_key_that_cannot_be_listed_is_not_left_behind(
     assert backend.entries == {}
 
 
-def test_unlocking_says_when_it_did_not_work(
-    store: KeyStore, bare: KeyStore, backend: MemoryBackend
-) -> None:
+def test_unlocking_says_when_it_did_not_work(store, bare, backend):
     store.unlock_keyring()
     backend.fault = KeyringLocked()
     assert code_of(store.unlock_keyring) == "keyring-locked"

@@ -1,10 +1,5 @@
 """Attacks by a model that is not the one under attack: other tokens, another opening."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -55,7 +50,7 @@ def letters() -> LanguageModel:
     return wrap(network, tokenizer, choose_device("cpu"), name="letters")
 
 
-def test_a_model_reads_its_opening_before_a_text(letters: LanguageModel, tmp_path: Path) -> None:
+def test_a_model_reads_its_opening_before_a_text(letters, tmp_path):
     ids = tokenise(letters.tokenizer, "The ferry").ids
     with torch.inference_mode():
         opened = torch.from_numpy(np.concatenate([[0], ids]))[None]
@@ -78,9 +73,7 @@ def test_a_model_reads_its_opening_before_a_text(letters: LanguageModel, tmp_pat
 
 @pytest.mark.weekly
 @pytest.mark.model
-def test_another_model_attacks_a_text_that_it_splits_otherwise(
-    letters: LanguageModel, builtin_model: Any, tmp_path: Path
-) -> None:
+def test_another_model_attacks_a_text_that_it_splits_otherwise(letters, builtin_model, tmp_path):
     ids = tokenise(letters.tokenizer, TEXT).ids
     flat = np.zeros(ids.size)
     read = TextReading(ids=ids, entropy_bits=flat, probability=flat, lo=flat, hi=flat)

@@ -1,7 +1,5 @@
 """Experiments on a bench of made-up texts: every row that needs no language model, the files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -130,16 +128,17 @@ def faults_of(experiment: Experiment, bench: ExperimentBench) -> list[str]:
     return faults
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_clean_text_is_read_in_every_cell_of_every_experiment(
-    marked_text: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    marked_text, tmp_path, name, monkeypatch
+):
     monkeypatch.setattr(telling, "KEYS", 20)
     bench = MadeUp(marked_text, tmp_path, length=400)
     assert faults_of(EXPERIMENTS[name], bench) == []
 
 
-def test_a_wrong_experiment_is_seen(marked_text: Any, tmp_path: Path) -> None:
+def test_a_wrong_experiment_is_seen(marked_text, tmp_path):
     bench, right = MadeUp(marked_text, tmp_path, length=400), EXPERIMENTS["clip"]
 
     def misread(bench: ExperimentBench, cell: Cell, number: int) -> Row:
@@ -156,7 +155,7 @@ def test_a_wrong_experiment_is_seen(marked_text: Any, tmp_path: Path) -> None:
         assert any(fault in found for found in faults_of(replace(right, **changes), bench)), fault
 
 
-def test_margins_of_a_clean_text_and_of_an_edited_one(marked_text: Any, tmp_path: Path) -> None:
+def test_margins_of_a_clean_text_and_of_an_edited_one(marked_text, tmp_path):
     bench = MadeUp(marked_text, tmp_path)
     clean = EXPERIMENTS["adaptive"].row(bench, {"attack": "clean", "verifier": "same"}, 0)
     assert (clean["rho"], clean["mu_adv"]) == (1, 0)
@@ -167,7 +166,7 @@ def test_margins_of_a_clean_text_and_of_an_edited_one(marked_text: Any, tmp_path
     assert edited["readings"] > 20
 
 
-def test_results_are_kept_added_up_and_written(marked_text: Any, tmp_path: Path) -> None:
+def test_results_are_kept_added_up_and_written(marked_text, tmp_path):
     calls: list[int] = []
 
     def row(bench: ExperimentBench, cell: Cell, number: int) -> Row:
@@ -199,9 +198,7 @@ def test_results_are_kept_added_up_and_written(marked_text: Any, tmp_path: Path)
 
 
 @pytest.mark.weekly
-def test_a_mark_that_shows_is_told_and_one_that_does_not_is_not(
-    marked_text: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mark_that_shows_is_told_and_one_that_does_not_is_not(marked_text, tmp_path, monkeypatch):
     """30 pairs; without a mark a share off by 0.2 or such a p-value is seen once in 100 seeds."""
     monkeypatch.setattr(telling, "FOLDS", 2)
     judge = Letters(["the cat sat on the mat", "the dog sat on the cat"])
@@ -226,7 +223,7 @@ def test_a_mark_that_shows_is_told_and_one_that_does_not_is_not(
 
 
 @pytest.mark.weekly
-def test_over_keys_texts_have_the_law_of_the_model(marked_text: Any, tmp_path: Path) -> None:
+def test_over_keys_texts_have_the_law_of_the_model(marked_text, tmp_path):
     """2,000 keys, one payload; the p-value of a law that holds is below 1e-3 once in 1,000."""
     bench = MadeUp(marked_text, tmp_path)
     found = {
@@ -239,7 +236,7 @@ def test_over_keys_texts_have_the_law_of_the_model(marked_text: Any, tmp_path: P
     assert found["mpac-3"]["p"] < 1e-12
 
 
-def test_codes_correct_what_they_can() -> None:
+def test_codes_correct_what_they_can():
     bits = np.random.default_rng(1).integers(0, 2, 36).astype(np.uint8)
     for name, (encode, decode) in rows.CODES.items():
         word = encode(bits)
@@ -255,9 +252,7 @@ def test_codes_correct_what_they_can() -> None:
     assert not (rows.CODES["rs-hard"][1](llr) == bits).all()
 
 
-def test_the_oracle_takes_evidence_away_and_exactly_is_never_worse(
-    marked_text: Any, tmp_path: Path
-) -> None:
+def test_the_oracle_takes_evidence_away_and_exactly_is_never_worse(marked_text, tmp_path):
     bench = MadeUp(marked_text, tmp_path)
     text, profile = bench.text(1), rows.carrier(bench, 18)
     logits = np.log(np.random.default_rng(2).dirichlet(np.ones(VOCABULARY), 120))

@@ -1,7 +1,5 @@
 """Proxies made from a tiny random model: what is left out, and how far it is then."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,13 +9,7 @@ from pura.base.errors import ModelError
 from pura.model import libraries
 from pura.model.evidence import read
 from pura.scheme import Profile, SecretKey
-from pura_lab.proxy import (
-    divergence_bits,
-    drop_layers,
-    finetune,
-    perturb_weights,
-    quantise_weights,
-)
+from pura_lab.proxy import divergence_bits, drop_layers, finetune, perturb_weights, quantise_weights
 
 VOCABULARY = 101
 
@@ -89,13 +81,13 @@ def plain_next(model: Any, ids: Any) -> float:
     return float(logits.double().softmax(0)[int(ids[-1])])
 
 
-def test_a_model_is_no_distance_from_itself(source: Any, texts: list[Any]) -> None:
+def test_a_model_is_no_distance_from_itself(source, texts):
     same = drop_layers(source, [])
     np.testing.assert_allclose(divergence_bits(source, same, texts), 0.0, atol=1e-6)
     assert divergence_bits(source, same, []).size == 0
 
 
-def test_divergence_is_that_of_the_definition(source: Any, texts: list[Any]) -> None:
+def test_divergence_is_that_of_the_definition(source, texts):
     proxy = drop_layers(source, [1])
     found = divergence_bits(source, proxy, texts)
     expected = np.concatenate([plain_divergence(source, proxy, ids) for ids in texts])
@@ -103,7 +95,7 @@ def test_divergence_is_that_of_the_definition(source: Any, texts: list[Any]) -> 
     assert found.mean() > 0.01
 
 
-def test_dropped_layers_are_gone_and_the_source_is_untouched(source: Any, texts: list[Any]) -> None:
+def test_dropped_layers_are_gone_and_the_source_is_untouched(source, texts):
     before = source.parameters
     proxy = drop_layers(source, [1, 2])
     assert len(proxy.network.model.layers) == proxy.network.config.num_hidden_layers == 2
@@ -118,7 +110,7 @@ def test_dropped_layers_are_gone_and_the_source_is_untouched(source: Any, texts:
     assert "without 2 of 4" in proxy.name
 
 
-def test_a_proxy_reads_like_any_model(source: Any, texts: list[Any]) -> None:
+def test_a_proxy_reads_like_any_model(source, texts):
     proxy = drop_layers(source, [2])
     profile = Profile(payload_bits=12, blocks=3, vocab_size=VOCABULARY)
     key = SecretKey(bytes(range(32)))
@@ -127,9 +119,7 @@ def test_a_proxy_reads_like_any_model(source: Any, texts: list[Any]) -> None:
     assert np.abs(mine.lo - theirs.lo).max() > 0.01
 
 
-def test_more_noise_is_further_away_and_repeats_with_its_seed(
-    source: Any, texts: list[Any]
-) -> None:
+def test_more_noise_is_further_away_and_repeats_with_its_seed(source, texts):
     distances = []
     for scale in (0.02, 0.1, 0.5):
         one, two = (perturb_weights(source, scale, np.random.default_rng(5)) for _ in range(2))
@@ -139,9 +129,7 @@ def test_more_noise_is_further_away_and_repeats_with_its_seed(
     assert 0 < distances[0] < distances[1] < distances[2]
 
 
-def test_fewer_bits_and_more_learning_are_further_away(
-    source: Any, texts: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fewer_bits_and_more_learning_are_further_away(source, texts, monkeypatch):
     # As in a command, which loads none of the library's losses.
     monkeypatch.setattr("transformers.modeling_utils.LOSS_MAPPING", {})
 
@@ -162,6 +150,6 @@ def test_fewer_bits_and_more_learning_are_further_away(
     assert not any(weight.requires_grad for weight in many.network.parameters())
 
 
-def test_a_layer_that_is_not_there_is_refused(source: Any) -> None:
+def test_a_layer_that_is_not_there_is_refused(source):
     with pytest.raises(ModelError, match="no such layer"):
         drop_layers(source, [4])

@@ -1,13 +1,10 @@
 """``pura lab score``: what goes in, what is missing, and the packages' own numbers."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -40,7 +37,7 @@ def packages() -> None:
         pytest.skip("not installed: the extra “scores”")
 
 
-def test_lines_are_read_by_field_and_bad_ones_are_named(file: Path) -> None:
+def test_lines_are_read_by_field_and_bad_ones_are_named(file):
     read = read_texts(file, "reference", ["plain", "marked"])
     assert read.reference == tuple(line[0] for line in LINES)
     assert list(read.systems) == ["plain", "marked"]
@@ -59,9 +56,7 @@ def test_lines_are_read_by_field_and_bad_ones_are_named(file: Path) -> None:
         read_texts(file, "reference", ["plain"])
 
 
-def test_a_missing_package_is_named_with_the_way_out(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named_with_the_way_out(file, monkeypatch):
     monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
     done = CliRunner().invoke(app, ["lab", "score", str(file)])
     assert isinstance(done.exception, PuraError)
@@ -70,7 +65,7 @@ def test_a_missing_package_is_named_with_the_way_out(
 
 
 @pytest.mark.usefixtures("packages")
-def test_the_scores_are_the_packages_own(file: Path, rows: Any) -> None:
+def test_the_scores_are_the_packages_own(file, rows):
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import corpus_bleu
 
@@ -98,7 +93,7 @@ def test_the_scores_are_the_packages_own(file: Path, rows: Any) -> None:
 
 
 @pytest.mark.usefixtures("packages")
-def test_bertscore_takes_a_model_folder(tmp_path: Path) -> None:
+def test_bertscore_takes_a_model_folder(tmp_path):
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     words = {word for line in LINES for text in line for word in text.split()}

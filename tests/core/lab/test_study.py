@@ -1,9 +1,6 @@
 """The study's parts on synthetic texts: cells, shelf, evaluation. No model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,9 +21,7 @@ def profile_of(code: str, bits: int) -> Profile:
 
 
 @pytest.mark.parametrize(("code", "bits"), [("spc", 12), ("spc", 36), ("tbcc", 36)])
-def test_both_decoders_find_the_payload_of_an_unedited_text(
-    marked_text: Writer, code: str, bits: int
-) -> None:
+def test_both_decoders_find_the_payload_of_an_unedited_text(marked_text, code, bits):
     profile, payload = profile_of(code, bits), Payload.from_int(2222 % (1 << bits), bits)
     reading = marked_text(profile, payload, 160, seed=3)
     out = evaluate(reading, KEY, payload, profile, prompt_known=False)
@@ -37,7 +32,7 @@ def test_both_decoders_find_the_payload_of_an_unedited_text(
     assert 100 < out.usable <= 158
 
 
-def test_a_wrong_truth_is_counted_as_wrong(marked_text: Writer) -> None:
+def test_a_wrong_truth_is_counted_as_wrong(marked_text):
     profile, payload = profile_of("spc", 12), Payload.from_int(0b101100111000, 12)
     reading = marked_text(profile, payload, 160, seed=4)
     flipped = Payload.from_bits(payload.bits ^ np.array([1] * 3 + [0] * 9, dtype=np.uint8))
@@ -49,7 +44,7 @@ def test_a_wrong_truth_is_counted_as_wrong(marked_text: Writer) -> None:
     assert out.log10_e == evaluate(reading, KEY, payload, profile, prompt_known=False).log10_e
 
 
-def test_a_foreign_key_finds_nothing(marked_text: Writer) -> None:
+def test_a_foreign_key_finds_nothing(marked_text):
     profile, payload = profile_of("tbcc", 36), Payload.from_int(7, 36)
     reading = marked_text(profile, payload, 160, seed=5)
     for number in range(2):
@@ -58,7 +53,7 @@ def test_a_foreign_key_finds_nothing(marked_text: Writer) -> None:
         assert evaluate(reading, other, payload, profile, prompt_known=False).log10_e < 3
 
 
-def test_a_prefix_of_a_text_has_the_prefix_of_its_reading(marked_text: Writer) -> None:
+def test_a_prefix_of_a_text_has_the_prefix_of_its_reading(marked_text):
     profile, payload = profile_of("tbcc", 36), Payload.from_int(99, 36)
     whole, short = (marked_text(profile, payload, n, seed=6) for n in (120, 60))
     cut = whole.first(60)
@@ -66,7 +61,7 @@ def test_a_prefix_of_a_text_has_the_prefix_of_its_reading(marked_text: Writer) -
         np.testing.assert_array_equal(vars(cut)[name], array)
 
 
-def test_summary_counts_pairs(marked_text: Writer) -> None:
+def test_summary_counts_pairs(marked_text):
     profile, payload = profile_of("spc", 12), Payload.from_int(1234, 12)
     good = evaluate(
         marked_text(profile, payload, 160, seed=7), KEY, payload, profile, prompt_known=False
@@ -77,7 +72,7 @@ def test_summary_counts_pairs(marked_text: Writer) -> None:
     assert (line.only_paper, line.only_exact, line.found) == (0, 1, 3)
 
 
-def test_wilson_against_published_values() -> None:
+def test_wilson_against_published_values():
     # Newcombe 1998, Statistics in Medicine 17, table I, method 3: 81/263, 15/148, 0/20, 1/29.
     for successes, trials, low, high in (
         (81, 263, 0.2553, 0.3662),
@@ -88,13 +83,13 @@ def test_wilson_against_published_values() -> None:
         assert wilson(successes, trials) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_prompts_are_distinct_and_the_lists_disjoint() -> None:
+def test_prompts_are_distinct_and_the_lists_disjoint():
     both = [*STUDY, *LEARNING]
     assert len(set(both)) == len(both)
     assert len(STUDY) >= 64
 
 
-def test_cells_share_no_randomness() -> None:
+def test_cells_share_no_randomness():
     keys = {cell.key(i).fingerprint for cell in CELLS.values() for i in range(cell.texts)}
     assert len(keys) == sum(cell.texts for cell in CELLS.values())
     assert MAIN[0].key(0) == MAIN[0].key(0)
@@ -104,7 +99,7 @@ def test_cells_share_no_randomness() -> None:
     assert len(set(MAIN[0].prompts())) == MAIN[0].texts == 64
 
 
-def test_jobs_name_what_exists_and_cover_the_attacks_and_verifiers() -> None:
+def test_jobs_name_what_exists_and_cover_the_attacks_and_verifiers():
     listed = jobs()
     assert len({job.reading for job in listed}) == len(listed)
     for job in listed:
@@ -118,7 +113,7 @@ def test_jobs_name_what_exists_and_cover_the_attacks_and_verifiers() -> None:
     assert set(TRUNCATED.values()) == {100, 60}
 
 
-def test_shelf_gives_back_what_was_put(tmp_path: Path) -> None:
+def test_shelf_gives_back_what_was_put(tmp_path):
     cache = Cache(tmp_path / "new")
     rows = [np.arange(3), np.zeros(0, dtype=np.int64), np.arange(5)]
     wide = [np.arange(6.0).reshape(2, 3), np.ones((2, 1))]
@@ -133,7 +128,7 @@ def test_shelf_gives_back_what_was_put(tmp_path: Path) -> None:
     assert not list((tmp_path / "new").glob("*.part"))
 
 
-def test_a_claim_is_for_one_process_that_lives(tmp_path: Path) -> None:
+def test_a_claim_is_for_one_process_that_lives(tmp_path):
     cache = Cache(tmp_path)
     assert cache.claim("work")
     assert not cache.claim("work")

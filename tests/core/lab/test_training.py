@@ -1,7 +1,5 @@
 """Attackers that learn, on a model that costs next to nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -35,7 +33,7 @@ class Rewriter:
 
 @pytest.mark.weekly
 @pytest.mark.model
-def test_attackers_learn_from_surrogate_keys_and_from_rewards(small_model: Any) -> None:
+def test_attackers_learn_from_surrogate_keys_and_from_rewards(small_model):
     profile = Profile(payload_bits=12, code="tbcc", vocab_size=small_model.vocab_size)
     marked = surrogates(small_model, PROMPTS, profile, tokens=40, seed=1)
     assert len({key.fingerprint for _, key in marked}) == 2

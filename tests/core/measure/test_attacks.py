@@ -1,11 +1,8 @@
 """What each attack does to a text, and what it leaves alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,20 +75,20 @@ def slow_edit_distance(a: list[int], b: list[int]) -> int:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_edit_rate_is_the_edit_distance(seed: int) -> None:
+def test_edit_rate_is_the_edit_distance(seed):
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 4, rng.integers(1, 12)), rng.integers(0, 4, rng.integers(0, 12))
     assert edit_rate(a, b) == slow_edit_distance(a.tolist(), b.tolist()) / a.size
 
 
-def test_edit_rate_of_nothing() -> None:
+def test_edit_rate_of_nothing():
     empty = np.zeros(0, dtype=np.int64)
     assert edit_rate(empty, empty) == 0
     assert edit_rate(empty, text_ids(3)) == float("inf")
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.1, 0.2, 1.0])
-def test_substitution_changes_exactly_its_share(rate: float) -> None:
+def test_substitution_changes_exactly_its_share(rate):
     ids = text_ids()
     out = substitute(ids, np.random.default_rng(2), rate=rate, vocab_size=VOCABULARY)
     changed = out.ids != ids
@@ -103,7 +100,7 @@ def test_substitution_changes_exactly_its_share(rate: float) -> None:
     assert out.ids.max() < VOCABULARY
 
 
-def test_substitutes_are_uniform_over_the_other_tokens() -> None:
+def test_substitutes_are_uniform_over_the_other_tokens():
     ids, rng = np.full(200, 3), np.random.default_rng(3)
     out = [substitute(ids, rng, rate=1.0, vocab_size=5).ids for _ in range(100)]
     counts = np.bincount(np.concatenate(out), minlength=5)
@@ -112,7 +109,7 @@ def test_substitutes_are_uniform_over_the_other_tokens() -> None:
     assert np.all(np.abs(counts[[0, 1, 2, 4]] - 5000) < 310)
 
 
-def test_plausible_substitutes_come_from_the_top_and_never_repeat_the_token() -> None:
+def test_plausible_substitutes_come_from_the_top_and_never_repeat_the_token():
     ids = text_ids()
     logits = np.random.default_rng(4).normal(size=(ids.size, VOCABULARY)).astype(np.float32)
     out = substitute_plausible(ids, np.random.default_rng(5), rate=0.5, logits=logits, top_k=10)
@@ -125,7 +122,7 @@ def test_plausible_substitutes_come_from_the_top_and_never_repeat_the_token() ->
         assert better < 11
 
 
-def test_plausible_substitutes_follow_the_probabilities() -> None:
+def test_plausible_substitutes_follow_the_probabilities():
     ids, rng = np.zeros(201, dtype=np.int64), np.random.default_rng(6)
     logits = np.tile(np.log([0.5, 0.3, 0.15, 0.05]), (ids.size, 1))
     out = [
@@ -137,7 +134,7 @@ def test_plausible_substitutes_follow_the_probabilities() -> None:
     assert abs(counts[1] - 8000 * 2 / 3) < 5 * 42
 
 
-def test_insertion_keeps_the_text_in_order() -> None:
+def test_insertion_keeps_the_text_in_order():
     ids = text_ids()
     out = insert(ids, np.random.default_rng(7), rate=0.2, vocab_size=VOCABULARY)
     assert out.ids.size == 240
@@ -147,7 +144,7 @@ def test_insertion_keeps_the_text_in_order() -> None:
     assert 0.15 < out.rate <= 0.2
 
 
-def test_deletion_keeps_the_rest_in_order() -> None:
+def test_deletion_keeps_the_rest_in_order():
     ids = text_ids()
     out = delete(ids, np.random.default_rng(8), rate=0.1)
     assert out.ids.size == 180
@@ -156,7 +153,7 @@ def test_deletion_keeps_the_rest_in_order() -> None:
     assert out.rate == pytest.approx(0.1)
 
 
-def test_truncation_keeps_the_beginning() -> None:
+def test_truncation_keeps_the_beginning():
     ids = text_ids()
     out = truncate(ids, tokens=60)
     np.testing.assert_array_equal(out.ids, ids[:60])
@@ -164,7 +161,7 @@ def test_truncation_keeps_the_beginning() -> None:
     np.testing.assert_array_equal(truncate(ids, tokens=999).ids, ids)
 
 
-def test_splice_puts_the_passage_in_one_piece() -> None:
+def test_splice_puts_the_passage_in_one_piece():
     passage, host = text_ids(50, 1), text_ids(120, 2)
     out = splice(passage, np.random.default_rng(9), host=host)
     inside = np.flatnonzero(out.origin >= 0)
@@ -174,7 +171,7 @@ def test_splice_puts_the_passage_in_one_piece() -> None:
     assert splice(passage, np.random.default_rng(0), host=host, at=0).origin[0] == 0
 
 
-def test_sentences_and_separators_are_the_text() -> None:
+def test_sentences_and_separators_are_the_text():
     sentences, separators = split_sentences(TEXT)
     assert len(sentences) == 7
     assert sentences[1] == "Nobody minded!"
@@ -184,12 +181,12 @@ def test_sentences_and_separators_are_the_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "no end", "One. ", "\n\nx\n", "a.\n\nb!  c?", "…", "A. B."])
-def test_every_text_survives_the_splitting(text: str) -> None:
+def test_every_text_survives_the_splitting(text):
     sentences, separators = split_sentences(text)
     assert "".join(a + b for a, b in zip(sentences, [*separators, ""], strict=True)) == text
 
 
-def test_shuffle_keeps_every_sentence_and_changes_the_order() -> None:
+def test_shuffle_keeps_every_sentence_and_changes_the_order():
     for seed in range(20):
         out = sentence_shuffle(TEXT, np.random.default_rng(seed))
         assert out != TEXT
@@ -197,7 +194,7 @@ def test_shuffle_keeps_every_sentence_and_changes_the_order() -> None:
     assert sentence_shuffle("Only one.", np.random.default_rng(0)) == "Only one."
 
 
-def test_copy_paste_reaches_its_share_and_keeps_the_own_sentences_in_order() -> None:
+def test_copy_paste_reaches_its_share_and_keeps_the_own_sentences_in_order():
     for seed in range(20):
         out = copy_paste(TEXT, np.random.default_rng(seed), share=0.3, foreign=FOREIGN)
         sentences = split_sentences(out)[0]
@@ -209,7 +206,7 @@ def test_copy_paste_reaches_its_share_and_keeps_the_own_sentences_in_order() -> 
         copy_paste(TEXT, np.random.default_rng(0), share=0.9, foreign=FOREIGN[:3])
 
 
-def test_attacks_say_what_they_lack() -> None:
+def test_attacks_say_what_they_lack():
     for name in ("substitute", "substitute-plausible", "sentence-shuffle"):
         with pytest.raises(AttackError):
             attack_ids(name, text_ids(), np.random.default_rng(1), Tools())
@@ -222,7 +219,7 @@ def test_attacks_say_what_they_lack() -> None:
 PLAIN = replace(TOOLS, propose=None)
 
 
-def test_spellings_contractions_and_typography_go_there_and_back() -> None:
+def test_spellings_contractions_and_typography_go_there_and_back():
     def run(name: str, text: str) -> str:
         return stress(name, text, PLAIN, seed=1).text
 
@@ -235,7 +232,7 @@ def test_spellings_contractions_and_typography_go_there_and_back() -> None:
     assert run("office", '"It\'s 3 km" -- ("far")...') == "“It’s 3\u00a0km” – (“far”)…"
 
 
-def test_attacks_on_characters_hit_their_share_and_nothing_else() -> None:
+def test_attacks_on_characters_hit_their_share_and_nothing_else():
     words = len(word_spans(TEXT))
     for name in ("typos", "case", "homoglyphs", "zero-width", "punctuation"):
         done = stress(name, TEXT, PLAIN, seed=2, strength=0.5)
@@ -252,7 +249,7 @@ def test_attacks_on_characters_hit_their_share_and_nothing_else() -> None:
     assert "a" not in twins
 
 
-def test_synonyms_are_single_words_in_the_case_of_the_old_one(tmp_path: Path) -> None:
+def test_synonyms_are_single_words_in_the_case_of_the_old_one(tmp_path):
     file = tmp_path / "th.dat"
     file.write_bytes(
         b"UTF-8\nferry|2\n(noun)|boat|craft (generic term)\n(verb)|ship\nbread|1\n(noun)|loaf\n"
@@ -264,7 +261,7 @@ def test_synonyms_are_single_words_in_the_case_of_the_old_one(tmp_path: Path) ->
     assert re.fullmatch(r"The (boat|ship)\. (Boat|Ship) LOAF!", text)
 
 
-def test_pieces_stand_in_order_in_other_text() -> None:
+def test_pieces_stand_in_order_in_other_text():
     ids, host = text_ids(120, 1), text_ids(300, 2)
     out = paste_spans(ids, np.random.default_rng(3), host=host, share=0.4, spans=4)
     own = out.origin >= 0
@@ -304,7 +301,7 @@ class Turned:
         return prompt[::-1]
 
 
-def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model() -> None:
+def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model():
     writer = Said()
     tools = replace(PLAIN, writer=writer, propose=lambda ids: np.zeros((ids.size, 9000)))
     done = stress("paraphrase", TEXT, tools, seed=1)
@@ -336,7 +333,7 @@ def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model() -> None:
     assert codes[1].startswith("lexical = 60, order = 80 Said otherwise. <sent> ")
 
 
-def test_smoothing_changes_about_its_share_and_only_where_the_model_is_unsure() -> None:
+def test_smoothing_changes_about_its_share_and_only_where_the_model_is_unsure():
     ids = np.zeros(400, dtype=np.int64)
 
     def stepper() -> Callable[[np.ndarray], np.ndarray]:
@@ -358,7 +355,7 @@ def test_smoothing_changes_about_its_share_and_only_where_the_model_is_unsure() 
     assert beside[0].ids.size == 90
 
 
-def test_what_an_attack_did_is_measured() -> None:
+def test_what_an_attack_did_is_measured():
     done = stress("delete", "abcd", PLAIN, seed=1, strength=0.25)
     assert (done.damage.characters, done.damage.tokens, done.damage.words) == (0.25, 0.25, 1.0)
     flat = replace(PLAIN, propose=lambda ids: np.zeros((ids.size, 9000)))
@@ -387,7 +384,7 @@ class Knows:
         self.seen = self.seen[rows]
 
 
-def test_gaps_are_filled_with_a_view_to_what_follows() -> None:
+def test_gaps_are_filled_with_a_view_to_what_follows():
     ids = np.full(90, 4)
     tools = replace(PLAIN, stepper=Knows)
     filled = attack_ids("infill", ids, np.random.default_rng(2), tools, rate=0.1, tries=600)
@@ -476,11 +473,11 @@ def faults_of(attack: Attack) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_every_attack_is_what_its_line_says(name: str) -> None:
+def test_every_attack_is_what_its_line_says(name):
     assert faults_of(ATTACKS[name]) == set()
 
 
-def test_a_wrong_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_line_is_seen(monkeypatch):
     def changed(share: float) -> Callable[..., str]:
         return lambda text, rng, **_: text.replace("e", "u", round(8 * share))
 

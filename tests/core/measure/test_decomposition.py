@@ -1,7 +1,5 @@
 """The decomposition of robustness against numbers worked out by hand, and marks laid afterwards."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +26,7 @@ def numbers(*values: int) -> np.ndarray:
     return np.array(values, dtype=np.int64)
 
 
-def test_alignment_says_where_each_token_stood() -> None:
+def test_alignment_says_where_each_token_stood():
     before = numbers(1, 2, 3, 4, 5)
     assert align(before, numbers(1, 9, 3, 4, 5, 6)).tolist() == [0, -1, 2, 3, 4, -1]
     assert align(before, numbers(1, 2, 4, 5)).tolist() == [0, 1, 3, 4]
@@ -37,7 +35,7 @@ def test_alignment_says_where_each_token_stood() -> None:
     assert align(numbers(), before).tolist() == [-1] * 5
 
 
-def test_a_token_survives_with_its_window() -> None:
+def test_a_token_survives_with_its_window():
     assert survived(numbers(0, 1, 2, -1, 4, 5, 6, 8), 2).tolist() == [
         *(False, False, True, False, False, False, True, False)
     ]
@@ -46,7 +44,7 @@ def test_a_token_survives_with_its_window() -> None:
     assert survived(numbers(4, 5, 6, 7, 0, 1, 2, 3), 2).tolist() == [False, False, True, True] * 2
 
 
-def test_the_numbers_of_one_text_by_hand() -> None:
+def test_the_numbers_of_one_text_by_hand():
     # Two positions. The codeword is 1 0; B = 2. Step 0 reads both, step 1 the first, step 2 the
     # second; step 1 was broken by an edit.
     steps = Schedule(
@@ -86,7 +84,7 @@ def test_the_numbers_of_one_text_by_hand() -> None:
     assert wide.low.gamma < got.margin.gamma < wide.high.gamma
 
 
-def test_texts_are_drawn_whole_and_a_wrong_position_is_counted() -> None:
+def test_texts_are_drawn_whole_and_a_wrong_position_is_counted():
     def text(*z: float) -> BitReadings:
         return BitReadings(
             token=np.arange(2),
@@ -112,7 +110,7 @@ def laid(text: TextReading, profile: Profile, payload: Payload, seed: int, **how
 
 
 @pytest.mark.parametrize("code", ["spc", "tbcc"])
-def test_a_mark_laid_afterwards_is_read_like_any_other(marked_text, code: str) -> None:
+def test_a_mark_laid_afterwards_is_read_like_any_other(marked_text, code):
     profile = Profile.new(bits=16, code=code, vocab_size=300, blocks=2 if code == "spc" else None)
     payload = Payload.from_bits(np.random.default_rng(4).integers(0, 2, 16))
     plain = marked_text(profile, None, 150, seed=5)
@@ -137,7 +135,7 @@ def test_a_mark_laid_afterwards_is_read_like_any_other(marked_text, code: str) -
     assert evaluate(plain, plain_key, payload, profile, prompt_known=True).log10_e < 6
 
 
-def test_edits_lower_the_share_that_survives_and_leave_the_rest_strong(marked_text) -> None:
+def test_edits_lower_the_share_that_survives_and_leave_the_rest_strong(marked_text):
     profile = Profile.new(bits=16, code="spc", blocks=2, vocab_size=300)
     payload = Payload.from_bits(np.random.default_rng(7).integers(0, 2, 16))
     code, rho, mu = encode(payload, profile), [], []
@@ -165,5 +163,5 @@ def test_edits_lower_the_share_that_survives_and_leave_the_rest_strong(marked_te
     assert min(mu) > 0.8
 
 
-def test_binary_labels_put_the_sectors_elsewhere() -> None:
+def test_binary_labels_put_the_sectors_elsewhere():
     assert [binary_sector(b) for b in ((0,), (1, 0), (1, 1, 1), (0, 1, 1))] == [0, 2, 7, 3]

@@ -1,7 +1,5 @@
 """The learner finds what synthetic data were made of; what it learns keeps the mean at one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -60,7 +58,7 @@ def synthetic(size: int, shares: list[float], seed: int) -> KnownSteps:
     )
 
 
-def test_em_recovers_a_known_mixture() -> None:
+def test_em_recovers_a_known_mixture():
     truth = [0.5, 0.2, 0.2, 0.1]
     steps = synthetic(8000, truth, seed=1)
     found = mixture_weights(component_densities(steps, np.array([0.005, 0.05, 0.3])))
@@ -69,14 +67,14 @@ def test_em_recovers_a_known_mixture() -> None:
     assert found.sum() == pytest.approx(1.0)
 
 
-def test_no_share_is_ever_zero_and_the_guess_counts_when_there_is_little_else() -> None:
+def test_no_share_is_ever_zero_and_the_guess_counts_when_there_is_little_else():
     densities = np.tile([9.0, 1e-9, 1.0], (50, 1))
     assert np.all(mixture_weights(densities) > 0)
     guess = np.array([0.2, 0.7, 0.1])
     np.testing.assert_allclose(mixture_weights(densities[:0], guess, prior=5.0), guess)
 
 
-def test_em_never_lowers_the_likelihood() -> None:
+def test_em_never_lowers_the_likelihood():
     steps = synthetic(500, [0.1, 0.3, 0.4, 0.2], seed=2)
     densities = component_densities(steps, np.array([0.005, 0.05, 0.3]))
     found = mixture_weights(densities, prior=1e-9)
@@ -86,7 +84,7 @@ def test_em_never_lowers_the_likelihood() -> None:
         assert np.log(densities @ rng.dirichlet(np.ones(4))).sum() <= best + 1e-3
 
 
-def test_learnt_table_has_mean_one_for_every_step() -> None:
+def test_learnt_table_has_mean_one_for_every_step():
     model = small_model()
     steps = synthetic(2000, [0.4, 0.3, 0.2, 0.1], seed=4)
     table = learn_table("synthetic", steps, model, THRESHOLDS)
@@ -104,7 +102,7 @@ def test_learnt_table_has_mean_one_for_every_step() -> None:
     np.testing.assert_allclose(density.mean(axis=2), 1.0, atol=2e-3)
 
 
-def test_entropy_gap_is_found() -> None:
+def test_entropy_gap_is_found():
     rng = np.random.default_rng(5)
     verifier = rng.uniform(1, 9, 6000)
     # Logistic noise of standard deviation 0.8 around a shift of -1.5.
@@ -123,7 +121,7 @@ def test_entropy_gap_is_found() -> None:
     assert noise == pytest.approx(0.8, rel=0.25)
 
 
-def test_known_steps_hold_the_generators_anchors() -> None:
+def test_known_steps_hold_the_generators_anchors():
     profile = Profile(payload_bits=12, blocks=3, vocab_size=97)
     key, payload = SecretKey(bytes(range(32))), Payload.from_int(2741, 12)
     rng = np.random.default_rng(6)
@@ -150,7 +148,7 @@ def test_known_steps_hold_the_generators_anchors() -> None:
     assert np.all(np.isnan(steps.anchor[~carried]))
 
 
-def test_join_keeps_the_order() -> None:
+def test_join_keeps_the_order():
     a, b = synthetic(5, [1, 0, 0, 0], 1), synthetic(7, [1, 0, 0, 0], 2)
     both = join([a, b])
     np.testing.assert_array_equal(both.lo, np.concatenate([a.lo, b.lo]))

@@ -1,7 +1,5 @@
 """What a measurement of power counts, on evidence that is made up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,7 +61,7 @@ def at(entries: list[dict[str, Any]], threshold: float) -> dict[str, Any]:
     return found
 
 
-def test_a_text_counts_once_in_each_class_that_it_reaches() -> None:
+def test_a_text_counts_once_in_each_class_that_it_reaches():
     rows = np.full((64, len(PLAN.classes)), NAN)
     rows[:, :4] = [0.0, 4.0, 6.0, 9.5]
     rows[:10, 2] = 5.9
@@ -76,7 +74,7 @@ def test_a_text_counts_once_in_each_class_that_it_reaches() -> None:
     assert [e["threshold"] for e in whole_entries(PLAN, rows, "")] == list(THRESHOLDS)
 
 
-def test_a_class_of_few_texts_is_left_out() -> None:
+def test_a_class_of_few_texts_is_left_out():
     rows = np.full((64, len(PLAN.classes)), NAN)
     rows[:, 0] = 1.0
     rows[:LEAST_TEXTS, 1] = 9.0
@@ -87,7 +85,7 @@ def test_a_class_of_few_texts_is_left_out() -> None:
     assert at(few, 6.0)["texts"] == [3, 3, 3], "a small measurement says little, but says it"
 
 
-def test_passages_flatter_neither_in_length_nor_in_the_text_around() -> None:
+def test_passages_flatter_neither_in_length_nor_in_the_text_around():
     inside = np.full((64, 2, 3), NAN)
     rng = np.random.default_rng(1)
     for case, (evidence_, usable) in enumerate(((4.0, 15), (8.0, 30))):
@@ -107,7 +105,7 @@ def test_passages_flatter_neither_in_length_nor_in_the_text_around() -> None:
     assert inside_entries(PASSAGES, inside) == []
 
 
-def test_a_table_speaks_of_what_was_measured_and_of_nothing_else() -> None:
+def test_a_table_speaks_of_what_was_measured_and_of_nothing_else():
     found = [evidence("German", *([9.0] * 6)) for _ in range(62)]
     found += [evidence("", *([9.0] * 6)), evidence("English", *([0.0] * 6))]
     table = parse_power(make_table(PLAN, SOURCE, Reader(), found, default_model()))  # type: ignore[arg-type]
@@ -137,20 +135,20 @@ def test_a_table_speaks_of_what_was_measured_and_of_nothing_else() -> None:
     assert shipped_power()[0].run(asked, 0.95) == (None, None)
 
 
-def test_a_language_that_cannot_be_told_from_others_speaks_for_none() -> None:
+def test_a_language_that_cannot_be_told_from_others_speaks_for_none():
     for kind, kinds in (("French", ["French"]), ("signs", ["signs"]), ("another language", [])):
         found = [evidence(kind, 9.0)] * 64
         table = make_table(PLAN, SOURCE, Reader(), found, default_model())  # type: ignore[arg-type]
         assert table["conditions"]["kinds"] == kinds
 
 
-def test_texts_that_are_too_short_make_no_table() -> None:
+def test_texts_that_are_too_short_make_no_table():
     with pytest.raises(PolicyError, match="hold too little") as caught:
         make_table(PLAN, SOURCE, Reader(), [evidence("")] * 3, default_model())  # type: ignore[arg-type]
     assert "zu wenig her" in caught.value.words("de")[0]
 
 
-def test_edits_are_read_by_name_and_rate() -> None:
+def test_edits_are_read_by_name_and_rate():
     edit = parse_edit("substitute:0.2")
     assert (edit.name, edit.params) == ("substitute:0.2", {"rate": 0.2})
     assert parse_edit("copy-paste:0.3").params == {"share": 0.3}
@@ -174,12 +172,12 @@ def test_edits_are_read_by_name_and_rate() -> None:
         {"documents": (100_001,)},
     ],
 )
-def test_a_setting_out_of_range_is_named(bad: dict[str, Any]) -> None:
+def test_a_setting_out_of_range_is_named(bad):
     with pytest.raises(PolicyError, match=next(iter(bad))):
         replace(PLAN, **bad)
 
 
-def test_prompts_are_spread_and_name_the_measurement() -> None:
+def test_prompts_are_spread_and_name_the_measurement():
     assert len({PLAN.prompt(n) for n in range(64)}) == 64
     few = replace(PLAN, prompts=("a", "b"))
     assert [few.prompt(n) for n in range(4)] == ["a", "b", "a", "b"]

@@ -1,9 +1,6 @@
 """How good a proxy a model is: measured on real marked texts, judged by the printed rule."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +19,10 @@ from pura.measure.fitness import (
     share,
     word_for,
 )
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import Payload, Profile
 
 
-def test_shares_and_means_have_their_intervals() -> None:
+def test_shares_and_means_have_their_intervals():
     from scipy import stats
 
     half = share(5, 10)
@@ -52,11 +49,11 @@ def test_shares_and_means_have_their_intervals() -> None:
         (1.0, 1.0, 7, "undecided"),
     ],
 )
-def test_the_word_follows_the_rule(found: float, matched: float, texts: int, word: str) -> None:
+def test_the_word_follows_the_rule(found, matched, texts, word):
     assert word_for(found, matched, texts) == word
 
 
-def test_samples_are_read_line_by_line(tmp_path: Path) -> None:
+def test_samples_are_read_line_by_line(tmp_path):
     path = tmp_path / "samples.jsonl"
     path.write_text('{"text": "Ein Text.", "payload": "0110"}\n\n{"text": "b", "payload": "1"}\n')
     first, second = read_samples(path)
@@ -77,7 +74,7 @@ def test_samples_are_read_line_by_line(tmp_path: Path) -> None:
         "[" * 100_000,
     ],
 )
-def test_a_line_that_does_not_fit_is_named_and_not_quoted(tmp_path: Path, line: str) -> None:
+def test_a_line_that_does_not_fit_is_named_and_not_quoted(tmp_path, line):
     path = tmp_path / "samples.jsonl"
     path.write_text('{"text": "fine", "payload": "01"}\n' + line)
     with pytest.raises(InputError, match="Sample 2") as caught:
@@ -85,7 +82,7 @@ def test_a_line_that_does_not_fit_is_named_and_not_quoted(tmp_path: Path, line: 
     assert "fine" not in str(caught.value)
 
 
-def test_too_many_samples_are_refused(tmp_path: Path) -> None:
+def test_too_many_samples_are_refused(tmp_path):
     path = tmp_path / "samples.jsonl"
     path.write_text('{"text": "a", "payload": "01"}\n' * (MAX_SAMPLES + 1))
     with pytest.raises(InputError, match="can be taken"):
@@ -103,9 +100,7 @@ def given(samples: dict[str, Any], count: int) -> tuple[Profile, list[FitnessSam
 
 
 @pytest.mark.weekly
-def test_the_generating_model_reads_its_own_samples(
-    builtin_model: Any, samples: dict[str, Any], sample_key: SecretKey
-) -> None:
+def test_the_generating_model_reads_its_own_samples(builtin_model, samples, sample_key):
     profile, marked = given(samples, 2)
     said: list[tuple[int, int]] = []
     found = measure(
@@ -128,9 +123,7 @@ def test_the_generating_model_reads_its_own_samples(
     assert samples["marked"]["key_hex"] not in json.dumps(again)
 
 
-def test_the_wrong_payload_is_not_matched(
-    builtin_model: Any, samples: dict[str, Any], sample_key: SecretKey
-) -> None:
+def test_the_wrong_payload_is_not_matched(builtin_model, samples, sample_key):
     profile, marked = given(samples, 1)
     flipped = "".join("10"[int(bit)] for bit in marked[0].payload.text)
     wrong = [FitnessSample(text=marked[0].text, payload=Payload(text=flipped))]
@@ -140,9 +133,7 @@ def test_the_wrong_payload_is_not_matched(
     assert found.kl_bits is None
 
 
-def test_what_does_not_fit_is_found_before_any_reading(
-    builtin_model: Any, samples: dict[str, Any], sample_key: SecretKey
-) -> None:
+def test_what_does_not_fit_is_found_before_any_reading(builtin_model, samples, sample_key):
     profile, marked = given(samples, 1)
     with pytest.raises(InputError, match="no marked text"):
         measure(builtin_model, [], profile, sample_key)
@@ -160,9 +151,7 @@ def test_what_does_not_fit_is_found_before_any_reading(
         measure(builtin_model, marked, profile, sample_key, checkpoint=stop)
 
 
-def test_texts_made_on_the_spot_are_marked(
-    small_model: Any, samples: dict[str, Any], sample_key: SecretKey
-) -> None:
+def test_texts_made_on_the_spot_are_marked(small_model, samples, sample_key):
     profile, _ = given(samples, 0)
     made = make_samples(small_model, profile, sample_key, texts=1, tokens=50)
     few = [make_samples(small_model, profile, sample_key, texts=1, tokens=4) for _ in range(2)]

@@ -1,7 +1,5 @@
 """Fixtures of the model room: the real model once, and tiny random ones of four families."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The evidence pass equals the naive float64 way, on every family, cut or not, however tiled."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -65,7 +63,7 @@ def assert_equal(found: Reading, wanted: Reading, start: int, tolerance: float =
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("tiling", [CPU_TILING, SMALL], ids=["whole", "cut"])
-def test_equals_naive_on_every_family(tiny: Tiny, family: str, tiling: Tiling) -> None:
+def test_equals_naive_on_every_family(tiny, family, tiling):
     model = tiny(family)
     profile = profile_for(model)
     ids = some_ids(model, 40)
@@ -89,9 +87,7 @@ def test_equals_naive_on_every_family(tiny: Tiny, family: str, tiling: Tiling) -
     ids=str,
 )
 @pytest.mark.parametrize("family", ["llama", "gemma2"])
-def test_equals_naive_where_the_profile_cuts(
-    tiny: Tiny, family: str, changes: dict[str, Any]
-) -> None:
+def test_equals_naive_where_the_profile_cuts(tiny, family, changes):
     model = tiny(family)
     profile = profile_for(model, **changes)
     ids = some_ids(model, 33)
@@ -100,7 +96,7 @@ def test_equals_naive_where_the_profile_cuts(
     assert_equal(read(model, ids, keys=KEYS, profile=profile, tiling=SMALL), wanted, 1)
 
 
-def test_first_token_without_prefix_says_nothing(tiny: Tiny) -> None:
+def test_first_token_without_prefix_says_nothing(tiny):
     model = tiny("llama")
     for length in (0, 1, 2):
         found = read(model, some_ids(model, length), keys=KEYS, profile=profile_for(model))
@@ -111,7 +107,7 @@ def test_first_token_without_prefix_says_nothing(tiny: Tiny) -> None:
             assert first == (0.0, 1.0, 0.0, 1.0)
 
 
-def test_no_key_gives_entropies_only(tiny: Tiny) -> None:
+def test_no_key_gives_entropies_only(tiny):
     model = tiny("llama")
     ids = some_ids(model, 12)
     for changes in ({}, {"top_p": 0.9}):
@@ -123,7 +119,7 @@ def test_no_key_gives_entropies_only(tiny: Tiny) -> None:
 
 
 @pytest.mark.parametrize("prompt", [(), (5, 6, 7), (1, 5, 6, 7)], ids=str)
-def test_bos_and_prompt_stand_before_the_text(tiny: Tiny, prompt: tuple[int, ...]) -> None:
+def test_bos_and_prompt_stand_before_the_text(tiny, prompt):
     model = tiny("llama")
     profile = profile_for(model, prefix="bos")
     ids = some_ids(model, 20)
@@ -135,7 +131,7 @@ def test_bos_and_prompt_stand_before_the_text(tiny: Tiny, prompt: tuple[int, ...
     assert_equal(found, wanted, 0)
 
 
-def test_padding_rows_come_after_the_permuted_ones(tiny: Tiny) -> None:
+def test_padding_rows_come_after_the_permuted_ones(tiny):
     order = full_order(KEYS[0], 331, 337)
     assert sorted(order[:331].tolist()) == list(range(331))
     assert order[331:].tolist() == list(range(331, 337))
@@ -146,7 +142,7 @@ def test_padding_rows_come_after_the_permuted_ones(tiny: Tiny) -> None:
     assert found.lo[0, 3] < found.hi[0, 3] < 1.0
 
 
-def test_several_keys_are_several_single_readings(tiny: Tiny) -> None:
+def test_several_keys_are_several_single_readings(tiny):
     model = tiny("bloom")
     profile = profile_for(model)
     ids = some_ids(model, 25)
@@ -158,7 +154,7 @@ def test_several_keys_are_several_single_readings(tiny: Tiny) -> None:
 
 
 @pytest.mark.parametrize(("prefix", "prompt"), [("none", ()), ("bos", ()), ("bos", range(2, 12))])
-def test_long_text_goes_in_overlapping_windows(tiny: Tiny, prefix: str, prompt: Any) -> None:
+def test_long_text_goes_in_overlapping_windows(tiny, prefix, prompt):
     """Every token is predicted from what the plan says; here each one is recomputed alone."""
     model = tiny("llama")
     profile = profile_for(model, prefix=prefix)
@@ -193,7 +189,7 @@ def _context_of(
         stop += fresh
 
 
-def test_progress_ends_complete_and_never_falls(tiny: Tiny) -> None:
+def test_progress_ends_complete_and_never_falls(tiny):
     model = tiny("llama")
     seen: list[tuple[int, int]] = []
     ids = some_ids(model, 60)
@@ -212,7 +208,7 @@ def test_progress_ends_complete_and_never_falls(tiny: Tiny) -> None:
 
 
 @pytest.mark.parametrize("after", [0, 1, 3, 30])
-def test_cancel_stops_between_layers_and_tiles(tiny: Tiny, after: int) -> None:
+def test_cancel_stops_between_layers_and_tiles(tiny, after):
     model = tiny("llama")
     with pytest.raises(Cancelled):
         read(
@@ -226,7 +222,7 @@ def test_cancel_stops_between_layers_and_tiles(tiny: Tiny, after: int) -> None:
     assert not any(m._forward_hooks for m in model.network.modules())
 
 
-def test_short_memory_is_survived_and_said(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_memory_is_survived_and_said(tiny, monkeypatch):
     model = tiny("llama")
     ids = some_ids(model, 40)
     profile = profile_for(model)
@@ -253,9 +249,7 @@ def test_short_memory_is_survived_and_said(tiny: Tiny, monkeypatch: pytest.Monke
         read(model, ids, keys=KEYS, profile=profile)
 
 
-def test_other_failures_of_the_network_are_model_errors(
-    tiny: Tiny, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_failures_of_the_network_are_model_errors(tiny, monkeypatch):
     model = tiny("llama")
 
     def broken(*_: Any) -> Any:
@@ -267,7 +261,7 @@ def test_other_failures_of_the_network_are_model_errors(
     assert "secret" not in str(caught.value)
 
 
-def test_numbers_that_are_not_finite_are_refused(tiny: Tiny) -> None:
+def test_numbers_that_are_not_finite_are_refused(tiny):
     model = tiny("llama")
     weight = model.head.weight.clone()
     weight[3, 0] = float("nan")
@@ -276,7 +270,7 @@ def test_numbers_that_are_not_finite_are_refused(tiny: Tiny) -> None:
         read(damaged, some_ids(model, 9), keys=KEYS, profile=profile_for(model))
 
 
-def test_what_does_not_fit_is_refused(tiny: Tiny) -> None:
+def test_what_does_not_fit_is_refused(tiny):
     model = tiny("llama")
     ids = some_ids(model, 9)
     with pytest.raises(ProfileError, match="is not the one that the profile names"):
@@ -289,7 +283,7 @@ def test_what_does_not_fit_is_refused(tiny: Tiny) -> None:
         read(headless, ids, keys=KEYS, profile=profile_for(model, prefix="bos"))
 
 
-def test_no_array_of_text_times_vocabulary(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_array_of_text_times_vocabulary(tiny, monkeypatch):
     """No piece of logits that the head hands out exceeds a tile, or a block where it is cut."""
     model = tiny("llama")
     largest = 0
@@ -310,8 +304,9 @@ def test_no_array_of_text_times_vocabulary(tiny: Tiny, monkeypatch: pytest.Monke
     assert largest == SMALL.block
 
 
+@pytest.mark.sampled
 @pytest.mark.model
-def test_real_model_equals_naive_and_reads_the_samples(real_model: LanguageModel) -> None:
+def test_real_model_equals_naive_and_reads_the_samples(real_model):
     data = json.loads((SAMPLES / "marked.json").read_text(encoding="utf-8"))
     key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
     ids = np.array(data["texts"][0]["tokens"], dtype=np.int64)
@@ -327,8 +322,9 @@ def test_real_model_equals_naive_and_reads_the_samples(real_model: LanguageModel
     assert_equal(read(real_model, ids, keys=[key], profile=cut), wanted, 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.model
-def test_samples_come_back_from_their_text(real_model: LanguageModel) -> None:
+def test_samples_come_back_from_their_text(real_model):
     """Decoding and tokenising again changes some ids; how many is part of the scheme's life."""
     data = json.loads((SAMPLES / "marked.json").read_text(encoding="utf-8"))
     key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])

@@ -1,7 +1,5 @@
 """The head is proven, swept in one go like plain torch, and cut by one rule."""
 
-from __future__ import annotations
-
 import copy
 import importlib.util
 import os
@@ -33,7 +31,7 @@ from pura.scheme import Profile, SecretKey
 Tiny = Callable[[str], LanguageModel]
 
 
-def test_scale_cap_and_bias_are_found(tiny: Tiny) -> None:
+def test_scale_cap_and_bias_are_found(tiny):
     assert tiny("cohere").head.scale == 0.25
     assert tiny("granite").head.scale == 0.25
     assert tiny("gemma2").head.cap == 3.0
@@ -43,7 +41,7 @@ def test_scale_cap_and_bias_are_found(tiny: Tiny) -> None:
     assert tiny("llama").head.bias is None
 
 
-def test_columns_are_the_columns_of_the_whole(tiny: Tiny) -> None:
+def test_columns_are_the_columns_of_the_whole(tiny):
     for family in ("llama", "gemma2", "cohere", "phi"):
         head = tiny(family).head
         hidden = torch.randn(3, 32, generator=torch.Generator().manual_seed(0))
@@ -52,7 +50,7 @@ def test_columns_are_the_columns_of_the_whole(tiny: Tiny) -> None:
         torch.testing.assert_close(head.columns(hidden, 100, 120), whole[:, 100:120].T)
 
 
-def test_unknown_arithmetic_is_refused(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_arithmetic_is_refused(tiny, monkeypatch):
     network = tiny("llama").network
     real = type(network).forward
 
@@ -66,23 +64,21 @@ def test_unknown_arithmetic_is_refused(tiny: Tiny, monkeypatch: pytest.MonkeyPat
         find_head(network)
 
 
-def test_config_that_lies_about_the_cap_is_refused(
-    tiny: Tiny, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_config_that_lies_about_the_cap_is_refused(tiny, monkeypatch):
     network = tiny("llama").network  # Llama ignores the entry, so following it would be wrong
     monkeypatch.setattr(network.config, "final_logit_softcapping", 0.5, raising=False)
     with pytest.raises(ModelError, match="evidence pass cannot follow"):
         find_head(network)
 
 
-def test_decoder_ends_in_hidden_states(tiny: Tiny) -> None:
+def test_decoder_ends_in_hidden_states(tiny):
     for family in ("llama", "gemma3", "gpt-neox", "bloom"):
         network = tiny(family).network
         out = decoder_of(network)(input_ids=torch.tensor([[1, 2, 3]]), use_cache=False)
         assert out.last_hidden_state.shape == (1, 3, 32)
 
 
-def test_tokenizer_larger_than_the_model_is_refused(tiny: Tiny) -> None:
+def test_tokenizer_larger_than_the_model_is_refused(tiny):
     model = tiny("llama")
 
     class Large:
@@ -95,7 +91,7 @@ def test_tokenizer_larger_than_the_model_is_refused(tiny: Tiny) -> None:
         wrap(model.network, Large(), model.device, name="x")
 
 
-def test_control_tokens_beyond_the_rows_have_no_probability(tiny: Tiny) -> None:
+def test_control_tokens_beyond_the_rows_have_no_probability(tiny):
     model = tiny("llama")
 
     class Token:
@@ -130,7 +126,7 @@ def triton() -> None:
 
 
 @pytest.mark.usefixtures("triton")
-def test_the_trial_that_decides_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_trial_that_decides_about_it(monkeypatch):
     from pura.model import fused
 
     assert fuses(PLACE)
@@ -148,15 +144,7 @@ def test_the_trial_that_decides_about_it(monkeypatch: pytest.MonkeyPatch) -> Non
         (torch.float16, True, 5.0, 0.5, 0.7, 3, 70),
     ],
 )
-def test_sums_are_those_of_plain_torch(
-    dtype: torch.dtype,
-    bias: bool,
-    cap: float | None,
-    scale: float,
-    temperature: float,
-    keys: int,
-    text: int,
-) -> None:
+def test_sums_are_those_of_plain_torch(dtype, bias, cap, scale, temperature, keys, text):
     rng = torch.Generator().manual_seed(7)
 
     def drawn(*shape: int) -> torch.Tensor:
@@ -200,7 +188,7 @@ def by_the_words(p: np.ndarray, top_k: int, top_p: float) -> np.ndarray:
     top_k=st.integers(0, 14),
     top_p=st.sampled_from([0.013, 0.217, 0.503, 0.871, 0.997, 1.0]),
 )
-def test_follows_its_words_ties_included(weights: list[int], top_k: int, top_p: float) -> None:
+def test_follows_its_words_ties_included(weights, top_k, top_p):
     p = np.array(weights) / sum(weights)
     np.testing.assert_allclose(truncate(p, top_k=top_k, top_p=top_p), by_the_words(p, top_k, top_p))
 
@@ -212,7 +200,7 @@ def test_follows_its_words_ties_included(weights: list[int], top_k: int, top_p: 
     top_k=st.integers(0, 60),
     top_p=st.floats(0.01, 1.0),
 )
-def test_tensors_and_arrays_agree(seed: int, temperature: float, top_k: int, top_p: float) -> None:
+def test_tensors_and_arrays_agree(seed, temperature, top_k, top_p):
     logits = np.random.default_rng(seed).normal(0, 3, (4, 50)).astype(np.float32)
     want = distribution(logits, temperature=temperature, top_k=top_k, top_p=top_p)
     got = distribution_torch(
@@ -223,7 +211,7 @@ def test_tensors_and_arrays_agree(seed: int, temperature: float, top_k: int, top
     np.testing.assert_allclose(want.sum(axis=1), 1.0)
 
 
-def test_agrees_with_the_warpers_of_transformers() -> None:
+def test_agrees_with_the_warpers_of_transformers():
     from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
     logits = torch.randn(20, 300, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
@@ -235,7 +223,7 @@ def test_agrees_with_the_warpers_of_transformers() -> None:
     torch.testing.assert_close(got, want, atol=1e-12, rtol=0)
 
 
-def test_off_changes_nothing() -> None:
+def test_off_changes_nothing():
     logits = np.random.default_rng(1).normal(size=(3, 9))
     np.testing.assert_array_equal(distribution(logits), softmax(logits))
     assert not is_truncated(0, 1.0)
@@ -244,6 +232,6 @@ def test_off_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("top_p", [1e-9, 0.2])
-def test_the_most_probable_token_always_stays(top_p: float) -> None:
+def test_the_most_probable_token_always_stays(top_p):
     p = truncate(np.array([0.1, 0.6, 0.3]), top_p=top_p)
     np.testing.assert_array_equal(p, [0.0, 1.0, 0.0])

@@ -1,10 +1,7 @@
 """Torch and transformers are imported offline and in part; the device is chosen in words."""
 
-from __future__ import annotations
-
 import json
 import os
-from pathlib import Path
 
 import pytest
 import torch
@@ -53,8 +50,9 @@ print(json.dumps({
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
-def test_a_lean_network_is_the_same_network(small_folder: Path) -> None:
+def test_a_lean_network_is_the_same_network(small_folder):
     found = json.loads(python(_CHILD, small_folder))
     model = load_model(small_folder, choose_device("cpu"))
     with torch.inference_mode():
@@ -73,7 +71,7 @@ def test_a_lean_network_is_the_same_network(small_folder: Path) -> None:
     assert found["shape"] == [2]
 
 
-def test_what_rests_on_the_shapes_runs_once_though_they_are_brought_when_it_is_asked_for() -> None:
+def test_what_rests_on_the_shapes_runs_once_though_they_are_brought_when_it_is_asked_for():
     """A tokenizer that only the library knows brings all of it before a network is asked for."""
     lines = (
         "from pura.model import libraries; libraries.allow(); libraries.import_torch()",
@@ -84,11 +82,11 @@ def test_what_rests_on_the_shapes_runs_once_though_they_are_brought_when_it_is_a
     assert python("\n".join(lines)).split() == ["True", "SourceFileLoader"]
 
 
-def test_a_process_that_is_not_ours_gets_the_whole_library() -> None:
+def test_a_process_that_is_not_ours_gets_the_whole_library():
     assert libraries.network_class("llama") is None
 
 
-def test_every_class_is_one_of_the_library() -> None:
+def test_every_class_is_one_of_the_library():
     from transformers import AutoConfig, AutoModelForCausalLM
 
     for model_type, name in libraries.CLASSES.items():
@@ -96,7 +94,7 @@ def test_every_class_is_one_of_the_library() -> None:
         assert mapped.__name__ == name, model_type
 
 
-def test_no_class_has_weights_that_are_named_otherwise() -> None:
+def test_no_class_has_weights_that_are_named_otherwise():
     from transformers import AutoConfig, AutoModel
     from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
@@ -120,7 +118,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_gpu")
-def test_without_a_gpu() -> None:
+def test_without_a_gpu():
     device = choose_device()
     assert (device.kind, device.dtype) == ("cpu", "float32")
     assert device.torch_device == torch.device("cpu")
@@ -135,9 +133,7 @@ def test_without_a_gpu() -> None:
 
 
 @pytest.mark.usefixtures("no_gpu")
-def test_sixteen_bits_need_a_gpu_or_a_processor_that_has_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_sixteen_bits_need_a_gpu_or_a_processor_that_has_them(monkeypatch):
     for known in ({"avx2"}, {"avx2", "amx_bf16"}):
         monkeypatch.setattr("pura.model.device.instructions", lambda known=known: known)
         for request in ("auto", "cpu"):
@@ -151,7 +147,7 @@ def test_sixteen_bits_need_a_gpu_or_a_processor_that_has_them(
 
 
 @pytest.mark.usefixtures("cuda")
-def test_with_cuda() -> None:
+def test_with_cuda():
     device = choose_device("auto", "bfloat16")
     assert (device.kind, device.name, device.dtype) == ("cuda", "Test GPU", "bfloat16")
     assert device.torch_dtype == torch.bfloat16
@@ -161,20 +157,20 @@ def test_with_cuda() -> None:
         choose_device("mps")
 
 
-def test_with_an_apple_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_an_apple_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     assert choose_device().kind == choose_device("mps", "float16").kind == "mps"
 
 
-def test_unknown_words_are_refused() -> None:
+def test_unknown_words_are_refused():
     with pytest.raises(DeviceError, match="'tpu'"):
         choose_device("tpu")
     with pytest.raises(DeviceError, match="'int4'"):
         choose_device("cpu", "int4")
 
 
-def test_offline_switches_stand_before_torch_and_win_over_the_shell() -> None:
+def test_offline_switches_stand_before_torch_and_win_over_the_shell():
     code = (
         "import os, sys; from pura.model import libraries, load, store, evidence, tokenise; "
         "assert 'torch' not in sys.modules and 'transformers' not in sys.modules; "
@@ -186,7 +182,7 @@ def test_offline_switches_stand_before_torch_and_win_over_the_shell() -> None:
     assert python(code, env=environment).split() == ["True", "ACTIVE", "1"]
 
 
-def test_prepare_turns_a_hub_that_was_imported_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prepare_turns_a_hub_that_was_imported_before(monkeypatch):
     import huggingface_hub.constants as constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)

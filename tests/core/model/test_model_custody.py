@@ -1,14 +1,11 @@
 """Custody of models: resumed copies, hashes on demand, room in memory, one model at a time."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os
 import shutil
 import sys
 import weakref
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,9 +48,7 @@ def interrupted(
     return file, cache
 
 
-def test_an_interrupted_copy_goes_on_in_the_middle_of_a_file(
-    interrupted: tuple[Path, Path],
-) -> None:
+def test_an_interrupted_copy_goes_on_in_the_middle_of_a_file(interrupted):
     file, cache = interrupted
     assert copied_bytes(cache, [file]) == 5 << 10
     said: list[tuple[int, int]] = []
@@ -64,7 +59,7 @@ def test_an_interrupted_copy_goes_on_in_the_middle_of_a_file(
     assert (made / file.name).read_bytes() == file.read_bytes()
 
 
-def test_a_source_that_changed_is_copied_afresh(interrupted: tuple[Path, Path]) -> None:
+def test_a_source_that_changed_is_copied_afresh(interrupted):
     file, cache = interrupted
     data = b"new!" + file.read_bytes()[4:]
     file.write_bytes(data)
@@ -73,7 +68,7 @@ def test_a_source_that_changed_is_copied_afresh(interrupted: tuple[Path, Path]) 
     assert (made / file.name).read_bytes() == data
 
 
-def test_a_taken_over_part_that_differs_is_found(interrupted: tuple[Path, Path]) -> None:
+def test_a_taken_over_part_that_differs_is_found(interrupted):
     file, cache = interrupted
     with (cache / "model" / file.name).open("r+b") as part:
         part.write(b"oops")
@@ -82,9 +77,7 @@ def test_a_taken_over_part_that_differs_is_found(interrupted: tuple[Path, Path])
     assert not cache.exists()
 
 
-def test_forgotten_copies_are_swept_after_a_week(
-    tmp_path: Path, interrupted: tuple[Path, Path]
-) -> None:
+def test_forgotten_copies_are_swept_after_a_week(tmp_path, interrupted):
     _, cache = interrupted
     now = cache.stat().st_mtime
     sweep(tmp_path, now + 6 * 86_400)
@@ -97,7 +90,7 @@ def test_forgotten_copies_are_swept_after_a_week(
 
 
 @pytest.mark.parametrize("copy", [True, False])
-def test_a_sound_model_passes_the_check(shop: ModelStore, small_folder: Path, copy: bool) -> None:
+def test_a_sound_model_passes_the_check(shop, small_folder, copy):
     shop.add(small_folder, copy=copy)
     said: list[tuple[int, int]] = []
     model = shop.verify("small", lambda *n: said.append(n))
@@ -116,9 +109,7 @@ def test_a_sound_model_passes_the_check(shop: ModelStore, small_folder: Path, co
         (lambda f: (f / "modeling.py").write_text("x"), "run code"),
     ],
 )
-def test_every_change_of_a_model_is_found_and_named(
-    shop: ModelStore, small_folder: Path, harm: Callable[[Path], object], word: str
-) -> None:
+def test_every_change_of_a_model_is_found_and_named(shop, small_folder, harm, word):
     shop.add(small_folder)
     harm(small_folder)
     with pytest.raises(ModelError, match=word):
@@ -131,16 +122,14 @@ def flip(path: Path, at: int = -1, to: bytes | None = None) -> None:
     path.write_bytes(data)
 
 
-def test_a_check_can_be_stopped(shop: ModelStore, small_folder: Path) -> None:
+def test_a_check_can_be_stopped(shop, small_folder):
     shop.add(small_folder)
 
     with pytest.raises(Cancelled):
         shop.verify("small", checkpoint=stop)
 
 
-def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(
-    shop: ModelStore, small_folder: Path, cpu: Device
-) -> None:
+def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(shop, small_folder, cpu):
     """The wrong tokenizer: its ids would point past the model's last row."""
     from pura.model.load import load_model
 
@@ -158,7 +147,7 @@ def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(
 # Memory
 
 
-def test_whether_a_model_fits_is_said_with_the_numbers() -> None:
+def test_whether_a_model_fits_is_said_with_the_numbers():
     good = memory_need(135_000_000, free=8_000_000_000)
     assert good.fits
     assert "135,000,000 parameters as float32" in good.words("en")
@@ -174,13 +163,13 @@ def test_whether_a_model_fits_is_said_with_the_numbers() -> None:
     )
 
 
-def test_free_memory_is_a_number_of_this_machine() -> None:
+def test_free_memory_is_a_number_of_this_machine():
     free = free_memory()
     assert free is not None
     assert 1 << 24 < free < 1 << 50
 
 
-def test_a_container_may_get_less(tmp_path: Path) -> None:
+def test_a_container_may_get_less(tmp_path):
     table = tmp_path / "meminfo"
     table.write_text("MemTotal: 9 kB\nMemAvailable:  1000 kB\n")
     assert device._linux(table, tmp_path) == 1_024_000
@@ -191,9 +180,7 @@ def test_a_container_may_get_less(tmp_path: Path) -> None:
     assert device._linux(table, tmp_path) == 1_024_000
 
 
-def test_a_model_is_loaded_once_for_a_device_and_format(
-    shop: ModelStore, small_folder: Path, cpu: Device
-) -> None:
+def test_a_model_is_loaded_once_for_a_device_and_format(shop, small_folder, cpu):
     loaded: list[tuple[Any, Device]] = []
 
     def load(source: Any, device: Device) -> Any:
@@ -238,10 +225,9 @@ print(before, during, resident(), weights)
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_switching_models_frees_the_memory_of_the_first(
-    shop: ModelStore, small_folder: Path, installed_models: Path
-) -> None:
+def test_switching_models_frees_the_memory_of_the_first(shop, small_folder, installed_models):
     shop.add(small_folder)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     said = python(_SWITCH, shop.folder, installed_models, env=environment)
@@ -250,9 +236,7 @@ def test_switching_models_frees_the_memory_of_the_first(
     assert after - before < 0.25 * weights
 
 
-def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
-    shop: ModelStore, small_folder: Path, cpu: Device
-) -> None:
+def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(shop, small_folder, cpu):
     """Loading sets what it brought apart from the garbage collector; dropping looks again."""
 
     class Knot:
@@ -280,7 +264,7 @@ def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
     assert gc.get_freeze_count() == 0
 
 
-def test_the_model_that_the_profile_names_is_taken(small_folder: Path, tmp_path: Path) -> None:
+def test_the_model_that_the_profile_names_is_taken(small_folder, tmp_path):
     at = Environment(
         paths=user_paths(), device="cpu", held=ModelCache(lambda source, _device: source)
     )

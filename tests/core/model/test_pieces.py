@@ -5,8 +5,6 @@ Each token is predicted once, as if alone.
 each token is predicted once, as if alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -35,9 +33,7 @@ from pura.scheme import Profile, SecretKey
     opened=st.booleans(),
     prompt=st.integers(0, 80),
 )
-def test_plan_covers_the_text_once(
-    length: int, context: int, window: int | None, overlap: int | None, opened: bool, prompt: int
-) -> None:
+def test_plan_covers_the_text_once(length, context, window, overlap, opened, prompt):
     ids = np.arange(1000, 1000 + length)
     opening = (1,) if opened else ()
     windows = plan(
@@ -68,14 +64,14 @@ def test_plan_covers_the_text_once(
     assert predicted == list(range(start, length))
 
 
-def test_long_prompt_loses_its_beginning() -> None:
+def test_long_prompt_loses_its_beginning():
     (first, *_) = plan(np.arange(50), context=20, opening=(1,), prompt=range(100, 200))
     assert first.inputs[:11].tolist() == [1, *range(190, 200)]
     (only,) = plan(np.arange(5), context=20, prompt=range(100, 116))
     assert only.inputs.tolist() == [*range(100, 116), 0, 1, 2, 3]
 
 
-def test_a_prompt_takes_nothing_of_a_window() -> None:
+def test_a_prompt_takes_nothing_of_a_window():
     first, second = plan(np.arange(50), context=100, window=30, overlap=5, prompt=range(200, 260))
     assert first.inputs.tolist() == [*range(200, 260), *range(30)]
     assert second.inputs.tolist() == list(range(25, 49))
@@ -100,9 +96,7 @@ Tiny = Callable[[str], LanguageModel]
     ],
     ids=str,
 )
-def test_only_what_differs_is_read_anew(
-    tiny: Tiny, family: str, prefix: str, length: int, places: tuple[int, ...]
-) -> None:
+def test_only_what_differs_is_read_anew(tiny, family, prefix, length, places):
     model = replace(tiny(family), context_length=512)
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size, prefix=prefix)
     first, second = pair(model, length, places)
@@ -158,9 +152,7 @@ def changes(of: I64) -> I64:
 
 @pytest.mark.parametrize("family", ["llama", "bloom", "gpt-neox"])
 @pytest.mark.parametrize("prefix", ["none", "bos"])
-def test_a_text_of_many_windows_is_read_in_each_where_it_differs(
-    tiny: Tiny, family: str, prefix: str
-) -> None:
+def test_a_text_of_many_windows_is_read_in_each_where_it_differs(tiny, family, prefix):
     """As one that takes the window up to the stretch, and then the stretch."""
     model = replace(tiny(family), context_length=512)
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size, prefix=prefix)
@@ -200,7 +192,7 @@ def same_numbers(found: Reading, wanted: Reading, atol: float = 1e-5) -> None:
         np.testing.assert_allclose(got, want, rtol=0, atol=atol, err_msg=name)
 
 
-def test_a_text_that_differs_much_is_read_beside_one_that_differs_little(tiny: Tiny) -> None:
+def test_a_text_that_differs_much_is_read_beside_one_that_differs_little(tiny):
     """The third text begins like the second one, which is read in stretches only."""
     model = replace(tiny("llama"), context_length=512)
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
@@ -212,7 +204,7 @@ def test_a_text_that_differs_much_is_read_beside_one_that_differs_little(tiny: T
     same_numbers(found[2], read(model, third, keys=KEYS, profile=profile), 2e-5)
 
 
-def test_texts_are_aligned_and_rise() -> None:
+def test_texts_are_aligned_and_rise():
     rng = np.random.default_rng(2)
     first = rng.integers(0, 1000, 300)
     second = np.concatenate([first[:50], [7, 7], first[50:120], first[125:300]])
@@ -256,9 +248,7 @@ def fed(monkeypatch: pytest.MonkeyPatch) -> Callable[[LanguageModel], list[int]]
 @pytest.mark.parametrize("family", ["llama", "gemma2", "gemma3", "bloom", "gpt-neox"])
 @pytest.mark.parametrize("tiling", [CPU_TILING, SMALL], ids=["whole", "cut"])
 @pytest.mark.parametrize("window", [8192, 64], ids=["one", "several"])
-def test_readings_together_say_what_each_says_alone(
-    tiny: Tiny, family: str, tiling: Tiling, window: int
-) -> None:
+def test_readings_together_say_what_each_says_alone(tiny, family, tiling, window):
     model = tiny(family)
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
     first, second = late_difference(model, 110, 90)
@@ -272,9 +262,7 @@ def test_readings_together_say_what_each_says_alone(
 
 
 @pytest.mark.parametrize(("family", "passes"), [("llama", [68]), ("bloom", [59, 9])])
-def test_only_what_differs_goes_through_the_network(
-    tiny: Tiny, fed: Callable[[LanguageModel], list[int]], family: str, passes: list[int]
-) -> None:
+def test_only_what_differs_goes_through_the_network(tiny, fed, family, passes):
     model = tiny(family)
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
     first, second = late_difference(model, 60, 50)
@@ -287,9 +275,7 @@ def test_only_what_differs_goes_through_the_network(
 @pytest.mark.parametrize("family", ["llama", "gemma3"])
 @pytest.mark.parametrize("prefix", ["none", "bos"])
 @pytest.mark.parametrize("window", [8192, 64], ids=["one", "several"])
-def test_prompts_of_any_length_share_how_they_begin(
-    tiny: Tiny, family: str, prefix: str, window: int
-) -> None:
+def test_prompts_of_any_length_share_how_they_begin(tiny, family, prefix, window):
     model = tiny(family)
     assert model.bos_id is not None
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size, prefix=prefix)
@@ -307,9 +293,7 @@ def test_prompts_of_any_length_share_how_they_begin(
         same_numbers(together, alone)
 
 
-def test_what_prompts_have_in_common_goes_through_the_network_once(
-    tiny: Tiny, fed: Callable[[LanguageModel], list[int]]
-) -> None:
+def test_what_prompts_have_in_common_goes_through_the_network_once(tiny, fed):
     model = tiny("llama")
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
     rng = np.random.default_rng(5)
@@ -323,7 +307,7 @@ def test_what_prompts_have_in_common_goes_through_the_network_once(
     assert counts == [53 + 13 + 15]
 
 
-def test_progress_counts_what_is_read(tiny: Tiny) -> None:
+def test_progress_counts_what_is_read(tiny):
     model = tiny("llama")
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
     first, second = late_difference(model, 60, 50)
@@ -341,7 +325,7 @@ def test_progress_counts_what_is_read(tiny: Tiny) -> None:
     assert len(seen) == seen[-1][1] + 1  # once a tick, and at the end
 
 
-def test_what_is_shared_and_kept() -> None:
+def test_what_is_shared_and_kept():
     rng = np.random.default_rng(1)
     first = rng.integers(0, 50, 100)
     second, third = first.copy(), first.copy()
@@ -356,7 +340,7 @@ def test_what_is_shared_and_kept() -> None:
     assert found[2] == [None]  # too little to be worth it
 
 
-def test_the_last_token_counts_although_it_is_not_fed() -> None:
+def test_the_last_token_counts_although_it_is_not_fed():
     first = np.arange(60)
     second = first.copy()
     second[-1] = 3

@@ -1,7 +1,5 @@
 """A stranger's model meets its faults in a child with limits, never here."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -30,9 +28,8 @@ def with_expression(folder: Path, expression: str) -> Path:
     return folder
 
 
-def test_an_expression_that_never_ends_is_met_in_the_child(
-    small_folder: Path, tmp_path: Path
-) -> None:
+@pytest.mark.sampled
+def test_an_expression_that_never_ends_is_met_in_the_child(small_folder, tmp_path):
     with_expression(small_folder, BOMB)
     cpu = choose_device("cpu")
     for door in (ModelStore(tmp_path / "store").add, lambda p: ModelCache().get(p, cpu)):
@@ -40,7 +37,7 @@ def test_an_expression_that_never_ends_is_met_in_the_child(
             door(small_folder)
 
 
-def test_a_panic_of_the_tokenizer_is_an_error_wherever_it_runs(small_folder: Path) -> None:
+def test_a_panic_of_the_tokenizer_is_an_error_wherever_it_runs(small_folder):
     tokenizer = load_tokenizer(with_expression(small_folder, BOMB))
     assert len(tokenise(tokenizer, "ordinary words")) == 14
     with pytest.raises(ModelError, match="failed on this text"):
@@ -63,9 +60,7 @@ def test_a_panic_of_the_tokenizer_is_an_error_wherever_it_runs(small_folder: Pat
             ask(Panicking())
 
 
-def test_an_installed_model_whose_settings_changed_is_not_loaded(
-    small_folder: Path, tmp_path: Path
-) -> None:
+def test_an_installed_model_whose_settings_changed_is_not_loaded(small_folder, tmp_path):
     model = ModelStore(tmp_path / "store").add(small_folder)
     with_expression(small_folder, "c")
     with pytest.raises(
@@ -83,9 +78,7 @@ def test_an_installed_model_whose_settings_changed_is_not_loaded(
         ("import sys; sys.exit(77)", "model.rehearsal-start", 60),
     ],
 )
-def test_a_child_that_fails_is_one_error(
-    small_folder: Path, monkeypatch: pytest.MonkeyPatch, fault: str, key: str, seconds: int
-) -> None:
+def test_a_child_that_fails_is_one_error(small_folder, monkeypatch, fault, key, seconds):
     def child(_: str) -> Any:
         pipe = subprocess.PIPE
         command = [sys.executable, "-S", "-c", fault]

@@ -1,7 +1,5 @@
 """Model folders are untrusted: what is unsafe, damaged or absurd is refused before it is loaded."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import struct
@@ -16,12 +14,11 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from pura.base.errors import ModelError
-from pura.model.device import Device
 from pura.model.folder import inspect_folder, inspect_gguf, inspect_safetensors
 from pura.model.load import fingerprint_of, load_model
 
 
-def test_good_folder_is_described_and_loads(small_folder: Path, cpu: Device) -> None:
+def test_good_folder_is_described_and_loads(small_folder, cpu):
     facts = inspect_folder(small_folder)
     assert facts.architecture == "LlamaForCausalLM"
     assert facts.dtype == "F32"
@@ -36,7 +33,7 @@ def test_good_folder_is_described_and_loads(small_folder: Path, cpu: Device) -> 
 @pytest.mark.parametrize(
     "name", ["pytorch_model.bin", "x.PT", "w.pth", "w.ckpt", "w.pkl", "training_args.bin"]
 )
-def test_pickles_are_refused_unopened(small_folder: Path, cpu: Device, name: str) -> None:
+def test_pickles_are_refused_unopened(small_folder, cpu, name):
     class Bomb:
         def __reduce__(self) -> Any:
             return (Path.touch, (small_folder / "exploded",))
@@ -93,9 +90,7 @@ HARMS: dict[str, tuple[Act, str]] = {
 
 
 @pytest.mark.parametrize("name", HARMS)
-def test_what_is_unsafe_damaged_or_missing_is_refused(
-    small_folder: Path, cpu: Device, name: str
-) -> None:
+def test_what_is_unsafe_damaged_or_missing_is_refused(small_folder, cpu, name):
     act, words = HARMS[name]
     act(small_folder)
     with pytest.raises(ModelError, match=words):
@@ -103,7 +98,7 @@ def test_what_is_unsafe_damaged_or_missing_is_refused(
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
-def test_remote_code_is_refused(small_folder: Path, cpu: Device, name: str) -> None:
+def test_remote_code_is_refused(small_folder, cpu, name):
     path = small_folder / name
     data = json.loads(path.read_text()) | {"auto_map": {"AutoModelForCausalLM": "evil--x.Evil"}}
     path.write_text(json.dumps(data))
@@ -138,9 +133,7 @@ def test_remote_code_is_refused(small_folder: Path, cpu: Device, name: str) -> N
         ("rope_parameters", 3),
     ],
 )
-def test_absurd_config_is_a_model_error(
-    small_folder: Path, cpu: Device, field: str, value: object
-) -> None:
+def test_absurd_config_is_a_model_error(small_folder, cpu, field, value):
     path = small_folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
     with pytest.raises(ModelError) as caught:
@@ -150,20 +143,18 @@ def test_absurd_config_is_a_model_error(
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000, b"null"])
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json"])
-def test_damaged_json_is_a_model_error(
-    small_folder: Path, cpu: Device, name: str, content: bytes
-) -> None:
+def test_damaged_json_is_a_model_error(small_folder, cpu, name, content):
     (small_folder / name).write_bytes(content)
     with pytest.raises(ModelError, match=name):
         load_model(small_folder, cpu)
 
 
-def test_no_folder_at_all(tmp_path: Path, cpu: Device) -> None:
+def test_no_folder_at_all(tmp_path, cpu):
     with pytest.raises(ModelError, match="not there"):
         load_model(tmp_path / "nowhere", cpu)
 
 
-def test_truncated_and_padded_weights_are_refused(small_folder: Path, cpu: Device) -> None:
+def test_truncated_and_padded_weights_are_refused(small_folder, cpu):
     path = small_folder / "model.safetensors"
     whole = path.read_bytes()
     for content in (whole[:-1], whole + b"\0", whole[: len(whole) // 2], whole[:5], b""):
@@ -172,7 +163,7 @@ def test_truncated_and_padded_weights_are_refused(small_folder: Path, cpu: Devic
             load_model(small_folder, cpu)
 
 
-def test_index_must_name_files_of_the_folder(small_folder: Path, cpu: Device) -> None:
+def test_index_must_name_files_of_the_folder(small_folder, cpu):
     index = small_folder / "model.safetensors.index.json"
     for mapping, word in (
         ({"a": "../outside.safetensors"}, "damaged"),
@@ -209,7 +200,7 @@ def write_safetensors(path: Path, header: object, data: bytes) -> Path:
     ],
     ids=str,
 )
-def test_headers_that_lie_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
+def test_headers_that_lie_are_refused(tmp_path, change):
     path = tmp_path / "w.safetensors"
     assert inspect_safetensors(write_safetensors(path, HEADER, bytes(24))) == {"F32": 6}
     write_safetensors(path, {"w": HEADER["w"] | change}, bytes(24))
@@ -219,9 +210,7 @@ def test_headers_that_lie_are_refused(tmp_path: Path, change: dict[str, object])
 
 @settings(max_examples=200)
 @given(data=st.binary(max_size=80))
-def test_any_bytes_are_refused_calmly(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes
-) -> None:
+def test_any_bytes_are_refused_calmly(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "noise"
     path.write_bytes(data)
     for check in (inspect_safetensors, inspect_gguf):
@@ -229,7 +218,7 @@ def test_any_bytes_are_refused_calmly(
             check(path)
 
 
-def test_gguf_of_nonsense_is_a_model_error(tmp_path: Path, cpu: Device) -> None:
+def test_gguf_of_nonsense_is_a_model_error(tmp_path, cpu):
     path = tmp_path / "model.gguf"
     for content in (
         b"GGUF",
@@ -242,9 +231,7 @@ def test_gguf_of_nonsense_is_a_model_error(tmp_path: Path, cpu: Device) -> None:
             load_model(path, cpu)
 
 
-def test_shards_are_read_through_their_index(
-    small_folder: Path, cpu: Device, shard: Callable[[Path], None]
-) -> None:
+def test_shards_are_read_through_their_index(small_folder, cpu, shard):
     before = load_model(small_folder, cpu)
     shard(small_folder)
     assert len(inspect_folder(small_folder).weights) > 1

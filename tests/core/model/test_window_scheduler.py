@@ -3,8 +3,6 @@
 No model: the real plan and the real scheduler, with a network that only looks at what it is fed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -110,6 +108,7 @@ class Watched:
         self.fed += batch.pieces
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("masks", [True, False])
 @pytest.mark.parametrize(
     ("follow", "chunk"),
@@ -120,13 +119,7 @@ class Watched:
     ],
 )
 @pytest.mark.parametrize("faults", [0.0, 0.05])
-def test_any_documents_are_read_whole(
-    masks: bool,
-    follow: bool,
-    chunk: int | None,
-    faults: float,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_any_documents_are_read_whole(masks, follow, chunk, faults, monkeypatch):
     rng = np.random.default_rng(11)
     network: list[Watched] = []
     told: dict[int, set[int]] = {}
@@ -192,7 +185,7 @@ def check_read(planned: PlannedDocument, told: dict[int, set[int]], fed: set[Pie
         assert known >= set(range(1, len(text.reading)))
 
 
-def test_a_batch_that_cannot_be_fed_cannot_be_made() -> None:
+def test_a_batch_that_cannot_be_fed_cannot_be_made():
     rng = np.random.default_rng(2)
     texts, windows, _ = document(rng, None, states=True)
     planned = PlannedDocument.of(texts, windows, None, keys=1, context=8192, states=True)
@@ -243,7 +236,7 @@ def requests_of(vocab_size: int) -> list[Request]:
 
 @pytest.mark.parametrize("family", ["llama", "gemma2", "gemma3", "bloom", "gpt-neox"])
 @pytest.mark.parametrize("tiling", [CPU_TILING, SMALL], ids=["whole", "cut"])
-def test_side_by_side_says_what_each_says_alone(tiny: Tiny, family: str, tiling: Tiling) -> None:
+def test_side_by_side_says_what_each_says_alone(tiny, family, tiling):
     model = tiny(family)
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
     requests = requests_of(model.vocab_size)
@@ -256,9 +249,7 @@ def test_side_by_side_says_what_each_says_alone(tiny: Tiny, family: str, tiling:
             same_numbers(together, alone)
 
 
-def test_what_is_wrong_with_one_costs_the_others_nothing(
-    tiny: Tiny, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_wrong_with_one_costs_the_others_nothing(tiny, monkeypatch):
     model = tiny("llama")
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
     texts = [np.full(30, number) for number in range(5)]
@@ -281,7 +272,7 @@ def test_what_is_wrong_with_one_costs_the_others_nothing(
         np.testing.assert_allclose(reading.lo, alone.lo, atol=1e-5)
 
 
-def test_looks_belong_to_their_document(tiny: Tiny) -> None:
+def test_looks_belong_to_their_document(tiny):
     model = tiny("llama")
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
     rng = np.random.default_rng(8)
@@ -307,7 +298,7 @@ def test_looks_belong_to_their_document(tiny: Tiny) -> None:
     assert [len(r) for r in whole] == [60, 59]  # type: ignore[union-attr]
 
 
-def test_at_most_a_tenth_is_padding_and_sources_come_first() -> None:
+def test_at_most_a_tenth_is_padding_and_sources_come_first():
     rng = np.random.default_rng(1)
     document = PlannedDocument(look=None)
     text = PlannedText(document=document, reading=blank(rng.integers(0, 9, 2), 1, 1))

@@ -1,7 +1,5 @@
 """Two texts side by side."""
 
-from __future__ import annotations
-
 import random
 
 from hypothesis import given
@@ -25,7 +23,7 @@ def prose(words: int, seed: int) -> list[str]:
 
 
 @given(TEXTS, TEXTS)
-def test_the_stretches_cover_both_texts_and_say_what_is_so(left: str, right: str) -> None:
+def test_the_stretches_cover_both_texts_and_say_what_is_so(left, right):
     for other in (right, left + right, right + left, left):
         found = align(left, other)
         assert "".join(left[slice(*p.left)] for p in found.pairs) == left
@@ -42,7 +40,7 @@ def test_the_stretches_cover_both_texts_and_say_what_is_so(left: str, right: str
                 assert found.left_of(pair.right[1] - 1) == pair.left[1] - 1
 
 
-def test_words_that_differ_stand_whole_and_blanks_are_no_difference() -> None:
+def test_words_that_differ_stand_whole_and_blanks_are_no_difference():
     found = align("One bank lent us\nthe very best.", "One bank lends us the best, surely.")
     pieces = [(p.kind, p.left, p.right) for p in found.pairs if p.kind is not Kind.SAME]
     words = [(kind, "One bank lent us\nthe very best."[slice(*left)]) for kind, left, _ in pieces]
@@ -56,7 +54,7 @@ def test_words_that_differ_stand_whole_and_blanks_are_no_difference() -> None:
     assert found.shared == 5
 
 
-def test_the_passage_is_found_in_the_long_document() -> None:
+def test_the_passage_is_found_in_the_long_document():
     document, own = prose(30_000, 1), prose(40, 2)
     copied = list(document[21_000:21_300])
     for place in range(0, 300, 17):
@@ -72,7 +70,7 @@ def test_the_passage_is_found_in_the_long_document() -> None:
     assert abs(turned.shared - found.shared) < 10
 
 
-def test_a_passage_that_stands_there_twice_and_a_text_of_one_word_are_aligned() -> None:
+def test_a_passage_that_stands_there_twice_and_a_text_of_one_word_are_aligned():
     document = prose(3000, 3)
     passage = " ".join(document[1000:1200])
     found = align(" ".join([*document, *document, *document, *document, *document]), passage)
@@ -81,14 +79,14 @@ def test_a_passage_that_stands_there_twice_and_a_text_of_one_word_are_aligned() 
     assert same.shared > 3900
 
 
-def test_unrelated_texts_have_nothing_in_common() -> None:
+def test_unrelated_texts_have_nothing_in_common():
     left, right = prose(2000, 4), prose(2000, 5)
     assert align(" ".join(left), " ".join(right)).shared < 200
     assert [p.kind for p in align("", "a").pairs] == [Kind.RIGHT]
     assert align("", "").pairs == ()
 
 
-def test_where_a_mark_is_seen_in_one_text_only() -> None:
+def test_where_a_mark_is_seen_in_one_text_only():
     words = prose(200, 6)
     left, right = " ".join(words), " ".join([*words[:50], "put", "in", *words[50:]])
     alignment = align(left, right)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import dataclasses
 import json
 import math
@@ -116,19 +114,19 @@ def same(a: Any, b: Any) -> bool:
     hnp.arrays(np.float64, 5, elements=st.floats(allow_nan=False, allow_infinity=False)),
     st.integers(0, 4),
 )
-def test_out_and_in_again_without_loss(entropy: np.ndarray, steps: int) -> None:
+def test_out_and_in_again_without_loss(entropy, steps):
     audit = make_audit(np.full((steps, 3), np.nan), entropy)
     assert same(json_io.from_json(json_io.to_json(audit)), audit)
 
 
-def test_an_empty_text_comes_back_with_its_shapes() -> None:
+def test_an_empty_text_comes_back_with_its_shapes():
     audit = make_audit(np.zeros((0, 3)), np.zeros(0))
     back = json_io.from_json(json_io.to_json(audit))
     assert back.tokens.spans.shape == (0, 2)
     assert back.steps.llr_nats.shape == (0, 3)
 
 
-def test_a_place_names_the_page_or_slide_where_the_file_has_them() -> None:
+def test_a_place_names_the_page_or_slide_where_the_file_has_them():
     text = "One.\n\nTwo. Three.\n\nFour."
     audit = replace(make_audit(), text=text)
     passage = Passage(first_token=0, last_token=1, start=text.index(" Three"), end=len(text))
@@ -151,7 +149,7 @@ def test_a_place_names_the_page_or_slide_where_the_file_has_them() -> None:
     assert place(pages, "pdf", "de", text=None) == "Seite 3, Zeichen 11 bis 24"
 
 
-def test_the_schema_that_ships_is_the_record() -> None:
+def test_the_schema_that_ships_is_the_record():
     shipped = json.loads(resource("audit.schema.json").read_text(encoding="utf-8"))
     assert shipped == json_io.json_schema()
     jsonschema.Draft202012Validator.check_schema(shipped)
@@ -162,7 +160,7 @@ def test_the_schema_that_ships_is_the_record() -> None:
         jsonschema.validate(data, shipped)
 
 
-def test_the_summary_is_part_of_the_record() -> None:
+def test_the_summary_is_part_of_the_record():
     audit = make_audit()
     whole, part = audit.to_dict(), json_io.summary(audit)
     shipped = json.loads(resource("finding.schema.json").read_text(encoding="utf-8"))
@@ -177,6 +175,8 @@ def test_the_summary_is_part_of_the_record() -> None:
     assert part.pop("schema") != whole["schema"]
     named = {"payload", "payload_best", "payload_posterior", "payloads_in_question", "marks"}
     named |= {"fields", "fields_best", "fields_posterior", "fields_outside", "undone"}
+    named |= {"handling", "readings"}
+    named.add("layers")  # of manifests and marks
     named.add("passages")  # of every mark, and only where one was found
     assert {k: part[k] for k in part.keys() - named} == {k: whole[k] for k in part.keys() - named}
     assert part["bits"][0]["llr"] == -2.5
@@ -190,7 +190,7 @@ def damage(change: Any) -> str:
     return caught.value.message
 
 
-def test_damage_is_named() -> None:
+def test_damage_is_named():
     assert "record.verdict" in damage(lambda d: d.pop("verdict"))
     assert "surprise" in damage(lambda d: d.update(surprise=1))
     assert "tokens" in damage(lambda d: d["input"].update(tokens="3"))
@@ -201,12 +201,12 @@ def test_damage_is_named() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[", "[" * 100_000, "null", '{"schema": 3}', b"\xff"])
-def test_what_is_no_record_is_refused(text: str | bytes) -> None:
+def test_what_is_no_record_is_refused(text):
     with pytest.raises(RecordError):
         json_io.from_json(text)
 
 
-def test_a_finding_goes_out_as_json_and_in_again() -> None:
+def test_a_finding_goes_out_as_json_and_in_again():
     found = replace(make_audit(), verdict="mark").finding
     assert Finding.from_json(json.loads(json.dumps(found.to_json()))) == found
     assert found.brief().payload is not None
@@ -216,7 +216,7 @@ def test_a_finding_goes_out_as_json_and_in_again() -> None:
 
 
 @pytest.mark.parametrize("marks", [0, 1, 2])
-def test_what_case_logs_of_earlier_versions_kept_is_read(marks: int) -> None:
+def test_what_case_logs_of_earlier_versions_kept_is_read(marks):
     kept: dict[str, Any] = {"name": "a.txt", "sha256": "ab" * 32, "log10_e": 7.125, "seed": 1}
     if marks:  # versions up to 0.2.0 did not count them
         kept |= {"marks": marks, "more_marks": marks > 1, "identified": "0101"}
@@ -231,7 +231,7 @@ def test_what_case_logs_of_earlier_versions_kept_is_read(marks: int) -> None:
 
 
 @pytest.mark.parametrize("old", ["0.3.0", "0.2.0"])
-def test_what_lists_of_earlier_versions_kept_is_read(old: str) -> None:
+def test_what_lists_of_earlier_versions_kept_is_read(old):
     payload = {"fields": [["who", "417"]], "bits": "0101", "in_question": False}
     kept: dict[str, Any] = {
         "audit": "1" * 32,

@@ -136,3 +136,14 @@ def test_a_full_disk_leaves_no_half_line(tmp_path, register, monkeypatch):
                 log.add(issue(2))
         log.add(issue(3))
     assert import_log(register, tmp_path, PROFILE) == 2
+
+
+def test_a_row_names_its_manifest_and_one_without_is_as_it_was(tmp_path, register):
+    with IssueLog(tmp_path / "issued") as log:
+        log.add_many([issue(1), issue(2, manifest="urn:c2pa:2")])
+    (path,) = (tmp_path / "issued").iterdir()
+    assert b"manifest" not in path.read_bytes().splitlines()[1]
+    assert import_log(register, path, PROFILE) == 2
+    assert register.find(issue(2).payload).issue.manifest == "urn:c2pa:2"
+    register.name_manifest(issue(1).payload, "urn:c2pa:1")
+    assert import_log(register, path, PROFILE) == 0, "a manifest that was named later stays"

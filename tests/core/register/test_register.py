@@ -242,6 +242,7 @@ def scramble(number):
     return number * 2_654_435_761 % (1 << 36)
 
 
+@pytest.mark.sampled
 def test_many_rows_never_stand_in_memory_at_once(large):
     score, log_mean = scores(payload(scramble(123_456)), 4.0)
     with Register(large, read_only=True) as register:
@@ -400,14 +401,55 @@ def test_read_only_never_writes(register, tmp_path):
             reader.add(issue(2))
 
 
+def test_a_manifest_is_named_beside_its_payload(register, tmp_path):
+    register.add(issue(1))
+    before = register.version()
+    with pytest.raises(RegisterError, match="not in the register"):
+        register.name_manifest(payload(2), "urn:c2pa:1")
+    register.name_manifest(payload(1), "urn:c2pa:1")
+    register.check()
+    assert register.version() != before
+    register.name_manifest(payload(1), "")
+    assert register.version() == before, "without manifests a register counts as before"
+    register.add(issue(2, manifest="urn:c2pa:2"))
+    export_csv(register, tmp_path / "out.csv")
+    with Register(tmp_path / "other.sqlite3", create=True) as other:
+        import_csv(other, tmp_path / "out.csv", PROFILE)
+        assert other.find(payload(2)).issue == issue(2, manifest="urn:c2pa:2")
+        assert other.version() == register.version()
+
+
+def test_a_register_of_before_manifests_is_read_as_it_is_and_brought_up_to_date(tmp_path):
+    path = tmp_path / "old.sqlite3"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as old:
+        for statement in store.MIGRATIONS[0]:
+            old.execute(statement)
+        old.execute(f"PRAGMA application_id = {store.REGISTER.application_id}")
+        old.execute("PRAGMA user_version = 1")
+        row = store.row_of(issue(1))
+        columns = "bits, payload, who, issued, model"
+        old.execute(f"INSERT INTO entries ({columns}) VALUES (?, ?, ?, ?, ?)", row[:5])
+        digest = f"{store.digest_of(row):x}"
+        old.execute("UPDATE meta SET value = ? WHERE name = 'digest'", (digest,))
+    with Register(path, read_only=True) as register:
+        register.check()
+        assert [entry.issue for entry in register.entries()] == [issue(1)]
+    with Register(path) as register:
+        register.check()
+        register.name_manifest(payload(1), "urn:c2pa:1")
+    with Register(path, read_only=True) as register:
+        assert register.find(payload(1)).issue == issue(1, manifest="urn:c2pa:1")
+
+
 def test_a_failed_step_of_an_update_leaves_the_old_version(register):
     steps = (*store.MIGRATIONS, ("CREATE TABLE new (x)", "NOT SQL"))
     with pytest.raises(sqlite3.OperationalError):
         store.migrate(register._db, steps)
-    assert register._db.execute("PRAGMA user_version").fetchone()[0] == 1
+    before = len(store.MIGRATIONS)
+    assert register._db.execute("PRAGMA user_version").fetchone()[0] == before
     good = (*store.MIGRATIONS, ("CREATE TABLE new (x)",))
     store.migrate(register._db, good)
-    assert register._db.execute("PRAGMA user_version").fetchone()[0] == 2
+    assert register._db.execute("PRAGMA user_version").fetchone()[0] == before + 1
     assert register._db.execute("SELECT count(*) FROM new").fetchone()[0] == 0
 
 

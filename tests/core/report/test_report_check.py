@@ -1,11 +1,8 @@
 """Signing a report, and naming what was done to it afterwards."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,6 +21,7 @@ from tests.core.programs import run
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError, PuraError, ReportFileError, SigningError
+from pura.base.identity import load_identity
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.json_io import findings_digest
@@ -40,7 +38,7 @@ from pura.report.check import (
     repeat,
 )
 from pura.report.check_child import dissect
-from pura.report.signing import SignOptions, free_place, load_identity, sign_report
+from pura.report.signing import SignOptions, free_place, sign_report
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 SECRET = "grüner Baum am Fluss".encode()
@@ -149,7 +147,7 @@ def bad_of(result: ReportCheck) -> set[str]:
     return {one.key for one in result.checks if one.state == BAD}
 
 
-def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: bytes) -> None:
+def test_a_signed_report_has_every_check_as_it_should_be(signed, p12):
     result = check_report(signed, moment=NOW, trust=trust_of(p12))
     assert found(result) == {
         "file": [(GOOD, "file.sound")],
@@ -174,13 +172,13 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: byt
     assert "Reports Desk, Beispiel & Söhne" in who.text()
 
 
-def test_an_unsigned_report_says_what_that_leaves_open(report: bytes) -> None:
+def test_an_unsigned_report_says_what_that_leaves_open(report):
     result = here(report)
     assert ("notice", "integrity.none") in found(result)["integrity"]
     assert result.status == "unsigned"
 
 
-def test_trust_is_said_and_never_assumed(signed: bytes) -> None:
+def test_trust_is_said_and_never_assumed(signed):
     assert found(here(signed))["trust"] == [(OPEN, "trust.none-given")]
     assert here(signed).status == "signed"
     assert "signer was not examined" in here(signed).headline()
@@ -190,9 +188,7 @@ def test_trust_is_said_and_never_assumed(signed: bytes) -> None:
     assert late.status == "amiss"
 
 
-def test_a_record_that_was_edited_embedded_anew_and_signed_by_a_stranger_is_named(
-    audit: Audit,
-) -> None:
+def test_a_record_that_was_edited_embedded_anew_and_signed_by_a_stranger_is_named(audit):
     for other, what in (
         (replace(audit, verdict="no-mark"), "outcome is not what its own policy"),
         (replace(audit, decoded=replace(audit.decoded, bits="1" * 36)), "bits of the codeword"),
@@ -214,20 +210,20 @@ def test_a_record_that_was_edited_embedded_anew_and_signed_by_a_stranger_is_name
 # Tampered samples, each named for what it is
 
 
-def test_one_byte_is_named(signed: bytes, p12: bytes) -> None:
+def test_one_byte_is_named(signed, p12):
     place = signed.index(b"/Title") + 8
     other = signed[:place] + bytes([signed[place] ^ 1]) + signed[place + 1 :]
     assert "integrity.broken" in bad(other, trust_of(p12))
 
 
-def test_a_byte_of_the_signature_itself_is_named(signed: bytes) -> None:
+def test_a_byte_of_the_signature_itself_is_named(signed):
     place = signed.index(b"/Contents <") + 400
     swapped = b"0" if signed[place : place + 1] != b"0" else b"1"
     other = signed[:place] + swapped + signed[place + 1 :]
     assert bad(other) & {"integrity.broken", "integrity.invalid", "integrity.unreadable"}
 
 
-def test_appended_bytes_are_named(signed: bytes, p12: bytes) -> None:
+def test_appended_bytes_are_named(signed, p12):
     keys = bad(signed + b"appended", trust_of(p12))
     assert keys == {"file.tail", "coverage.part", "changes.tail"}
 
@@ -242,7 +238,7 @@ def updated(signed: bytes, act: Any) -> bytes:
     return out.getvalue()
 
 
-def test_an_incremental_update_that_edits_text_names_the_page(signed: bytes, p12: bytes) -> None:
+def test_an_incremental_update_that_edits_text_names_the_page(signed, p12):
     from pyhanko.pdf_utils import generic
 
     def empty(writer: Any) -> None:
@@ -257,7 +253,7 @@ def test_an_incremental_update_that_edits_text_names_the_page(signed: bytes, p12
     assert "digest.other" in keys
 
 
-def test_a_harmless_incremental_update_is_still_named(signed: bytes, p12: bytes) -> None:
+def test_a_harmless_incremental_update_is_still_named(signed, p12):
     def touch(writer: Any) -> None:
         writer.update_root()
 
@@ -265,7 +261,7 @@ def test_a_harmless_incremental_update_is_still_named(signed: bytes, p12: bytes)
     assert keys == {"file.saved", "coverage.part", "changes.saved"}
 
 
-def test_a_swapped_attachment_is_named(report: bytes, signed: bytes, audit: Audit) -> None:
+def test_a_swapped_attachment_is_named(report, signed, audit):
     other = replace(audit, evidence=replace(audit.evidence, log10_e=99.0))
 
     def swap(pdf: bytes) -> bytes:
@@ -282,9 +278,7 @@ def test_a_swapped_attachment_is_named(report: bytes, signed: bytes, audit: Audi
     assert "digest.other" in bad(swap(signed))
 
 
-def test_an_attachment_swapped_after_signing_is_named(
-    signed: bytes, p12: bytes, audit: Audit
-) -> None:
+def test_an_attachment_swapped_after_signing_is_named(signed, p12, audit):
     from pyhanko.pdf_utils import generic
 
     other = json_io.to_json(replace(audit, verdict="no-mark")).encode()
@@ -307,19 +301,19 @@ def test_an_attachment_swapped_after_signing_is_named(
     assert "record.json" in said["changes.attachments"]
 
 
-def test_edited_text_of_an_unsigned_report_is_named(audit: Audit) -> None:
+def test_edited_text_of_an_unsigned_report_is_named(audit):
     record = json_io.to_json(audit)
     lines = lines_of(audit, record)
     lines[0] = "Item: " + "e" * 64
     assert bad(render(record, lines)) == {"printed.other"}
 
 
-def test_a_damaged_record_is_named(audit: Audit) -> None:
+def test_a_damaged_record_is_named(audit):
     record = json_io.to_json(audit).replace('"verdict"', '"verdikt"')
     assert "schema.invalid" in bad(render(record, lines_of(audit, record)))
 
 
-def test_other_files_are_named_for_what_they_are(report: bytes) -> None:
+def test_other_files_are_named_for_what_they_are(report):
     assert bad(b"hello") == {"file.not-pdf"}
     damaged = check_report(b"%PDF-1.7\nnonsense", moment=NOW)
     assert bad_of(damaged) == {"file.damaged"}
@@ -330,7 +324,7 @@ def test_other_files_are_named_for_what_they_are(report: bytes) -> None:
     assert bad(out.getvalue()) == {"record.none"}
 
 
-def test_a_file_that_is_too_large_is_refused() -> None:
+def test_a_file_that_is_too_large_is_refused():
     with pytest.raises(ReportFileError, match="64 MiB"):
         check_report(b"%PDF-" + bytes(64 << 20), moment=NOW)
 
@@ -338,7 +332,7 @@ def test_a_file_that_is_too_large_is_refused() -> None:
 # A fresh audit
 
 
-def test_a_fresh_audit_is_held_against_the_record(signed: bytes, audit: Audit) -> None:
+def test_a_fresh_audit_is_held_against_the_record(signed, audit):
     same = check_report(signed, moment=NOW, again=lambda one: one)
     assert found(same)["repeat"] == [(GOOD, "repeat.identical")]
     recorded = here(signed).audits
@@ -361,7 +355,7 @@ def test_a_fresh_audit_is_held_against_the_record(signed: bytes, audit: Audit) -
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ec", "ed25519"])
-def test_every_kind_of_key_signs_and_is_checked_in_the_cage(report: bytes, kind: str) -> None:
+def test_every_kind_of_key_signs_and_is_checked_in_the_cage(report, kind):
     made: Any = {
         "rsa": lambda: rsa.generate_private_key(65537, 2048),
         "ec": lambda: ec.generate_private_key(ec.SECP384R1()),
@@ -390,21 +384,19 @@ def test_every_kind_of_key_signs_and_is_checked_in_the_cage(report: bytes, kind:
         (lambda: make_p12(usage=False), SECRET, "signing-usage"),
     ],
 )
-def test_what_is_wrong_with_a_certificate_is_said(
-    make: Callable[[], bytes], passphrase: bytes | None, code: str
-) -> None:
+def test_what_is_wrong_with_a_certificate_is_said(make, passphrase, code):
     with pytest.raises(SigningError) as caught:
         load_identity(make(), passphrase, now=NOW)
     assert caught.value.code == code
     assert SECRET.decode() not in str(caught.value)
 
 
-def test_the_key_is_not_in_the_words_of_an_identity(p12: bytes) -> None:
+def test_the_key_is_not_in_the_words_of_an_identity(p12):
     identity = load_identity(p12, SECRET, now=NOW)
     assert "key_der" not in repr(identity)
 
 
-def test_a_signed_report_is_not_signed_again(signed: bytes, p12: bytes) -> None:
+def test_a_signed_report_is_not_signed_again(signed, p12):
     identity = load_identity(p12, SECRET, now=NOW)
     with pytest.raises(SigningError, match="already signed"):
         sign_report(signed, identity, SignOptions(), now=NOW)
@@ -412,13 +404,13 @@ def test_a_signed_report_is_not_signed_again(signed: bytes, p12: bytes) -> None:
         sign_report(b"%PDF-1.7 nonsense", identity, SignOptions(), now=NOW)
 
 
-def test_a_bad_or_silent_time_stamp_authority_is_named(report: bytes, p12: bytes) -> None:
+def test_a_bad_or_silent_time_stamp_authority_is_named(report, p12):
     identity = load_identity(p12, SECRET, now=NOW)
     with pytest.raises(SigningError, match="not a web address"):
         sign_report(report, identity, SignOptions(tsa_url="file:///etc"), now=NOW)
 
 
-def test_a_time_stamp_is_read(report: bytes, p12: bytes) -> None:
+def test_a_time_stamp_is_read(report, p12):
     from asn1crypto import keys as asn1_keys
     from asn1crypto import x509 as asn1_x509
     from pyhanko.sign.timestamps import DummyTimeStamper
@@ -438,7 +430,7 @@ def test_a_time_stamp_is_read(report: bytes, p12: bytes) -> None:
     assert found(known)["time"] == [(GOOD, "time.stamped")]
 
 
-def test_the_seal_covers_nothing(report: bytes) -> None:
+def test_the_seal_covers_nothing(report):
     place = free_place(report)
     assert place is not None
     page, (left, low, right, high) = place
@@ -455,7 +447,7 @@ def test_the_seal_covers_nothing(report: bytes) -> None:
     assert text == ""
 
 
-def test_trust_files(p12: bytes) -> None:
+def test_trust_files(p12):
     der = trust_of(p12)[0]
     pem = x509.load_der_x509_certificate(der).public_bytes(Encoding.PEM)
     assert load_trust(der) == load_trust(pem) == (der,)
@@ -466,7 +458,7 @@ def test_trust_files(p12: bytes) -> None:
 
 
 @pytest.mark.programs("pdfsig", "pdfinfo")
-def test_another_program_reads_the_signature(signed: bytes, tmp_path: Path) -> None:
+def test_another_program_reads_the_signature(signed, tmp_path):
     path = tmp_path / "signed.pdf"
     path.write_bytes(signed)
     told = run("pdfsig", path)

@@ -1,7 +1,5 @@
 """Reports, read back by other programs: what they say, what they carry, what they are."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -91,9 +89,7 @@ def attached(pdf: bytes, folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(("language", "paper"), [("de", "a4"), ("en", "us-letter")])
-def test_other_programs_read_the_report(
-    real: Audit, tmp_path: Path, language: str, paper: str
-) -> None:
+def test_other_programs_read_the_report(real, tmp_path, language, paper):
     report = build_report([real], ReportRequest(language=language, paper=paper))
     text = text_of(report.pdf, tmp_path)
     path = tmp_path / "report.pdf"
@@ -127,7 +123,7 @@ def test_other_programs_read_the_report(
     assert report.digest in squeezed(text)
 
 
-def test_sections_stand_in_their_order(real: Audit, tmp_path: Path) -> None:
+def test_sections_stand_in_their_order(real, tmp_path):
     report = build_report([real], ReportRequest())
     names = [f"{s.number} +{s.title}" for s in report.content.sections]
     text = text_of(report.pdf, tmp_path)
@@ -145,9 +141,7 @@ def test_sections_stand_in_their_order(real: Audit, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("marks", [1, 12])
-def test_a_report_is_short_and_says_nothing_twice(
-    real: Audit, tmp_path: Path, language: str, marks: int
-) -> None:
+def test_a_report_is_short_and_says_nothing_twice(real, tmp_path, language, marks):
     parties = Parties(organisation="City Paper", examiner="Anna", reviewer="B.", authoriser="C.")
     report = build_report(
         [of_several(real, marks)], ReportRequest(language=language, parties=parties)
@@ -208,12 +202,12 @@ def of_several(audit: Audit, marks: int) -> Audit:
     return replace(audit, marks=tuple(found), passages=())
 
 
-def test_the_same_record_gives_the_same_bytes(real: Audit) -> None:
+def test_the_same_record_gives_the_same_bytes(real):
     request = ReportRequest(case="7", parties=Parties(organisation="Examples Ltd"))
     assert build_report([real], request).pdf == build_report([real], request).pdf
 
 
-def test_the_record_is_inside_and_its_digest_is_printed(real: Audit, tmp_path: Path) -> None:
+def test_the_record_is_inside_and_its_digest_is_printed(real, tmp_path):
     report = build_report([real], ReportRequest())
     inside = attached(report.pdf, tmp_path)
     assert inside.keys() == {"record.json", "particulars.json"}
@@ -222,7 +216,7 @@ def test_the_record_is_inside_and_its_digest_is_printed(real: Audit, tmp_path: P
     assert json_io.from_json(report.json).payload.bits == real.payload.bits
 
 
-def test_our_own_check_finds_it_whole_and_finds_a_swapped_record(real: Audit) -> None:
+def test_our_own_check_finds_it_whole_and_finds_a_swapped_record(real):
     report = build_report([real], ReportRequest())
     found = check_report(report.pdf, moment=datetime(2026, 11, 21, tzinfo=UTC))
     assert [c.name for c in found.checks if c.state == BAD] == []
@@ -231,7 +225,7 @@ def test_our_own_check_finds_it_whole_and_finds_a_swapped_record(real: Audit) ->
     assert mixed.digest != report.digest != other.digest
 
 
-def test_every_script_is_shown_or_named(real: Audit, tmp_path: Path) -> None:
+def test_every_script_is_shown_or_named(real, tmp_path):
     words = "\n".join(SCRIPTS.values()) + "\n한국어 🧿 \u202e\x07 end"
     audit = replace(real, text=words, passages=(), tokens=_one_token(real, len(words)))
     text = squeezed(text_of(build_report([audit], ReportRequest()).pdf, tmp_path))
@@ -266,7 +260,7 @@ def _one_token(audit: Audit, size: int) -> Any:
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_every_mark_of_several_is_told(real: Audit, tmp_path: Path, language: str) -> None:
+def test_every_mark_of_several_is_told(real, tmp_path, language):
     assert real.text is not None
     (first,) = real.marks
     end = real.tokens.ids.size - 1
@@ -284,7 +278,7 @@ def test_every_mark_of_several_is_told(real: Audit, tmp_path: Path, language: st
     assert squeezed(real.text[place.start : place.start + 30]) in text
 
 
-def test_a_text_is_never_markup(real: Audit, tmp_path: Path) -> None:
+def test_a_text_is_never_markup(real, tmp_path):
     audit = replace(
         real,
         text=HOSTILE,
@@ -309,7 +303,7 @@ def test_a_text_is_never_markup(real: Audit, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["redacted", "omitted", "excerpt"])
-def test_what_is_hidden_is_nowhere_in_the_file(real: Audit, tmp_path: Path, mode: str) -> None:
+def test_what_is_hidden_is_nowhere_in_the_file(real, tmp_path, mode):
     secret = real.text[300:340]
     audit = replace(real, passages=(replace(real.passages[0], start=0, end=20),))
     request = ReportRequest(text=mode, redactions=((290, 360),))
@@ -326,7 +320,7 @@ def test_what_is_hidden_is_nowhere_in_the_file(real: Audit, tmp_path: Path, mode
     assert secret not in tokens_csv(back)
 
 
-def test_several_audits_share_a_report_with_an_overview(real: Audit, tmp_path: Path) -> None:
+def test_several_audits_share_a_report_with_an_overview(real, tmp_path):
     other = replace(real, id="a" * 32, input=replace(real.input, name="second.txt"))
     report = build_report([real, other], ReportRequest())
     text = text_of(report.pdf, tmp_path)
@@ -336,9 +330,7 @@ def test_several_audits_share_a_report_with_an_overview(real: Audit, tmp_path: P
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_digests_can_be_copied_and_nothing_is_cut_at_the_margin(
-    real: Audit, tmp_path: Path, language: str
-) -> None:
+def test_digests_can_be_copied_and_nothing_is_cut_at_the_margin(real, tmp_path, language):
     name = f"{'memorandum_of_the_newsroom_' * 6}{'x' * 40}.docx"
     audit = replace(real, input=replace(real.input, name=name))
     request = ReportRequest(
@@ -359,9 +351,7 @@ def test_digests_can_be_copied_and_nothing_is_cut_at_the_margin(
 @pytest.mark.parametrize(
     ("language", "named"), [("en", ("proved", "observed")), ("de", ("Schranke", "beobachtet"))]
 )
-def test_the_note_below_the_numbers_names_the_rows_that_it_speaks_of(
-    language: str, named: tuple[str, str]
-) -> None:
+def test_the_note_below_the_numbers_names_the_rows_that_it_speaks_of(language, named):
     note = Labels(language)("bound.note")
     assert all(word in note for word in named)
     assert named[0] in Labels(language)("bound")
@@ -369,7 +359,7 @@ def test_the_note_below_the_numbers_names_the_rows_that_it_speaks_of(
         assert word not in note
 
 
-def test_names_stand_in_the_sealed_annex_only(real: Audit, tmp_path: Path) -> None:
+def test_names_stand_in_the_sealed_annex_only(real, tmp_path):
     found = {"entry": 4, "payload": real.payload.bits, "posterior": 0.99}
     match = RegisterMatch(**found, who="Erika Mustermann", when="2026-01-02", model="m")
     numbers = {"entries": 9, "none_weight": 0.01, "prior_none": 0.1, "chance": 1e-9}
@@ -383,9 +373,7 @@ def test_names_stand_in_the_sealed_annex_only(real: Audit, tmp_path: Path) -> No
     assert build_report([real], ReportRequest()).annex is None
 
 
-def test_a_draft_says_so_on_every_page_and_a_replacement_names_the_original(
-    real: Audit, tmp_path: Path
-) -> None:
+def test_a_draft_says_so_on_every_page_and_a_replacement_names_the_original(real, tmp_path):
     draft = text_of(build_report([real], ReportRequest()).pdf, tmp_path)
     pages = page_count(build_report([real], ReportRequest()).pdf)
     assert draft.count("Draft: not reviewed and not authorised") == pages
@@ -409,9 +397,7 @@ def test_a_draft_says_so_on_every_page_and_a_replacement_names_the_original(
     assert "A wrong page" in text
 
 
-def test_page_one_is_a_summary_and_the_log_says_what_was_reviewed(
-    real: Audit, tmp_path: Path
-) -> None:
+def test_page_one_is_a_summary_and_the_log_says_what_was_reviewed(real, tmp_path):
     parties = Parties(purpose="A complaint")
     request = ReportRequest(parties=parties, review="Confirmed by B.", reviewed="confirmed")
     report = build_report([real], request)
@@ -435,7 +421,7 @@ def test_page_one_is_a_summary_and_the_log_says_what_was_reviewed(
     assert "A complaint" in text
 
 
-def test_what_is_found_and_what_is_missed_add_up(real: Audit, tmp_path: Path) -> None:
+def test_what_is_found_and_what_is_missed_add_up(real, tmp_path):
     evidence = replace(real.evidence, power=0.957, p_bound=1e-112, log10_e=112.0)
     text = text_of(build_report([replace(real, evidence=evidence)], ReportRequest()).pdf, tmp_path)
     assert "95 %" in text
@@ -444,7 +430,7 @@ def test_what_is_found_and_what_is_missed_add_up(real: Audit, tmp_path: Path) ->
     assert "1 in 1,000,000" in text
 
 
-def test_a_remark_that_says_too_much_is_refused(real: Audit) -> None:
+def test_a_remark_that_says_too_much_is_refused(real):
     with pytest.raises(InputError, match="says more"):
         build_report([real], ReportRequest(remark="This proves that the author is guilty."))
     for name in ("deviations", "external", "review"):
@@ -454,7 +440,7 @@ def test_a_remark_that_says_too_much_is_refused(real: Audit) -> None:
             build_report([real], replace(ReportRequest(), **{name: "It proves guilt."}))
 
 
-def test_the_page_takes_nothing_from_outside(real: Audit) -> None:
+def test_the_page_takes_nothing_from_outside(real):
     page = html_page(build_report([real], ReportRequest()).content)
     assert "default-src 'none'" in page
     assert not re.search(r"(src|href)=\"(?!data:)", page)
@@ -462,7 +448,7 @@ def test_the_page_takes_nothing_from_outside(real: Audit) -> None:
     assert page.count("<h2>") == 8
 
 
-def test_tables_hold_every_bit_and_token_and_run_nothing(real: Audit) -> None:
+def test_tables_hold_every_bit_and_token_and_run_nothing(real):
     assert bits_csv(real).count("\r\n") == len(real.bits) + 1
     words = '=cmd|"/c calc"!A1'
     audit = replace(real, text=words, tokens=_one_token(real, len(words)))
@@ -483,20 +469,18 @@ def test_tables_hold_every_bit_and_token_and_run_nothing(real: Audit) -> None:
         ("a\nb\x00c", "a-b-c"),
     ],
 )
-def test_file_names_do_no_harm(name: str, safe: str) -> None:
+def test_file_names_do_no_harm(name, safe):
     assert safe_name(name) == safe
 
 
-def test_pages_can_be_looked_at(real: Audit) -> None:
+def test_pages_can_be_looked_at(real):
     report = build_report([real], ReportRequest())
     pictures = render_pages(report.pdf, dpi=40, pages=range(2))
     assert len(pictures) == 2
     assert all(p.startswith(b"\x89PNG") for p in pictures)
 
 
-def test_standing_remarks_are_in_each_report_and_say_no_more_than_evidence(
-    real: Audit, tmp_path: Path
-) -> None:
+def test_standing_remarks_are_in_each_report_and_say_no_more_than_evidence(real, tmp_path):
     words = "Kept for ten years. Objections go to the head of the office."
     report = build_report([real], ReportRequest(standing=words))
     assert squeezed(words) in squeezed(text_of(report.pdf, tmp_path))
@@ -546,12 +530,12 @@ _BOMB = '<g id="a0"><path d="M0 0h1"/></g>' + "".join(
         b"\x89PNG\r\n\x1a\n",
     ],
 )
-def test_a_logo_leads_nowhere_and_does_not_grow(logo: bytes) -> None:
+def test_a_logo_leads_nowhere_and_does_not_grow(logo):
     with pytest.raises(InputError, match="logo", check=lambda e: e.code == "report-logo"):
         check_logo(logo)
 
 
-def test_a_usual_logo_is_drawn_and_anything_else_refused(real: Audit) -> None:
+def test_a_usual_logo_is_drawn_and_anything_else_refused(real):
     inside = (
         '<defs><linearGradient id="a"><stop offset="0"/></linearGradient>'
         '<linearGradient id="b" xlink:href="#a"/><path id="p" d="M0 0h9v9z"/>'
@@ -574,8 +558,6 @@ def test_a_usual_logo_is_drawn_and_anything_else_refused(real: Audit) -> None:
         ("en", False, 0.3, "0.3"),
     ],
 )
-def test_a_capped_ratio_says_on_which_side_the_true_one_lies(
-    real: Audit, language: str, capped: bool, lr: float, words: str
-) -> None:
+def test_a_capped_ratio_says_on_which_side_the_true_one_lies(real, language, capped, lr, words):
     evidence = replace(real.evidence, capped=capped, lr_capped=lr)
     assert ratio(replace(real, evidence=evidence), Labels(language)) == words

@@ -1,7 +1,5 @@
 """Every section of a report: in both languages and formats, what it hides, names and prints."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -99,12 +97,12 @@ def audits(honest_record: Callable[..., Audit]) -> dict[str, list[Audit]]:
     }
 
 
-def test_every_section_of_every_kind_of_report(audits: dict[str, list[Audit]]) -> None:
+def test_every_section_of_every_kind_of_report(audits):
     for kind, some in audits.items():
         assert faults_of(some) == set(), kind
 
 
-def test_every_section_is_in_the_pdf(audits: dict[str, list[Audit]]) -> None:
+def test_every_section_is_in_the_pdf(audits):
     report = sections_of("en", audits["several"])
     with (
         pikepdf.open(io.BytesIO(compile_pdf(report))) as document,
@@ -116,9 +114,7 @@ def test_every_section_is_in_the_pdf(audits: dict[str, list[Audit]]) -> None:
     ]
 
 
-def test_a_wrong_section_is_seen(
-    audits: dict[str, list[Audit]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_section_is_seen(audits, monkeypatch):
     for blocks, fault in (
         ((), "says nothing"),
         ((paragraph(" "),), "an empty block"),
@@ -137,14 +133,14 @@ def audit() -> Audit:
     return replace(made, text="Alice 7", tokens=tokens, passages=(place,))
 
 
-def test_a_redacted_stretch_is_neither_text_nor_token(audit: Audit) -> None:
+def test_a_redacted_stretch_is_neither_text_nor_token(audit):
     shown = public_audit(audit, ReportRequest(text=REDACTED, redactions=((0, 5),)))
     assert shown.text == BLOCK * 5 + " 7"
     assert shown.tokens.ids.tolist() == [NO_ID, 1]
     assert "Alice" not in json_io.to_json(shown)
 
 
-def test_every_text_has_stretches_of_its_own(audit: Audit) -> None:
+def test_every_text_has_stretches_of_its_own(audit):
     request = ReportRequest(text=REDACTED, redactions=((0, 5),), further=((), ((6, 7),)))
     shown = public_audits([audit] * 4, request)
     assert [one.text for one in shown] == [BLOCK * 5 + " 7", "Alice 7", "Alice " + BLOCK, "Alice 7"]
@@ -154,13 +150,13 @@ def test_every_text_has_stretches_of_its_own(audit: Audit) -> None:
     assert ["Alice" in words for words in held] == [False, True, True]
 
 
-def test_a_text_left_out_takes_its_tokens_along(audit: Audit) -> None:
+def test_a_text_left_out_takes_its_tokens_along(audit):
     shown = public_audit(audit, ReportRequest(text=OMITTED))
     assert shown.text is None
     assert set(shown.tokens.ids.tolist()) == {NO_ID}
 
 
-def test_names_are_kept_for_the_annex_alone(audit: Audit) -> None:
+def test_names_are_kept_for_the_annex_alone(audit):
     assert names([audit]) == []  # the payload is in question: the entry is nobody's
     bits = audit.register.matches[0].payload
     sure = replace(
@@ -178,7 +174,7 @@ def test_names_are_kept_for_the_annex_alone(audit: Audit) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"language": "fr"}, {"paper": "a3"}, {"logo": b"GIF89a"}, {"case": "x" * 5000}]
 )
-def test_what_no_report_can_be_made_of_is_refused(wrong: dict[str, object]) -> None:
+def test_what_no_report_can_be_made_of_is_refused(wrong):
     with pytest.raises(InputError):
         check_request(replace(ReportRequest(), **wrong))  # type: ignore[arg-type]
 
@@ -187,7 +183,7 @@ OWN = PowerFacts(table="6" * 64, name="Chat, German", own=True, texts=64, date="
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_the_method_names_the_table(audit: Audit, language: str) -> None:
+def test_the_method_names_the_table(audit, language):
     audit = replace(audit, power=OWN)
     labels = Labels(language)
     own = str(method(audit, ReportRequest(), labels))
@@ -200,7 +196,7 @@ def test_the_method_names_the_table(audit: Audit, language: str) -> None:
     )
 
 
-def test_what_was_validated_follows_the_tables(audit: Audit) -> None:
+def test_what_was_validated_follows_the_tables(audit):
     audit = replace(audit, power=OWN)
     labels = Labels("en")
     built_in, english = "SmolLM2-135M-Instruct", "Languages other than English"
@@ -219,7 +215,7 @@ def test_what_was_validated_follows_the_tables(audit: Audit) -> None:
 @pytest.mark.parametrize(
     "text", ["Grüße", "Ελλάδα", "Привет", "العربية", "שלום", "हिन्दी", "漢字かな", "한국어"]
 )
-def test_every_script_that_ships_is_shown_as_it_is(text: str) -> None:
+def test_every_script_that_ships_is_shown_as_it_is(text):
     assert all(covered(char) for char in text)
     assert printable(text) == text
 
@@ -236,11 +232,11 @@ def test_every_script_that_ships_is_shown_as_it_is(text: str) -> None:
         ("a\tb\n", "a\tb\n"),
     ],
 )
-def test_what_has_no_picture_is_named(text: str, shown: str) -> None:
+def test_what_has_no_picture_is_named(text, shown):
     assert printable(text) == shown
 
 
-def test_no_character_is_dropped() -> None:
+def test_no_character_is_dropped():
     for code in range(0x20000):
         if not 0xD800 <= code <= 0xDFFF:
             assert printable(chr(code))

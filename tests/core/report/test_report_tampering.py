@@ -1,7 +1,5 @@
 """Whatever is done to a report is found: on a signed one, and on one that nobody signed."""
 
-from __future__ import annotations
-
 import io
 import json
 import warnings
@@ -15,13 +13,14 @@ from pikepdf import Array, Dictionary, Name, Pdf
 from tests.core.report.test_report_check import NOW, RECORD, SECRET, make_p12, trust_of
 
 from pura.base.errors import PuraError
+from pura.base.identity import load_identity
 from pura.record import json_io
 from pura.report import check, request
 from pura.report.build import Report, build_report, remake
 from pura.report.check import BAD, OPEN, CheckedPoint, ReportCheck, check_report
 from pura.report.check_child import differing_pages, dissect
 from pura.report.request import Parties, ReportRequest
-from pura.report.signing import SignOptions, load_identity, sign_report
+from pura.report.signing import SignOptions, sign_report
 
 Act = Callable[[Pdf], None]
 WHITE = b"q 1 1 1 rg 0 0 2000 2000 re f Q"
@@ -240,9 +239,8 @@ def faults(found: ReportCheck) -> set[str]:
     return {one.key for one in found.checks if one.state == BAD}
 
 
-def test_forty_kinds_of_tampering_are_found(
-    report: Report, signed: bytes, uncaged: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.sampled
+def test_forty_kinds_of_tampering_are_found(report, signed, uncaged, monkeypatch):
     assert len(TAMPERING) >= 40
     trust = trust_of(P12)
     assert check_report(report.pdf, moment=NOW).headline().startswith("Not signed: the pages are")
@@ -262,7 +260,7 @@ def test_forty_kinds_of_tampering_are_found(
     assert missed == []
 
 
-def test_what_cannot_be_compared_is_in_the_headline(report: Report, uncaged: None) -> None:
+def test_what_cannot_be_compared_is_in_the_headline(report, uncaged):
     def of_another_version(pdf: Pdf) -> None:
         told = json.loads(pdf.attachments[request.NAME].get_file().read_bytes())
         told["made_with"]["typst"] = "0"
@@ -275,7 +273,7 @@ def test_what_cannot_be_compared_is_in_the_headline(report: Report, uncaged: Non
         assert "Its pages were not compared" in found.headline()
 
 
-def test_a_removed_signature_fails_where_trust_was_named(report: Report, uncaged: None) -> None:
+def test_a_removed_signature_fails_where_trust_was_named(report, uncaged):
     found = check_report(report.pdf, moment=NOW, trust=trust_of(P12))
     assert faults(found) == {"integrity.missing"}
     # A policy asks for signatures: the one here, or the one that the record was made under.
@@ -291,13 +289,13 @@ def test_a_removed_signature_fails_where_trust_was_named(report: Report, uncaged
     assert "integrity.policy" in faults(changed)
 
 
-def test_changed_padding_of_the_signature_is_named(signed: bytes, uncaged: None) -> None:
+def test_changed_padding_of_the_signature_is_named(signed, uncaged):
     end = signed.index(b">", signed.index(b"/Contents <"))
     other = signed[: end - 2] + b"41" + signed[end:]
     assert faults(check_report(other, moment=NOW, trust=trust_of(P12))) == {"integrity.padding"}
 
 
-def test_the_pages_are_made_again_in_children(report: Report) -> None:
+def test_the_pages_are_made_again_in_children(report):
     assert check_report(report.pdf, moment=NOW).headline("de").startswith("Nicht signiert: Die")
     painted_over = done_to(report.pdf, painted(WHITE))
     found = check_report(painted_over, moment=NOW)

@@ -1,7 +1,5 @@
 """Statements of a detector: signed, found again in an answer, and changed by somebody."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import hashlib
@@ -20,9 +18,9 @@ from tests.core.certificates import DAY, packed, self_signed
 from typer.testing import CliRunner
 
 from pura.base.errors import ReportFileError, ServeError
+from pura.base.identity import load_identity
 from pura.cli.__main__ import app
 from pura.record.answers import digested
-from pura.report.signing import load_identity
 from pura.report.statement import (
     SCHEMA,
     Statement,
@@ -54,6 +52,17 @@ ANSWER: dict[str, Any] = {
         },
         {"places": [{"start": 3000, "end": 3100}], "fields": {}},
     ],
+    "manifests": [
+        {
+            "form": "a8",
+            "state": "valid",
+            "signer": "Example Press",
+            "signed_at": "2026-11-26T09:30:00+00:00",
+            "manifest": "urn:c2pa:1",
+            "soft_binding": "agrees",
+        }
+    ],
+    "layers": "Mark and manifest agree.",
 }
 CONTENT: dict[str, Any] = {
     "schema": SCHEMA,
@@ -108,7 +117,7 @@ def certified(key: Any) -> tuple[StatementKey, bytes]:
     return signer, cert.public_bytes(Encoding.PEM)
 
 
-def test_who_signed_is_told_apart_from_that_nothing_changed(own: StatementKey) -> None:
+def test_who_signed_is_told_apart_from_that_nothing_changed(own):
     made = own.sign(CONTENT)
     known = Trust.read(own.public_pem().encode())
     found = checked(made, sha256=ANSWER["sha256"])
@@ -119,7 +128,7 @@ def test_who_signed_is_told_apart_from_that_nothing_changed(own: StatementKey) -
     assert checked(made, trust=Trust.read(stranger)).status == "amiss"
 
 
-def test_certificates_of_every_kind_sign(own: StatementKey) -> None:
+def test_certificates_of_every_kind_sign(own):
     keys = (
         ec.generate_private_key(ec.SECP256R1()),
         ec.generate_private_key(ec.SECP384R1()),
@@ -138,7 +147,7 @@ def test_certificates_of_every_kind_sign(own: StatementKey) -> None:
         certified(ec.generate_private_key(ec.BrainpoolP256R1()))
 
 
-def test_nothing_of_what_nobody_signed_is_shown(own: StatementKey, tmp_path: Path) -> None:
+def test_nothing_of_what_nobody_signed_is_shown(own, tmp_path):
     head, body, signature = own.sign(CONTENT).split(".")
     other = StatementKey.of(tmp_path / "other")
 
@@ -174,7 +183,7 @@ def signed(key: StatementKey, content: str) -> str:
     return jws.serialize_compact(header, content, private, algorithms=[key.header["alg"]])
 
 
-def test_a_statement_is_found_in_an_answer(own: StatementKey, tmp_path: Path) -> None:
+def test_a_statement_is_found_in_an_answer(own, tmp_path):
     check = stated(own)
     answer = check["answer"]
     made = answer["statement"]
@@ -228,7 +237,7 @@ def others(value: Any) -> list[Any]:
     return [one for one in near if json.dumps(one) != json.dumps(value)]
 
 
-def test_no_value_of_an_answer_can_be_changed_removed_or_added(own: StatementKey) -> None:
+def test_no_value_of_an_answer_can_be_changed_removed_or_added(own):
     """Walks everything in a check; ``statement`` itself is what is checked."""
     check = stated(own, record=RECORD)
     trust = Trust.read(own.public_pem().encode())
@@ -258,7 +267,7 @@ def test_no_value_of_an_answer_can_be_changed_removed_or_added(own: StatementKey
     assert changed > 600
 
 
-def test_what_is_written_otherwise_but_says_the_same_is_without_effect(own: StatementKey) -> None:
+def test_what_is_written_otherwise_but_says_the_same_is_without_effect(own):
     check = stated(own, record=RECORD)
 
     def turned(value: Any) -> Any:
@@ -275,7 +284,7 @@ def test_what_is_written_otherwise_but_says_the_same_is_without_effect(own: Stat
         assert [one.state for one in found.checks if one.name == "copy"] == ["good"]
 
 
-def test_a_name_that_stands_twice_is_refused(own: StatementKey) -> None:
+def test_a_name_that_stands_twice_is_refused(own):
     """Walks all names: doubled before and after, with the same value and another."""
     check = stated(own)
     for place in walked(check):
@@ -290,7 +299,7 @@ def test_a_name_that_stands_twice_is_refused(own: StatementKey) -> None:
                 find_statement(text.encode())
 
 
-def test_a_statement_of_the_former_version_says_what_it_does_not_sign(own: StatementKey) -> None:
+def test_a_statement_of_the_former_version_says_what_it_does_not_sign(own):
     made = signed(own, json.dumps(FORMER))
     trust = Trust.read(own.public_pem().encode())
     found = checked(made, trust=trust)
@@ -308,7 +317,7 @@ def test_a_statement_of_the_former_version_says_what_it_does_not_sign(own: State
     assert refused.statement == found.statement
 
 
-def test_a_signature_is_written_in_one_way(own: StatementKey) -> None:
+def test_a_signature_is_written_in_one_way(own):
     made = own.sign(CONTENT)
     last = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     end = made[:-1] + last[last.index(made[-1]) + 1]  # another letter for the same bytes
@@ -317,9 +326,7 @@ def test_a_signature_is_written_in_one_way(own: StatementKey) -> None:
         assert checked(one).status == "amiss", one[-8:]
 
 
-def test_the_command_refuses_an_answer_that_was_changed(
-    own: StatementKey, tmp_path: Path, rows: Any
-) -> None:
+def test_the_command_refuses_an_answer_that_was_changed(own, tmp_path, rows):
     answer, text, key = (tmp_path / name for name in ("a.json", "t.txt", "k.pem"))
     text.write_bytes(TEXT)
     key.write_text(own.public_pem())

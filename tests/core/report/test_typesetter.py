@@ -1,7 +1,5 @@
 """Typesetting in a process of its own: the same bytes, and an end of it that loses nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import tempfile
@@ -38,7 +36,7 @@ def children() -> list[psutil.Process]:
     return found
 
 
-def test_apart_or_not_the_bytes_are_the_same(audit: Audit) -> None:
+def test_apart_or_not_the_bytes_are_the_same(audit):
     beats: list[int] = []
     request = ReportRequest(logo=LOGO)
     made = build_report([audit], request, typeset=apart(lambda: beats.append(1)))
@@ -47,7 +45,7 @@ def test_apart_or_not_the_bytes_are_the_same(audit: Audit) -> None:
     assert children() == []
 
 
-def test_what_typst_refuses_is_one_error_with_its_kind() -> None:
+def test_what_typst_refuses_is_one_error_with_its_kind():
     with pytest.raises(ReportError) as here:
         typeset({"data": "{", "attached": "{}"}, None)
     with pytest.raises(ReportError) as there:
@@ -55,9 +53,7 @@ def test_what_typst_refuses_is_one_error_with_its_kind() -> None:
     assert here.value.message == there.value.message
 
 
-def test_one_that_is_killed_has_another_try_and_then_an_end(
-    audit: Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_is_killed_has_another_try_and_then_an_end(audit, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     killed: list[int] = []
 
@@ -75,7 +71,7 @@ def test_one_that_is_killed_has_another_try_and_then_an_end(
     assert list(tmp_path.iterdir()) == [], "a killed child leaves nothing behind"
 
 
-def test_whoever_stops_it_stops_the_process(audit: Audit) -> None:
+def test_whoever_stops_it_stops_the_process(audit):
     def stop() -> None:
         if children():
             raise Cancelled

@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pura.base.errors import PayloadError
-from pura.scheme import (
-    Payload,
-    Profile,
-    encode,
-    parity_mask,
-    spc_data_positions,
-)
+from pura.scheme import Payload, Profile, encode, parity_mask, spc_data_positions
 from pura.scheme.payload import TBCC_GENERATORS
 
 

@@ -1,7 +1,5 @@
 """Profiles: stored, migrated, and compared with model and key before a run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -24,7 +22,7 @@ def folder(tmp_path: Path) -> ProfileFolder:
     return ProfileFolder(tmp_path / "profiles")
 
 
-def test_what_is_stored_comes_back(folder: ProfileFolder, tmp_path: Path) -> None:
+def test_what_is_stored_comes_back(folder, tmp_path):
     assert folder.names() == ()
     one = profile(name="Newsroom 2026", note="Für alle")
     assert folder.save("Newsroom 2026", one) == "Newsroom 2026"
@@ -44,7 +42,7 @@ def test_what_is_stored_comes_back(folder: ProfileFolder, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "", "none"])
-def test_no_name_leads_out_of_the_folder(folder: ProfileFolder, name: str) -> None:
+def test_no_name_leads_out_of_the_folder(folder, name):
     (folder.folder.parent / "x.json").write_text(profile().to_json())
     folder.save("there", profile())
     for act in (folder.get, folder.remove):
@@ -55,7 +53,7 @@ def test_no_name_leads_out_of_the_folder(folder: ProfileFolder, name: str) -> No
         clean_name(" /// ")
 
 
-def test_the_file_says_its_version_and_the_fingerprint_does_not(folder: ProfileFolder) -> None:
+def test_the_file_says_its_version_and_the_fingerprint_does_not(folder):
     one = profile()
     data = json.loads(one.to_json())
     assert data["version"] == 2
@@ -69,7 +67,7 @@ def test_the_file_says_its_version_and_the_fingerprint_does_not(folder: ProfileF
     assert json.loads((folder.folder / "old.json").read_text())["version"] == 2
 
 
-def test_a_file_of_the_first_version_is_read_with_a_note() -> None:
+def test_a_file_of_the_first_version_is_read_with_a_note():
     data, notes = migrate({"scheme": "pura1", "payload_bits": 36, "vocab_size": 9, "blocks": 4})
     assert notes == ("version-1",)
     assert set(notes) <= set(NOTES)
@@ -79,7 +77,7 @@ def test_a_file_of_the_first_version_is_read_with_a_note() -> None:
 
 
 @pytest.mark.parametrize("version", [VERSION + 1, 1 << 70])
-def test_a_newer_file_is_refused_with_the_way_out(version: int) -> None:
+def test_a_newer_file_is_refused_with_the_way_out(version):
     data = json.loads(profile().to_json()) | {"version": version, "unheard": 1}
     with pytest.raises(ProfileError, match="newer program") as caught:
         Profile.from_dict(data)
@@ -88,12 +86,12 @@ def test_a_newer_file_is_refused_with_the_way_out(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", ["2", 0, -1, True, 2.0, None])
-def test_a_version_that_is_none_is_refused(version: object) -> None:
+def test_a_version_that_is_none_is_refused(version):
     with pytest.raises(ProfileError, match="version"):
         Profile.from_dict(json.loads(profile().to_json()) | {"version": version})
 
 
-def test_mismatches_are_found_without_loading_anything() -> None:
+def test_mismatches_are_found_without_loading_anything():
     facts = {"model": "m", "vocab_size": 100, "tokenizer": "a" * 16, "keys": ["b" * 16]}
     assert mismatches(profile(), **facts) == ()
     assert mismatches(profile(key="b" * 16), **facts) == ()

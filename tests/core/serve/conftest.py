@@ -29,10 +29,10 @@ from starlette.testclient import TestClient
 from pura.record.answers import Role
 from pura.report.statement import StatementKey
 from pura.serve.app import Listen, OrderlyServer, create_app, server
+from pura.serve.manifests import Manifests
 from pura.serve.reader import Reader
 from pura.serve.service import Log
 from pura.serve.settings import Limits, Places, Protection, Settings, TokenFile
-from pura.serve.softbinding import Manifests
 
 OPEN = Settings(
     name="House",

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.serve.conftest import Start, Token
+from starlette.testclient import TestClient
+from tests.core.manifest_stores import FIRST, SECOND, manifest, store, superbox
+from tests.core.serve.conftest import Make, Start, Token, ask
 
 from pura.base.errors import ServeError
+from pura.provenance.binding import (
+    binding_value,
+    bits_apart,
+    former_binding_value,
+    text_fingerprint,
+)
 from pura.record.answers import Role
-from pura.serve.softbinding import Manifests, binding
+from pura.scheme import Profile
+from pura.serve.manifests import Manifests
 
 ALG = "org.example.pura.1"
 HERE, THERE = "urn:c2pa:here", "urn:c2pa:there"
-BASE = "/v1/softbinding"
+BASE, FORMER = "/v1", "/v1/softbinding"
+PLAIN = {"Content-Type": "text/plain; charset=utf-8"}
+STORE = {"Content-Type": "application/c2pa"}
 
 
 def index(folder: Path, bits: str, **changed: Any) -> Path:
@@ -32,77 +45,361 @@ def index(folder: Path, bits: str, **changed: Any) -> Path:
     return path
 
 
-def test_a_value_is_the_payload_as_a_number() -> None:
-    assert binding("000110100001") == "AaE="
-    assert binding("1" * 9) == "Af8="
+@pytest.fixture
+def payload(small_samples: dict[str, Any]) -> str:
+    return str(small_samples["marked-tbcc"]["texts"][0]["payload"])
+
+
+@pytest.fixture
+def profile(small_samples: dict[str, Any]) -> str:
+    return Profile.from_dict(small_samples["marked-tbcc"]["profile"]).fingerprint
+
+
+def ids(answer: Any) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [one["manifestId"] for one in answer.json()["matches"]]
+
+
+def published(client: Any, who: dict[str, str], store: bytes, *values: str) -> str:
+    """Publish a manifest and what leads to it."""
+    made = client.post(f"{BASE}/manifests", content=store, headers=who | STORE)
+    assert made.status_code == 200, made.text
+    name = str(made.json()["manifestId"])
+    for value in values:
+        told = {"bindingValue": value, "manifestId": name}
+        assert client.post(f"{BASE}/bindings", json=told, headers=who).status_code == 204
+    return name
+
+
+def by_content(client: Any, text: str, headers: dict[str, str], **asked: Any) -> Any:
+    return client.post(
+        f"{BASE}/matches/byContent", content=text.encode(), headers=headers | PLAIN, params=asked
+    )
 
 
 def test_a_text_leads_to_the_manifest_of_what_it_carries(
-    detector: Start,
-    token: Token,
-    marked: list[str],
-    plain: str,
-    small_samples: dict[str, Any],
-    tmp_path: Path,
+    detector: Start, token: Token, marked: list[str], plain: str, payload: str, tmp_path: Path
 ) -> None:
-    payload = small_samples["marked-tbcc"]["texts"][0]["payload"]
     client = detector(manifests=Manifests.read(index(tmp_path, payload)))
     trusted = token(Role.TRUSTED)
-    plainly = trusted | {"Content-Type": "text/plain; charset=utf-8"}
+    shown = by_content(client, marked[0], trusted)
+    assert ids(shown) == [HERE, THERE]
+    assert shown.json()["matches"] == [
+        {"manifestId": HERE},
+        {"manifestId": THERE, "endpoint": "https://other.example.org/v1"},
+    ]
+    assert ids(by_content(client, marked[0], trusted, maxResults=1)) == [HERE]
+    assert ids(by_content(client, plain, trusted)) == []
+    assert ids(by_content(client, marked[0], trusted, alg="com.example.other")) == []
+    image = trusted | {"Content-Type": "image/png"}
+    place = f"{BASE}/matches/byContent"
+    assert client.post(place, content=b"x", headers=image).status_code == 415
+    for base in (BASE, FORMER):  # where 0.3 had it
+        found = client.get(f"{base}/manifests/{HERE}", headers=trusted)
+        assert (found.content, found.headers["content-type"]) == (b"manifest", "application/c2pa")
+        assert client.get(f"{base}/manifests/{THERE}", headers=trusted).status_code == 404
+    alone = client.get(f"{BASE}/manifests/{HERE}?returnActiveManifest=true", headers=trusted)
+    assert alone.status_code == 400  # the file of the index is none
+    former = client.post(f"{FORMER}/matches/byContent", content=marked[0], headers=trusted | PLAIN)
+    assert ids(former) == [HERE, THERE]
 
-    def asked(text: str, **how: Any) -> Any:
-        return client.post(f"{BASE}/matches/byContent", content=text.encode(), **how)
 
-    shown = asked(marked[0], headers=plainly).json()["matches"]
-    assert [one["manifestId"] for one in shown] == [HERE, THERE]
-    assert [one.get("endpoint") for one in shown] == [None, "https://other.example.org/v1"]
-    assert len(asked(f"{marked[0]}", headers=plainly, params={"maxResults": 1}).json()["matches"])
-    assert asked(plain, headers=plainly).json() == {"matches": []}
-    other = asked(marked[0], headers=plainly, params={"alg": "com.example.other"})
-    assert other.json() == {"matches": []}
-    assert asked("x", headers=trusted | {"Content-Type": "image/png"}).status_code == 415
-    store = client.get(f"{BASE}/manifests/{HERE}", headers=trusted)
-    assert (store.content, store.headers["content-type"]) == (b"manifest", "application/c2pa")
-    assert client.get(f"{BASE}/manifests/{THERE}", headers=trusted).status_code == 404
-
-
-def test_a_value_leads_to_its_manifests(detector: Start, token: Token, tmp_path: Path) -> None:
-    client = detector(manifests=Manifests.read(index(tmp_path, "000110100001")))
-    trusted, place = token(Role.TRUSTED, per_day=18), f"{BASE}/matches/byBinding"
+def test_a_value_leads_to_its_manifests(
+    detector: Start, token: Token, profile: str, tmp_path: Path
+) -> None:
+    bits = "000110100001"
+    client = detector(manifests=Manifests.read(index(tmp_path, bits)))
+    trusted, place = token(Role.TRUSTED, per_day=64), f"{BASE}/matches/byBinding"
     named = client.get(f"{BASE}/services/supportedAlgorithms").json()
     assert named == {"watermarks": [{"alg": ALG}], "fingerprints": []}
-    asked = {"alg": ALG, "value": "AaE="}
-    for found in (
-        client.get(place, params=asked, headers=trusted),
-        client.post(place, json=asked, headers=trusted),
+    for value in (binding_value(bits, profile), former_binding_value(bits), "AAGh"):
+        asked = {"alg": ALG, "value": value}
+        for found in (
+            client.get(place, params=asked, headers=trusted),
+            client.post(place, json=asked, headers=trusted),
+        ):
+            assert (ids(found), value) == ([HERE, THERE], value)
+    for value in (
+        binding_value(bits, "0123456789abcdef"),  # the same payload under another profile
+        binding_value("0" + bits, profile),  # of another width
+        "AaI=",
+        "oQ==",  # too few bytes for its bits
     ):
-        assert [one["manifestId"] for one in found.json()["matches"]] == [HERE, THERE]
-    assert client.get(place, params=asked | {"value": "AaI="}, headers=trusted).json() == {
-        "matches": []
-    }
+        asked = {"alg": ALG, "value": value}
+        assert (ids(client.get(place, params=asked, headers=trusted)), value) == ([], value)
     broken = client.get(place, params=asked | {"value": "no base64"}, headers=trusted)
     assert broken.status_code == 400
     bytes_ = trusted | {"Content-Type": "application/json"}
     assert client.post(place, content=b"$\xb2", headers=bytes_).status_code == 400
-    assert client.get(place, params=asked, headers=trusted).json()["code"] == "serve-budget"
+    while (last := client.get(place, params=asked, headers=trusted)).status_code == 200:
+        pass
+    assert last.json()["code"] == "serve-budget"
 
 
-def test_the_public_is_led_nowhere(detector: Start, token: Token, tmp_path: Path) -> None:
-    client = detector(manifests=Manifests.read(index(tmp_path, "0001")))
+def test_what_is_published_is_found_until_it_is_deleted(
+    detector: Start, token: Token, marked: list[str], payload: str, profile: str, tmp_path: Path
+) -> None:
+    client = detector(manifests=Manifests.read(index(tmp_path, payload)))
+    trusted, publisher = token(Role.TRUSTED), token(Role.PUBLISHER)
+    value = binding_value(payload, profile)
+    own, other = text_fingerprint(marked[0]), text_fingerprint(marked[1])
+    published(client, publisher, store(SECOND, other), value)
+    published(client, publisher, store(FIRST, own), value)
+    shown = by_content(client, marked[0], trusted).json()["matches"]
+    far = max(0, 100 - bits_apart(own, other))
+    assert shown[0] == {"manifestId": FIRST, "similarityScore": 100}
+    assert {"manifestId": SECOND, "similarityScore": far} in shown
+    assert len(shown) == 4  # those of the index as well
+    assert ids(by_content(client, marked[0], trusted, maxResults=1)) == [FIRST]
+    moved = by_content(client, marked[0].replace(" the ", " a "), trusted).json()["matches"]
+    assert 0 < moved[0]["similarityScore"] < 100
+    whole = client.get(f"{BASE}/manifests/{FIRST}", headers=trusted)
+    assert whole.content == store(FIRST, own)
+    for _ in range(2):
+        gone = client.delete(f"{BASE}/manifests/{FIRST}", headers=publisher)
+    assert gone.status_code == 404
+    assert FIRST not in ids(by_content(client, marked[0], trusted))
+    assert client.get(f"{BASE}/manifests/{FIRST}", headers=trusted).status_code == 404
+
+
+def test_a_store_outlives_the_service_and_an_index_is_read_anew(
+    made: Make, token: Token, profile: str, tmp_path: Path
+) -> None:
+    bits, trusted, publisher = "0110", token(Role.TRUSTED), token(Role.PUBLISHER)
+    asked = {"alg": ALG, "value": binding_value(bits, profile)}
+    with TestClient(made(manifests=Manifests.read(index(tmp_path, bits)))[0]) as client:
+        published(client, publisher, store(), asked["value"])
+        found = client.get(f"{BASE}/matches/byBinding", params=asked, headers=trusted)
+        assert ids(found) == [HERE, THERE, FIRST]
+    with TestClient(made(soft_binding=ALG)[0]) as client:
+        found = client.get(f"{BASE}/matches/byBinding", params=asked, headers=trusted)
+        assert ids(found) == [FIRST]
+        assert client.get(f"{BASE}/manifests/{HERE}", headers=trusted).status_code == 404
+
+
+def test_the_active_manifest_alone(detector: Start, token: Token) -> None:
+    client, publisher = detector(soft_binding=ALG), token(Role.PUBLISHER)
+    whole = superbox("c2pa", manifest(SECOND), manifest(FIRST))
+    assert published(client, publisher, whole) == FIRST
+    place = f"{BASE}/manifests/{FIRST}"
+    assert client.get(place, headers=publisher).content == whole
+    alone = client.get(f"{place}?returnActiveManifest=true", headers=publisher)
+    assert alone.content == superbox("c2pa", manifest(FIRST))
+    assert alone.headers["content-type"] == "application/c2pa"
+    assert client.get(f"{BASE}/manifests/{SECOND}", headers=publisher).status_code == 404
+
+
+def test_one_value_leads_to_several_and_is_led_elsewhere(
+    detector: Start, token: Token, profile: str
+) -> None:
+    client = detector(soft_binding=ALG)
+    one, other = token(Role.PUBLISHER, "one"), token(Role.PUBLISHER, "two")
+    value, second = binding_value("0101", profile), binding_value("0101", "0123456789abcdef")
+    looked = token(Role.TRUSTED)
+
+    def found(of: str) -> list[str]:
+        asked = {"alg": ALG, "value": of}
+        return ids(client.get(f"{BASE}/matches/byBinding", params=asked, headers=looked))
+
+    third = SECOND[:-1] + "3"
+    published(client, one, store(FIRST), value)
+    published(client, one, store(SECOND), value, value, second)
+    published(client, other, store(third), value)
+    assert (found(value), found(second)) == ([FIRST, SECOND, third], [SECOND])
+    moved = {"bindingValue": value, "manifestId": FIRST}
+    assert client.put(f"{BASE}/bindings", json=moved, headers=one).status_code == 204
+    assert sorted(found(value)) == [FIRST, third]  # what another publisher bound stays
+    # Nobody touches what another published, or what an index names.
+    taken = client.post(f"{BASE}/manifests", content=store(FIRST), headers=other | STORE)
+    assert (taken.status_code, taken.json()["code"]) == (403, "serve-role")
+    for refused in (
+        client.delete(f"{BASE}/manifests/{FIRST}", headers=other),
+        client.post(f"{BASE}/bindings", json=moved, headers=other),
+        client.put(f"{BASE}/bindings", json=moved, headers=other),
+        client.put(
+            f"{BASE}/bindings",
+            json=moved | {"bindingValue": binding_value("1", profile)},
+            headers=one,
+        ),
+        client.post(f"{BASE}/bindings", json=moved | {"manifestId": "urn:c2pa:no"}, headers=one),
+    ):
+        assert refused.status_code == 404
+    assert sorted(found(value)) == [FIRST, third]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (b"", "application/c2pa", 400),
+        (b"no store", "application/c2pa", 400),
+        (store("../../etc/passwd"), "application/c2pa", 400),
+        (store(), "application/octet-stream", 415),
+        (superbox("c2pa", manifest(FIRST, ("x", bytes(2 << 20)))), "application/c2pa", 413),
+    ],
+)
+def test_what_is_no_manifest_store_is_not_kept(
+    detector: Start, token: Token, content: bytes, kind: str, status: int
+) -> None:
+    client, publisher = detector(soft_binding=ALG), token(Role.PUBLISHER)
+    headers = publisher | {"Content-Type": kind}
+    refused = client.post(f"{BASE}/manifests", content=content, headers=headers)
+    assert refused.status_code == status
+    assert client.get(f"{BASE}/manifests/{FIRST}", headers=publisher).status_code == 404
+
+
+def test_a_value_without_profile_is_not_bound(detector: Start, token: Token) -> None:
+    client, publisher = detector(soft_binding=ALG), token(Role.PUBLISHER)
+    published(client, publisher, store())
+    for value, code in (("AaE=", 400), ("no base64", 400), ("", 400), ("A" * 2001, 400)):
+        told = {"bindingValue": value, "manifestId": FIRST}
+        assert client.post(f"{BASE}/bindings", json=told, headers=publisher).status_code == code
+
+
+def test_each_role_does_what_it_may(
+    detector: Start, token: Token, plain: str, profile: str, tmp_path: Path
+) -> None:
+    client = detector(soft_binding=ALG, anyone=True)
+    value = binding_value("0001", profile)
+    asked, told = {"alg": ALG, "value": value}, {"bindingValue": value, "manifestId": FIRST}
+
+    def tried(headers: dict[str, str]) -> list[int]:
+        where = [
+            client.get(f"{BASE}/matches/byBinding", params=asked, headers=headers),
+            client.get(f"{BASE}/manifests/{FIRST}", headers=headers),
+            by_content(client, plain, headers),
+            ask(client, plain, headers),
+            client.post(f"{BASE}/manifests", content=store(), headers=headers | STORE),
+            client.post(f"{BASE}/bindings", json=told, headers=headers),
+            client.delete(f"{BASE}/manifests/{FIRST}", headers=headers),
+        ]
+        return [one.status_code for one in where]
+
+    assert tried({}) == [403, 403, 403, 200, 403, 403, 403]
+    assert tried(token(Role.PUBLIC)) == [403, 403, 403, 200, 403, 403, 403]
+    for role in (Role.TRUSTED, Role.INTERNAL):
+        assert tried(token(role)) == [200, 404, 200, 200, 403, 403, 403]
+    assert tried(token(Role.PUBLISHER)) == [200, 404, 403, 403, 200, 204, 204]
+
+
+def test_the_public_looks_up_where_it_may(
+    detector: Start, token: Token, marked: list[str], plain: str, payload: str, profile: str
+) -> None:
+    client = detector(soft_binding=ALG, public_lookups=True, protection={"per_day_block": 80})
+    published(client, token(Role.PUBLISHER), store(), binding_value(payload, profile))
+    told = client.get("/v1/detector").json()
+    assert (told["soft_binding"], told["public_lookups"]) == (ALG, True)
+    asked = {"alg": ALG, "value": binding_value(payload, profile)}
     for headers in ({}, token(Role.PUBLIC)):
-        answers = (
-            client.get(f"{BASE}/matches/byBinding?alg={ALG}&value=AQ==", headers=headers),
-            client.post(f"{BASE}/matches/byContent", content=b"x", headers=headers),
-            client.get(f"{BASE}/manifests/{HERE}", headers=headers),
-        )
-        assert [one.json()["code"] for one in answers] == ["serve-role"] * 3
+        assert ids(client.get(f"{BASE}/matches/byBinding", params=asked, headers=headers)) == [
+            FIRST
+        ]
+        assert ids(by_content(client, marked[0], headers)) == [FIRST]
+        assert ids(by_content(client, plain, headers)) == []
+    while (last := client.get(f"{BASE}/manifests/{FIRST}")).status_code == 200:
+        assert last.content == store()
+    assert last.json()["code"] == "serve-budget"
+    trusted = client.get(f"{BASE}/manifests/{FIRST}", headers=token(Role.TRUSTED))
+    assert trusted.status_code == 200  # who has a token does not pay for the public
 
 
-def test_without_manifests_there_is_no_such_address(detector: Start, token: Token) -> None:
-    client = detector()
-    place = f"{BASE}/matches/byBinding?alg={ALG}&value=AQ=="
-    assert client.get(place, headers=token(Role.TRUSTED)).status_code == 404
-    assert client.get(f"{BASE}/services/supportedAlgorithms").status_code == 404
+def test_the_public_is_led_only_from_what_it_is_told(
+    detector: Start, token: Token, marked: list[str], payload: str, profile: str
+) -> None:
+    client = detector(soft_binding=ALG, public_lookups=True, protection={"margin": 1e6})
+    published(client, token(Role.PUBLISHER), store(), binding_value(payload, profile))
+    assert ids(by_content(client, marked[0], {})) == []
+    assert ids(by_content(client, marked[0], token(Role.TRUSTED))) == [FIRST]
+
+
+def test_hints_order_and_find_nothing(
+    detector: Start, token: Token, marked: list[str], plain: str, payload: str, profile: str
+) -> None:
+    client, trusted = detector(soft_binding=ALG), token(Role.TRUSTED)
+    other = binding_value("1" * 12, profile)
+    published(client, token(Role.PUBLISHER), store(FIRST), binding_value(payload, profile))
+    published(
+        client, token(Role.PUBLISHER, "b"), store(SECOND), binding_value(payload, profile), other
+    )
+    assert ids(by_content(client, marked[0], trusted)) == [FIRST, SECOND]
+    hint = {"hintAlg": ALG, "hintValue": other}
+    assert ids(by_content(client, marked[0], trusted, **hint)) == [SECOND, FIRST]
+    assert ids(by_content(client, plain, trusted, **hint)) == []
+    for wrong in (
+        {"hintAlg": "org.example.other"},
+        {"hintValue": other},
+        hint | {"hintValue": "x"},
+    ):
+        refused = by_content(client, marked[0], trusted, **wrong)
+        assert (refused.status_code, refused.json()["code"]) == (400, "serve-request")
+
+
+def test_addresses_are_not_fetched(detector: Start, token: Token) -> None:
+    client, trusted = detector(soft_binding=ALG), token(Role.TRUSTED)
+    asked = {"referenceUrl": "https://example.org/x", "assetLength": 1}
+    refused = client.post(f"{BASE}/matches/byReference", json=asked, headers=trusted)
+    assert refused.status_code == 501
+    assert "queryByReference" not in client.get(f"{BASE}/services/capabilities").text
+
+
+def test_many_ask_and_publish_at_once(
+    detector: Start,
+    token: Token,
+    marked: list[str],
+    plain: str,
+    payload: str,
+    profile: str,
+    gate: threading.Event,
+) -> None:
+    """Two askers and the public, and a publisher who deletes while their texts are read."""
+    client = detector(soft_binding=ALG, public_lookups=True)
+    publisher, value = token(Role.PUBLISHER), binding_value(payload, profile)
+    for name in (FIRST, SECOND):
+        published(client, publisher, store(name, text_fingerprint(marked[0])), value)
+    askers = [token(Role.TRUSTED, "one"), token(Role.INTERNAL, "two"), {}]
+    texts = [marked[0], plain, marked[0]]
+    with ThreadPoolExecutor(7) as threads:
+        asked = [
+            threads.submit(by_content, client, text, who)
+            for who in askers
+            for text in texts[: 3 if who else 1]
+        ]
+        try:
+            while client.app.state.service.pending < len(asked):
+                assert not any(one.done() for one in asked)
+            gone = client.delete(f"{BASE}/manifests/{FIRST}", headers=publisher)
+            assert gone.status_code == 204
+        finally:
+            gate.set()
+        found = [ids(one.result()) for one in asked]
+    assert found == [[SECOND], [], [SECOND], [SECOND], [], [SECOND], [SECOND]]
+
+
+def test_look_ups_are_counted_by_role_and_not_by_outcome(detector: Start, token: Token) -> None:
+    client = detector(soft_binding=ALG)
+    published(client, token(Role.PUBLISHER), store())
+    counted = client.get("/metrics", headers=token(Role.INTERNAL)).text
+    assert 'pura_serve_manifests_total{role="publisher",what="publish"} 1.0' in counted
+
+
+def test_without_a_soft_binding_there_is_no_such_address(detector: Start, token: Token) -> None:
+    client, trusted = detector(), token(Role.TRUSTED)
+    for place in (
+        f"{BASE}/matches/byBinding?alg={ALG}&value=AQ==",
+        f"{BASE}/manifests/{FIRST}",
+        f"{BASE}/services/supportedAlgorithms",
+        f"{BASE}/services/capabilities",
+        f"{BASE}/services/status",
+        "/.well-known/c2pa-soft-binding-resolution",
+    ):
+        assert client.get(place, headers=trusted).status_code == 404
+    assert client.get("/v1/detector").json()["soft_binding"] == ""
+
+
+def test_an_index_for_another_soft_binding_is_refused(made: Make, tmp_path: Path) -> None:
+    known = Manifests.read(index(tmp_path, "0001"))
+    with pytest.raises(ServeError) as refused:
+        made(manifests=known, soft_binding="org.example.other.1")
+    assert "alg" in refused.value.words("en")[0]
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ def processes(engine: str) -> list[int]:
     return sorted(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
 def test_a_worker_that_is_killed_costs_no_answer(

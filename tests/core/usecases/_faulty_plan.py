@@ -1,7 +1,5 @@
 """Faults of the program in one step of one text, here and in workers, which import this."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass

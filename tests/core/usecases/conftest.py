@@ -1,7 +1,5 @@
 """A environment of this test alone, with the small model and no keyring."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

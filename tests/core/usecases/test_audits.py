@@ -1,12 +1,9 @@
 """Audits at the desk: one, many, again; what cannot be examined, and what is said at once."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import html
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -43,14 +40,7 @@ from pura.report.findings import ratio
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases import audits
-from pura.usecases.audits import (
-    Setup,
-    audit,
-    audit_again,
-    prepared,
-    resolve_epochs,
-    unread_file,
-)
+from pura.usecases.audits import Setup, audit, audit_again, prepared, resolve_epochs, unread_file
 from pura.usecases.cases import SaveTo, open_log, saving_run
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
@@ -67,9 +57,7 @@ def of(text: str) -> AuditText:
     return AuditText(document=from_text(text, name="memo"))
 
 
-def test_one_audit_tells_how_far_it_is_and_leaves_the_model_held(
-    quick: Environment, setup: Setup, text: AuditText, loads: list[str]
-) -> None:
+def test_one_audit_tells_how_far_it_is_and_leaves_the_model_held(quick, setup, text, loads):
     told: list[Stage] = []
     found = audit(quick, setup, text, progress=told.append)
     assert found.audit.verdict == "mark"
@@ -83,9 +71,7 @@ def test_one_audit_tells_how_far_it_is_and_leaves_the_model_held(
     assert loads == ["small cpu float32"]
 
 
-def test_many_audits_open_keys_once_and_wipe_them_at_the_end(
-    quick: Environment, setup: Setup, text: AuditText, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_audits_open_keys_once_and_wipe_them_at_the_end(quick, setup, text, monkeypatch):
     given: list[SecretKey] = []
     usual = quick.keys.open
     monkeypatch.setattr(quick.keys, "open", lambda entry: given.append(usual(entry)) or given[-1])
@@ -100,9 +86,7 @@ def test_many_audits_open_keys_once_and_wipe_them_at_the_end(
         key.to_hex()
 
 
-def test_side_by_side_texts_have_the_records_that_each_has_alone(
-    quick: Environment, setup: Setup, small_samples: dict[str, Any]
-) -> None:
+def test_side_by_side_texts_have_the_records_that_each_has_alone(quick, setup, small_samples):
     marked = [str(entry["text"]) for entry in small_samples["marked-tbcc"]["texts"][:2]]
     words = [
         marked[0][:300],
@@ -130,10 +114,9 @@ def test_side_by_side_texts_have_the_records_that_each_has_alone(
     assert [getattr(one, "code", "") for one in together] == ["", "", "input-ids", "", ""]
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
-def test_the_key_of_a_day_is_found_among_those_of_a_range(
-    quick: Environment, setup: Setup, small_model: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_key_of_a_day_is_found_among_those_of_a_range(quick, setup, small_model, monkeypatch):
     (root,) = setup.keys
     profile = Profile(payload_bits=12, blocks=2, vocab_size=small_model.vocab_size)
     with quick.opened_keys([root]) as [(key, _)], epoch_key(key, "2026-11-22") as daily:
@@ -184,17 +167,13 @@ def test_the_key_of_a_day_is_found_among_those_of_a_range(
     assert marking_key(quick, root, mine.profile) == root
 
 
-def test_an_audit_stops_when_it_is_asked_to(
-    quick: Environment, setup: Setup, text: AuditText
-) -> None:
+def test_an_audit_stops_when_it_is_asked_to(quick, setup, text):
 
     with pytest.raises(Cancelled):
         audit(quick, setup, text, checkpoint=stop)
 
 
-def test_short_memory_is_told_by_its_name_and_not_by_prose(
-    quick: Environment, setup: Setup, text: AuditText, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_memory_is_told_by_its_name_and_not_by_prose(quick, setup, text, monkeypatch):
     import torch
 
     from pura.model import window_scheduler
@@ -216,9 +195,7 @@ def test_short_memory_is_told_by_its_name_and_not_by_prose(
     assert sentence("log.memory") in found.audit.log[4].note, "the record says it too"
 
 
-def test_what_an_audit_needs_and_is_not_here_is_named(
-    quick: Environment, setup: Setup, text: AuditText, tmp_path: Path
-) -> None:
+def test_what_an_audit_needs_and_is_not_here_is_named(quick, setup, text, tmp_path):
     with pytest.raises(KeyStoreError, match="No key was given"):
         audit(quick, replace(setup, keys=()), text)
     with pytest.raises(KeyStoreError, check=lambda e: e.code == "key-not-found"):
@@ -231,9 +208,7 @@ def test_what_an_audit_needs_and_is_not_here_is_named(
         audit(quick, replace(setup, policy=tmp_path / "none.json"), text)
 
 
-def test_a_language_that_the_policy_leaves_out_is_not_examined(
-    quick: Environment, setup: Setup, tmp_path: Path, text: AuditText
-) -> None:
+def test_a_language_that_the_policy_leaves_out_is_not_examined(quick, setup, tmp_path, text):
     policy = tmp_path / "policy.json"
     policy.write_text(Policy(languages=("de", "fr-CA")).to_json(), encoding="utf-8")
     found = audit(quick, replace(setup, policy=policy), text)
@@ -253,9 +228,7 @@ def test_a_language_that_the_policy_leaves_out_is_not_examined(
     assert audit(quick, replace(setup, policy=policy), of(german)).audit.verdict != "mark"
 
 
-def test_a_file_that_no_text_comes_out_of_has_a_whole_record(
-    quick: Environment, setup: Setup, tmp_path: Path, loads: list[str]
-) -> None:
+def test_a_file_that_no_text_comes_out_of_has_a_whole_record(quick, setup, tmp_path, loads):
     path = tmp_path / "scan.pdf"
     path.write_bytes(b"%PDF-1.7 and nothing else")
     with pytest.raises(InputError) as caught:
@@ -302,9 +275,7 @@ def test_a_file_that_no_text_comes_out_of_has_a_whole_record(
         (InputError("input.part", shown="x", code="input-part"), True, None),
     ],
 )
-def test_what_is_an_outcome_and_what_is_not(
-    error: Any, there: bool, reason: str | None, tmp_path: Path
-) -> None:
+def test_what_is_an_outcome_and_what_is_not(error, there, reason, tmp_path):
     path = tmp_path / "a.txt"
     if there:
         path.write_bytes(b"\xff\xfe")
@@ -314,9 +285,7 @@ def test_what_is_an_outcome_and_what_is_not(
         assert reason_of(error) == reason
 
 
-def test_a_profile_of_another_tokenizer_is_an_outcome_as_well(
-    quick: Environment, setup: Setup, text: AuditText
-) -> None:
+def test_a_profile_of_another_tokenizer_is_an_outcome_as_well(quick, setup, text):
     profile = setup.profile.with_(tokenizer="0" * 16)
     found = audit(quick, replace(setup, profile=profile), text)
     assert found.audit.verdict == "not-examinable"
@@ -345,16 +314,12 @@ def check(at: Environment, record: Audit) -> tuple[str, str]:
     return found.state, found.key
 
 
-def test_a_fresh_audit_reproduces_the_record_with_the_model_that_is_held(
-    quick: Environment, setup: Setup, text: AuditText, loads: list[str]
-) -> None:
+def test_a_fresh_audit_reproduces_the_record_with_the_model_that_is_held(quick, setup, text, loads):
     assert check(quick, audit(quick, setup, text).audit) == (GOOD, "repeat.identical")
     assert len(loads) == 1, "no second model beside the one that is held"
 
 
-def test_a_fresh_audit_computes_on_the_device_and_in_the_format_that_were_chosen(
-    quick: Environment, recorded: Audit
-) -> None:
+def test_a_fresh_audit_computes_on_the_device_and_in_the_format_that_were_chosen(quick, recorded):
     with pytest.raises(DeviceError, match="float16"):
         audit_again(replace(quick, dtype="float16"), recorded)
     with pytest.raises(DeviceError, match="abacus"):
@@ -362,8 +327,8 @@ def test_a_fresh_audit_computes_on_the_device_and_in_the_format_that_were_chosen
 
 
 def test_a_reading_that_is_shown_in_place_of_the_text_is_not_mistaken_for_it(
-    quick: Environment, setup: Setup, small_samples: dict[str, Any]
-) -> None:
+    quick, setup, small_samples
+):
     plain = small_samples["marked-tbcc"]["texts"][0]["text"][:500]
     typeset = plain.replace("'", "’").replace(" the ", "\u00a0the ")
     record = audit(quick, setup, of(typeset)).audit
@@ -375,7 +340,7 @@ def test_a_reading_that_is_shown_in_place_of_the_text_is_not_mistaken_for_it(
     assert check(quick, untouched)[0] == GOOD
 
 
-def test_a_key_or_model_that_is_not_here_is_named(quick: Environment, recorded: Audit) -> None:
+def test_a_key_or_model_that_is_not_here_is_named(quick, recorded):
     other = replace(recorded, model=replace(recorded.model, fingerprint="0" * 16))
     with pytest.raises(ReportFileError, check=lambda e: e.code == "repeat-model"):
         audit_again(quick, other)
@@ -385,7 +350,7 @@ def test_a_key_or_model_that_is_not_here_is_named(quick: Environment, recorded: 
         audit_again(quick, recorded)
 
 
-def test_what_the_record_leaves_out_cannot_be_repeated(quick: Environment, recorded: Audit) -> None:
+def test_what_the_record_leaves_out_cannot_be_repeated(quick, recorded):
     for changed, code in (
         (replace(recorded, text=None), "repeat-text"),
         (replace(recorded, prompt=replace(recorded.prompt, known=True)), "repeat-prompt"),
@@ -399,8 +364,8 @@ def test_what_the_record_leaves_out_cannot_be_repeated(quick: Environment, recor
 
 
 def test_the_register_as_prior_finds_more_and_is_needed_again(
-    quick: Environment, setup: Setup, small_samples: dict[str, Any], tmp_path: Path
-) -> None:
+    quick, setup, small_samples, tmp_path
+):
     sample = small_samples["marked-tbcc"]["texts"][0]
     short = of(sample["text"][:150])
     rng = np.random.default_rng(0)
@@ -441,7 +406,7 @@ def test_the_register_as_prior_finds_more_and_is_needed_again(
         audit_again(quick, found)
 
 
-def test_another_payload_is_found_out(quick: Environment, recorded: Audit) -> None:
+def test_another_payload_is_found_out(quick, recorded):
     bits = recorded.decoded.bits
     flipped = replace(recorded.decoded, bits=("1" if bits[0] == "0" else "0") + bits[1:])
     assert check(quick, replace(recorded, decoded=flipped))[0] == BAD

@@ -1,7 +1,5 @@
 """A batch at the desk, with a model: rows, records, register, choice, and who reads."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections import Counter
@@ -42,13 +40,7 @@ def texts(small_samples: dict[str, Any]) -> list[str]:
     return [*marked, small_samples["plain"]["texts"][0]["text"][:120], marked[0], " "]
 
 
-def test_rows_say_what_records_say_and_lead_to_them(
-    quick: Environment,
-    setup: Setup,
-    texts: list[str],
-    tmp_path: Path,
-    small_samples: dict[str, Any],
-) -> None:
+def test_rows_say_what_records_say_and_lead_to_them(quick, setup, texts, tmp_path, small_samples):
     first = small_samples["marked-tbcc"]["texts"][0]
     bits = Payload.from_bits([int(bit) for bit in first["payload"]])
     with Register(quick.paths.register, create=True) as register:
@@ -99,9 +91,7 @@ def test_rows_say_what_records_say_and_lead_to_them(
     assert (tmp_path / "merged.jsonl").read_bytes() == Path(out).read_bytes()
 
 
-def test_a_worker_elsewhere_finds_the_same(
-    quick: Environment, setup: Setup, texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_elsewhere_finds_the_same(quick, setup, texts, monkeypatch):
     setup = replace(setup, ask_register=False)
     plan = BatchPlan(
         paths=quick.paths,

@@ -1,7 +1,5 @@
 """Cases at the desk: audits saved all or none, opened again, reviewed, exported, checked."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +26,7 @@ def words(text: bytes = b"a quiet passphrase") -> Secret:
     return Secret(bytearray(text))
 
 
-def test_without_a_log_nothing_is_made_by_looking(alone: Environment) -> None:
+def test_without_a_log_nothing_is_made_by_looking(alone):
     for work in (
         lambda: cases.items_of(alone, "Thesis"),
         lambda: cases.check_log(alone),
@@ -39,7 +37,7 @@ def test_without_a_log_nothing_is_made_by_looking(alone: Environment) -> None:
     assert not alone.paths.caselog.exists()
 
 
-def test_audits_are_saved_all_or_none(alone: Environment, make_record: Make) -> None:
+def test_audits_are_saved_all_or_none(alone, make_record):
     both = [make_record(1), make_record(2)]
     with pytest.raises(Cancelled):
         cases.save_audits(alone, TO, both, checkpoint=stop_after(1))
@@ -53,9 +51,7 @@ def test_audits_are_saved_all_or_none(alone: Environment, make_record: Make) -> 
         cases.save_audits(alone, TO, both)
 
 
-def test_a_sealed_text_is_read_with_its_passphrase_alone(
-    alone: Environment, make_record: Make
-) -> None:
+def test_a_sealed_text_is_read_with_its_passphrase_alone(alone, make_record):
     record, passphrase = make_record(1), words()
     to = cases.SaveTo(case="Thesis", auditor="Anna", text=SEAL, passphrase=passphrase)
     cases.save_audits(alone, to, [record])
@@ -74,9 +70,7 @@ def test_a_sealed_text_is_read_with_its_passphrase_alone(
         cases.save_audits(alone, short, [make_record(2)])
 
 
-def test_a_run_says_what_began_what_failed_and_what_was_found(
-    alone: Environment, make_record: Make
-) -> None:
+def test_a_run_says_what_began_what_failed_and_what_was_found(alone, make_record):
     with cases.saving_run(alone, TO) as run:
         assert run.opened
         run.start("a.txt")
@@ -98,7 +92,7 @@ def test_a_run_says_what_began_what_failed_and_what_was_found(
     assert caught.value.code == "case-log-closed"
 
 
-def test_four_eyes_are_two_persons(alone: Environment, make_record: Make) -> None:
+def test_four_eyes_are_two_persons(alone, make_record):
     cases.save_audits(alone, TO, [make_record(1)])
     _, [item] = cases.items_of(alone, "Thesis", [make_record(1).id[:32]])
     review = partial(cases.review_finding, alone, item=item, recomputed="all of it")
@@ -109,9 +103,7 @@ def test_four_eyes_are_two_persons(alone: Environment, make_record: Make) -> Non
     assert (item.review.state, item.review.who) == ("disputed", "Béla")
 
 
-def test_audits_of_an_earlier_run_are_filed_by_their_names(
-    alone: Environment, make_record: Make
-) -> None:
+def test_audits_of_an_earlier_run_are_filed_by_their_names(alone, make_record):
     unfiled = cases.SaveTo(case=UNFILED, auditor="Anna")
     cases.save_audits(alone, unfiled, [make_record(1), make_record(2)])
     case, count = cases.save_audits(alone, TO, [make_record(1), make_record(2).id])
@@ -125,9 +117,7 @@ def test_audits_of_an_earlier_run_are_filed_by_their_names(
         cases.save_audits(alone, cases.SaveTo(case="Other", auditor="Anna"), ["0" * 32])
 
 
-def test_examined_filed_and_confirmed_are_three_people(
-    alone: Environment, make_record: Make, tmp_path: Path
-) -> None:
+def test_examined_filed_and_confirmed_are_three_people(alone, make_record, tmp_path):
     record = make_record(1)
     cases.save_audits(alone, cases.SaveTo(case=UNFILED, auditor="Anna"), [record])
     cases.save_audits(alone, cases.SaveTo(case="Thesis", auditor="Béla"), [record])
@@ -148,9 +138,7 @@ def test_examined_filed_and_confirmed_are_three_people(
     assert [one.examiner for one in taken.items] == ["Anna"]
 
 
-def test_a_case_travels_and_no_file_is_replaced_unasked(
-    alone: Environment, make_record: Make, tmp_path: Path
-) -> None:
+def test_a_case_travels_and_no_file_is_replaced_unasked(alone, make_record, tmp_path):
     cases.save_audits(alone, TO, [make_record(1)])
     path = tmp_path / "thesis.puracase"
     export = partial(cases.export_to_file, alone, case="Thesis", path=path, auditor="Anna")
@@ -162,9 +150,7 @@ def test_a_case_travels_and_no_file_is_replaced_unasked(
     assert (case.name, len(case.items)) == ("Thesis", 1)
 
 
-def test_heads_are_laid_down_by_themselves_and_show_an_older_copy(
-    alone: Environment, make_record: Make, tmp_path: Path
-) -> None:
+def test_heads_are_laid_down_by_themselves_and_show_an_older_copy(alone, make_record, tmp_path):
     cases.save_audits(alone, TO, [make_record(1)])
     older = tmp_path / "older.sqlite3"
     folder = tmp_path / "archive"
@@ -189,9 +175,7 @@ def test_heads_are_laid_down_by_themselves_and_show_an_older_copy(
     assert not any(one.state == "bad" for one in cases.check_log(alone))
 
 
-def test_the_log_is_checked_and_says_so_where_that_is_wanted(
-    alone: Environment, make_record: Make, tmp_path: Path
-) -> None:
+def test_the_log_is_checked_and_says_so_where_that_is_wanted(alone, make_record, tmp_path):
     cases.save_audits(alone, TO, [make_record(1)])
     checks = cases.check_log(alone, record=True, auditor="Anna")
     assert all(check.state != "bad" for check in checks)

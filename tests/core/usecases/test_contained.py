@@ -1,9 +1,8 @@
 """A fault in one text never costs another its finding, whoever asked and whatever step met it."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
+import itertools
 import json
 import logging
 import os
@@ -105,39 +104,34 @@ SURFACES: dict[str, Callable[[Prepared, Sequence[str]], Found]] = {
 
 
 def test_the_others_keep_their_findings_whatever_step_fails(
-    quick: Environment,
-    setup: Setup,
-    texts: list[str],
-    faulty: Faulty,
-    caplog: Any,
-    small_samples: dict[str, Any],
-) -> None:
+    quick, setup, texts, faulty, caplog, small_samples
+):
+    """Both surfaces contain by one function: the steps take turns at them."""
     log = quick.paths.state / FAULTS
     with prepared(quick, setup) as ready:
         usual = {name: read(ready, texts) for name, read in SURFACES.items()}
         assert {tuple(found) for found in usual.values()} == {
             tuple((verdict, False) for verdict, _ in usual["batch"])
         }
-        for step in range(1, len(STEPS) + 1):
-            for name, read in SURFACES.items():
-                met = faulty(step, texts[1], RuntimeError(SECRET))
-                with caplog.at_level(logging.ERROR, logger="pura.faults"):
-                    first, second, third = read(ready, texts)
-                assert met.met == 2, (step, name)  # beside the others, and alone
-                assert second == ("internal", False), (step, name)
-                assert (first, third) == tuple((usual[name][n][0], True) for n in (0, 2))
+        turns = zip(range(1, len(STEPS) + 1), itertools.cycle(SURFACES.items()), strict=False)
+        for step, (name, read) in turns:
+            met = faulty(step, texts[1], RuntimeError(SECRET))
+            with caplog.at_level(logging.ERROR, logger="pura.faults"):
+                first, second, third = read(ready, texts)
+            assert met.met == 2, (step, name)  # beside the others, and alone
+            assert second == ("internal", False), (step, name)
+            assert (first, third) == tuple((usual[name][n][0], True) for n in (0, 2))
     said = log.read_text(encoding="utf-8") + caplog.text
-    assert said.count("RuntimeError in a group of 3") == 2 * len(STEPS) * len(SURFACES)
+    assert said.count("RuntimeError in a group of 3") == 2 * len(STEPS)
     assert "pura.audit." in said
     key = small_samples["marked-tbcc"]["key_hex"]
     assert not any(words in said for words in (SECRET, texts[1][:20], key))
 
 
-def test_workers_contain_a_fault_in_any_step(
-    quick: Environment, worker: Any, texts: list[str], faulty: Faulty
-) -> None:
+def test_workers_contain_a_fault(quick, worker, texts, faulty):
+    """Before texts are read side by side, then, and after; every step has its walk above."""
     documents = [from_text(text) for text in texts]
-    for step in range(1, len(STEPS) + 1):
+    for step in (1, 5, len(STEPS)):
         met = faulty(step, texts[1], RuntimeError(SECRET))
         with worker(BatchPlan, records=False) as read:
             rows = read(documents)
@@ -152,9 +146,7 @@ def test_workers_contain_a_fault_in_any_step(
     assert not any(words in said for words in (SECRET, texts[1][:20]))
 
 
-def test_a_text_that_was_read_alone_says_so_in_its_record(
-    quick: Environment, setup: Setup, texts: list[str], faulty: Faulty
-) -> None:
+def test_a_text_that_was_read_alone_says_so_in_its_record(quick, setup, texts, faulty):
     faulty(7, texts[1], ValueError(SECRET))
     with prepared(quick, setup) as ready:
         first, error, _ = ready.audit_many([AuditText(document=from_text(t)) for t in texts])
@@ -170,8 +162,8 @@ def test_a_text_that_was_read_alone_says_so_in_its_record(
 
 
 def test_texts_with_marks_by_others_are_read_alone_and_say_so(
-    quick: Environment, setup: Setup, texts: list[str], faulty: Faulty, tmp_path: Path
-) -> None:
+    quick, setup, texts, faulty, tmp_path
+):
     settings = tmp_path / "vllm.json"
     settings.write_text('{"algorithm": "gumbel", "key": 7, "context_width": 4}')
     create_foreign(quick, settings=settings, key=setup.keys[0], name="vllm")
@@ -189,9 +181,7 @@ def test_texts_with_marks_by_others_are_read_alone_and_say_so(
                 assert "log.alone" in [getattr(note, "key", "") for note in one.audit.log[0].note]
 
 
-def test_a_row_that_cannot_be_made_costs_no_other_row(
-    quick: Environment, setup: Setup, texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_that_cannot_be_made_costs_no_other_row(quick, setup, texts, monkeypatch):
     usual = batch.packed
 
     def packed(audit: Any) -> bytes:
@@ -206,16 +196,11 @@ def test_a_row_that_cannot_be_made_costs_no_other_row(
     assert SECRET not in str(rows[1].row)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_processes_and_actors_contain_a_fault_in_any_step(
-    at: Environment,
-    quick: Environment,
-    setup: Setup,
-    texts: list[str],
-    each_engine: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    at, quick, setup, texts, each_engine, tmp_path, monkeypatch
+):
     """A text for each step, all of them beside two that nothing is wrong with."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
@@ -250,7 +235,7 @@ def test_processes_and_actors_contain_a_fault_in_any_step(
         assert f"fault {reference}: RuntimeError in a group of 1, at " in log
 
 
-def test_what_is_wrong_with_all_of_them_is_said_once_and_a_stop_is_a_stop(tmp_path: Any) -> None:
+def test_what_is_wrong_with_all_of_them_is_said_once_and_a_stop_is_a_stop(tmp_path):
     asked: list[tuple[int, bool]] = []
 
     def audit(fault: BaseException) -> Any:
@@ -275,7 +260,7 @@ def test_what_is_wrong_with_all_of_them_is_said_once_and_a_stop_is_a_stop(tmp_pa
     assert [getattr(one, "code", "") for one in found] == ["internal"]
 
 
-def test_memory_that_does_not_suffice_for_all_may_do_for_each(tmp_path: Any) -> None:
+def test_memory_that_does_not_suffice_for_all_may_do_for_each(tmp_path):
     def read(some: Sequence[int], alone: bool) -> list[int | PuraError]:
         if len(some) > 1:
             return [ModelError("model.memory", name="card", code="model-memory")] * len(some)
@@ -284,9 +269,7 @@ def test_memory_that_does_not_suffice_for_all_may_do_for_each(tmp_path: Any) -> 
     assert audit_contained([1, 2], read, folder=tmp_path) == [10, 20]
 
 
-def test_an_audit_knows_when_its_key_was_created_and_what_was_issued(
-    quick: Environment, setup: Setup
-) -> None:
+def test_an_audit_knows_when_its_key_was_created_and_what_was_issued(quick, setup):
     with prepared(quick, setup) as ready:
         use = ready._options.use
         assert (use.created, use.new, use.issued) == (use.today, True, 1)

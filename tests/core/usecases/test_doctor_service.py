@@ -1,7 +1,5 @@
 """What the doctor says of the detector that others may ask."""
 
-from __future__ import annotations
-
 import os
 
 import pytest
@@ -14,7 +12,7 @@ from pura.usecases.reports import detector_key
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps rights of its own")
-def test_what_the_service_keeps_is_looked_at() -> None:
+def test_what_the_service_keeps_is_looked_at():
     at = Environment(paths=user_paths(), device="cpu")
 
     def said() -> list[tuple[str, str]]:

@@ -1,7 +1,5 @@
 """Marks by others at the desk: looked for with tokens and key, alone, together, beside PURA's."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -77,9 +75,7 @@ def of(text: str) -> AuditText:
     return AuditText(document=from_text(text, name="memo"))
 
 
-def test_a_text_of_another_server_is_found_without_its_model(
-    quick: Environment, profiles: dict[str, Profile], written: str, loads: list[str]
-) -> None:
+def test_a_text_of_another_server_is_found_without_its_model(quick, profiles, written, loads):
     setup = Setup(keys=(), profile=profiles["vllm"], restore=False)
     with prepared(quick, setup) as ready:
         found, other = (ready.audit(of(one)).audit for one in (written, "The cat sat. " * 60))
@@ -109,9 +105,7 @@ def test_a_text_of_another_server_is_found_without_its_model(
     assert {check.state for check in check_log(quick)} <= {"good", "notice"}
 
 
-def test_a_program_gets_the_same_record(
-    quick: Environment, profiles: dict[str, Profile], small_model: Any, written: str
-) -> None:
+def test_a_program_gets_the_same_record(quick, profiles, small_model, written):
     setup = Setup(keys=(), profile=profiles["vllm"], also=(profiles["kgw"],))
     with SecretKey(bytes(range(7, 39))) as key:
         found = pura.verify(
@@ -130,9 +124,7 @@ def test_a_program_gets_the_same_record(
         pura.verify(written, key=[], profile=profiles["vllm"], model=small_model)
 
 
-def test_a_model_weighs_the_bets_where_it_is_asked(
-    quick: Environment, profiles: dict[str, Profile], written: str
-) -> None:
+def test_a_model_weighs_the_bets_where_it_is_asked(quick, profiles, written):
     setup = Setup(keys=(), profile=profiles["vllm"], restore=False, weigh=True)
     with prepared(quick, setup) as ready:
         found = ready.audit(of(written)).audit
@@ -154,13 +146,7 @@ def test_a_model_weighs_the_bets_where_it_is_asked(
     assert not json_io.from_dict(data).schemes[0].weighed
 
 
-def test_several_schemes_count_as_their_mean(
-    quick: Environment,
-    lock: KeyRef,
-    profiles: dict[str, Profile],
-    written: str,
-    small_samples: dict[str, Any],
-) -> None:
+def test_several_schemes_count_as_their_mean(quick, lock, profiles, written, small_samples):
     others = (profiles["synthid"], profiles["kgw"], profiles["vllm"])
     setup = Setup(keys=(lock,), profile=others[0], also=others[1:], restore=False)
     found = audit(quick, setup, of(written)).audit
@@ -187,9 +173,7 @@ def test_several_schemes_count_as_their_mean(
     assert "Gumbel-max" in html_page(build_report([theirs], ReportRequest()).content)
 
 
-def test_what_does_not_fit_is_refused_in_words(
-    quick: Environment, profiles: dict[str, Profile], written: str, tmp_path: Path
-) -> None:
+def test_what_does_not_fit_is_refused_in_words(quick, profiles, written, tmp_path):
     other = quick.session_keys.add(SecretKey(bytes(range(32))), "Other")
     with pytest.raises(PuraError, check=lambda e: e.code == "key-mismatch"):
         audit(quick, Setup(keys=(other,), profile=profiles["vllm"]), of(written))

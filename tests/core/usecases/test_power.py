@@ -1,13 +1,10 @@
 """Power of the organisation's own, at the desk: measured, stopped, sealed, relied on, named."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,9 +59,8 @@ def setup_of(at: Environment, profile: Profile) -> Setup:
     return Setup(keys=(ref,), profile=profile, restore=False)
 
 
-def test_a_small_measurement_from_the_texts_to_the_policy(
-    quick: Environment, small_model: Any, tmp_path: Path
-) -> None:
+@pytest.mark.sampled
+def test_a_small_measurement_from_the_texts_to_the_policy(quick, small_model, tmp_path):
     prompts = tmp_path / "prompts.txt"
     prompts.write_text("The harbour authority announced that\n\nBees find their way back by\n")
     plan = plan_power(
@@ -144,9 +140,7 @@ main()
 
 
 @pytest.mark.weekly
-def test_a_measurement_that_was_killed_goes_on_where_it_was(
-    quick: Environment, small_model: Any, tmp_path: Path
-) -> None:
+def test_a_measurement_that_was_killed_goes_on_where_it_was(quick, small_model, tmp_path):
     shared = Profile.new(small_model)
     (tmp_path / "profile.json").write_text(shared.to_json())
     work = tmp_path / "work"
@@ -181,7 +175,7 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(
     assert again.data["entries"] == sealed.data["entries"], "kept work gives the same table"
 
 
-def test_how_long_it_takes_is_estimated_from_a_trial(quick: Environment, small_model: Any) -> None:
+def test_how_long_it_takes_is_estimated_from_a_trial(quick, small_model):
     small = plan_power(name="x", profile=Profile.new(small_model), texts=2, tokens=20)
     small = replace(small, documents=(), passages=())
     seconds = estimate_power(quick, plan=small)
@@ -190,9 +184,7 @@ def test_how_long_it_takes_is_estimated_from_a_trial(quick: Environment, small_m
         estimate_power(quick, plan=small, checkpoint=stop)
 
 
-def test_what_cannot_be_measured_is_said_first(
-    quick: Environment, small_model: Any, tmp_path: Path
-) -> None:
+def test_what_cannot_be_measured_is_said_first(quick, small_model, tmp_path):
     other = Profile.new(small_model).with_(model="f" * 16)
     with pytest.raises(PolicyError, match="another one"):
         measure_power(quick, plan=plan_power(name="x", profile=other, texts=1))
@@ -203,8 +195,8 @@ def test_what_cannot_be_measured_is_said_first(
 
 
 def test_a_signature_is_checked_wherever_a_table_comes_in(
-    quick: Environment, small_model: Any, certificate: Path, tmp_path: Path
-) -> None:
+    quick, small_model, certificate, tmp_path
+):
     sealed = seal(made_up(small_model))
     quick.power.put(sealed)
     secret = Secret(bytearray("Grüße 7".encode()))
@@ -241,8 +233,8 @@ def audit_tables(at: Environment, fingerprint: str) -> Any:
 
 
 def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
-    quick: Environment, small_model: Any, small_samples: dict[str, Any]
-) -> None:
+    quick, small_model, small_samples
+):
     base = default_model()
     own = replace(base, passages=replace(base.passages, residual=0.2))
     data = made_up(small_model, likelihood=own.fingerprint) | {"likelihood": own.to_dict()}
@@ -270,9 +262,7 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
     assert base.fingerprint in table_of(other), "it was learnt for another sampling"
 
 
-def test_an_audit_rests_on_the_own_table_and_names_it(
-    quick: Environment, small_model: Any, small_samples: dict[str, Any]
-) -> None:
+def test_an_audit_rests_on_the_own_table_and_names_it(quick, small_model, small_samples):
     setup = setup_of(quick, Profile.new(small_model))
     words = small_samples["plain"]["texts"][0]["text"]
     text = AuditText(document=from_text(words, name="memo"))

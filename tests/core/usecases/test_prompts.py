@@ -1,7 +1,5 @@
 """Candidate prompts: how they are read, and what they do to an audit."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace
@@ -16,9 +14,8 @@ from pura.audit.variants import PromptCandidate, prompt_readings
 from pura.base.errors import InputError, ReportFileError
 from pura.documents import from_text
 from pura.record import json_io
-from pura.usecases.audits import Setup, audit, audit_again
+from pura.usecases.audits import audit, audit_again
 from pura.usecases.choices import candidates_of, candidates_text, read_candidates
-from pura.usecases.environment import Environment
 from pura.words.sentences import fill
 
 
@@ -30,7 +27,7 @@ from pura.words.sentences import fill
         ("a {\n{b", ("a {", "{b")),
     ],
 )
-def test_a_candidate_a_line_or_json_lines(text: str, want: tuple[str, ...]) -> None:
+def test_a_candidate_a_line_or_json_lines(text, want):
     assert candidates_of(text) == want
     assert candidates_of(candidates_text(want)) == want
 
@@ -46,13 +43,13 @@ def test_a_candidate_a_line_or_json_lines(text: str, want: tuple[str, ...]) -> N
         ('{"prompt": " "}', "Line 1 .* no text in the field “prompt”"),
     ],
 )
-def test_what_is_no_candidate_is_named_with_its_line(text: str, says: str) -> None:
+def test_what_is_no_candidate_is_named_with_its_line(text, says):
     with pytest.raises(InputError, match=says) as caught:
         candidates_of(text)
     assert caught.value.code == "prompts"
 
 
-def test_a_file_is_read_as_it_stands_whatever_it_is_called(tmp_path: Path) -> None:
+def test_a_file_is_read_as_it_stands_whatever_it_is_called(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({"text": "no", "prompt": "Grüße"}, ensure_ascii=False), "utf-8")
     assert read_candidates(path) == ("Grüße",)
@@ -60,7 +57,7 @@ def test_a_file_is_read_as_it_stands_whatever_it_is_called(tmp_path: Path) -> No
         read_candidates(tmp_path / "none.txt")
 
 
-def test_candidates_that_were_not_read_any_more_are_named_without_evidence() -> None:
+def test_candidates_that_were_not_read_any_more_are_named_without_evidence():
     openings = [PromptCandidate(variant=0, ids=(), candidate=None)]
     openings += [PromptCandidate(variant=0, ids=(1, 2), candidate=i) for i in range(3)]
     trials: list[Any] = [
@@ -89,9 +86,7 @@ def marked(samples: dict[str, Any]) -> Any:
     return samples["marked-tbcc"]
 
 
-def test_the_evidence_is_the_mean_over_candidates_and_the_text_without_any(
-    quick: Environment, setup: Setup, samples: dict[str, Any]
-) -> None:
+def test_the_evidence_is_the_mean_over_candidates_and_the_text_without_any(quick, setup, samples):
     sample = samples["marked-tbcc"]["texts"][0]
     document = from_text(sample["text"][:250], name="memo")
     wrong = ("Once upon a time", "Dear Sir or Madam,", "The weather tomorrow:")
@@ -137,9 +132,7 @@ def test_the_evidence_is_the_mean_over_candidates_and_the_text_without_any(
         of("a" * 200_001, "b")
 
 
-def test_a_profile_that_knows_the_beginning_is_read_after_it(
-    quick: Environment, setup: Setup, samples: dict[str, Any]
-) -> None:
+def test_a_profile_that_knows_the_beginning_is_read_after_it(quick, setup, samples):
     sample = samples["marked-tbcc"]["texts"][0]
     text = AuditText(document=from_text(sample["text"][:250], name="memo"))
     plain = audit(quick, setup, text).audit

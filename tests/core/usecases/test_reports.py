@@ -1,7 +1,5 @@
 """Reports at the desk: written whole or not at all, signed, noted in the case log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,13 +9,13 @@ import pytest
 from tests.core.stops import stop
 
 from pura.base.errors import Cancelled, InputError, SigningError
+from pura.base.identity import Certificate
 from pura.base.paths import user_paths
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.annexes import table_files
 from pura.report.check import OPEN
 from pura.report.request import ReportRequest
-from pura.report.signing import Certificate
 from pura.usecases import cases, reports
 from pura.usecases.environment import Environment
 
@@ -30,9 +28,7 @@ def built(make_record: Make, tmp_path_factory: pytest.TempPathFactory) -> report
     return reports.build_report(nowhere, [make_record(1)], request=ReportRequest())
 
 
-def test_all_files_that_are_in_the_way_are_named_and_none_is_written(
-    built: reports.Built, tmp_path: Path
-) -> None:
+def test_all_files_that_are_in_the_way_are_named_and_none_is_written(built, tmp_path):
     write = partial(
         reports.write_report,
         built,
@@ -61,9 +57,7 @@ def test_all_files_that_are_in_the_way_are_named_and_none_is_written(
         pikepdf.open(done.annex)
 
 
-def test_a_disk_that_fails_says_what_was_written_before(
-    built: reports.Built, tmp_path: Path
-) -> None:
+def test_a_disk_that_fails_says_what_was_written_before(built, tmp_path):
     (tmp_path / "folder").mkdir()
     write = partial(reports.write_report, built, record=tmp_path / "folder", replace=True)
     with pytest.raises(
@@ -78,9 +72,7 @@ def test_a_disk_that_fails_says_what_was_written_before(
     assert not (tmp_path / "s.pdf").exists()
 
 
-def test_a_report_of_saved_audits_prints_the_log_and_is_noted(
-    alone: Environment, make_record: Make
-) -> None:
+def test_a_report_of_saved_audits_prints_the_log_and_is_noted(alone, make_record):
     record = make_record(1)
     to = cases.SaveTo(case="Thesis", auditor="Anna")
     case, _ = cases.save_audits(alone, to, [record])
@@ -95,9 +87,7 @@ def test_a_report_of_saved_audits_prints_the_log_and_is_noted(
         assert list(log.entries(case=case.id))[-1].action == "report-drafted"
 
 
-def test_a_report_is_signed_noted_and_checked(
-    alone: Environment, built: reports.Built, make_record: Make, certificate: Path, tmp_path: Path
-) -> None:
+def test_a_report_is_signed_noted_and_checked(alone, built, make_record, certificate, tmp_path):
     case, _ = cases.save_audits(
         alone, cases.SaveTo(case="Thesis", auditor="Anna"), [make_record(1)]
     )
@@ -134,9 +124,7 @@ def test_a_report_is_signed_noted_and_checked(
     assert again.state == OPEN, "its key is not here"
 
 
-def test_only_a_pdf_with_our_attachment_is_taken_for_a_report(
-    built: reports.Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_pdf_with_our_attachment_is_taken_for_a_report(built, tmp_path, monkeypatch):
     path = tmp_path / "a.pdf"
     for data, ours in (
         (b"%PDF-1.7 plain", False),

@@ -23,9 +23,7 @@ def problem(vector: dict[str, Any], folder: Path) -> str:
     return "" if found is None else found.message
 
 
-def test_a_spliced_text_is_weighed_as_the_vector_says(
-    vector: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_spliced_text_is_weighed_as_the_vector_says(vector, tmp_path):
     assert problem(vector, tmp_path) == ""
     parts, start, places = vector["parts"], 0, {}
     for part in parts:
@@ -49,9 +47,7 @@ def test_a_spliced_text_is_weighed_as_the_vector_says(
         (("lo", 120), 1e-4, "log_e"),
     ],
 )
-def test_a_changed_value_is_told(
-    vector: dict[str, Any], tmp_path: Path, path: tuple[Any, ...], by: float, words: str
-) -> None:
+def test_a_changed_value_is_told(vector, tmp_path, path, by, words):
     at: Any = vector
     for name in path[:-1]:
         at = at[name]
@@ -59,6 +55,6 @@ def test_a_changed_value_is_told(
     assert problem(vector, tmp_path).startswith(words)
 
 
-def test_another_likelihood_table_is_told(vector: dict[str, Any], tmp_path: Path) -> None:
+def test_another_likelihood_table_is_told(vector, tmp_path):
     vector["likelihood"] = "0" * 16
     assert "likelihood" in problem(vector, tmp_path)

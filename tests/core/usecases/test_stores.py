@@ -1,11 +1,8 @@
 """Keys, profiles, the register and models at the desk: the same for the command and the window."""
 
-from __future__ import annotations
-
 import json
 import threading
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,9 +37,7 @@ def words() -> Secret:
     return Secret(bytearray(WORDS))
 
 
-def test_a_key_is_made_renamed_exported_deleted_and_taken_in_again(
-    at: Environment, tmp_path: Path
-) -> None:
+def test_a_key_is_made_renamed_exported_deleted_and_taken_in_again(at, tmp_path):
     made = keys.create_key(at, name="Newsroom", note="first")
     assert made.keyring == "", "it lies in an encrypted file"
     renamed = keys.rename_key(at, name="Newsroom", new="Desk")
@@ -60,7 +55,7 @@ def test_a_key_is_made_renamed_exported_deleted_and_taken_in_again(
     assert (back.key, back.entry and back.entry.note) == (renamed.key, "first")
 
 
-def test_a_typed_key_comes_again_only_where_it_needs_another_passphrase(at: Environment) -> None:
+def test_a_typed_key_comes_again_only_where_it_needs_another_passphrase(at):
     file = write_key_file(KeyFile(key=SecretKey.generate(), name="Typed"), bytearray(WORDS))
     typed = Secret(bytearray(file))
     for passphrase in (None, Secret(bytearray(b"four words in a raw"))):
@@ -75,7 +70,7 @@ def test_a_typed_key_comes_again_only_where_it_needs_another_passphrase(at: Envi
     assert wrong.copy() == b""
 
 
-def test_a_key_of_this_run_is_renamed_used_and_forgotten(at: Environment) -> None:
+def test_a_key_of_this_run_is_renamed_used_and_forgotten(at):
     made = keys.create_key(at, name="Today", session=True)
     assert made.entry is None
     assert at.keys.list() == ()
@@ -92,7 +87,7 @@ def test_a_key_of_this_run_is_renamed_used_and_forgotten(at: Environment) -> Non
         pass
 
 
-def test_fetched_keys_are_wiped_and_those_of_the_run_are_not(at: Environment) -> None:
+def test_fetched_keys_are_wiped_and_those_of_the_run_are_not(at):
     stored = keys.create_key(at, name="Stored").key
     session = at.session_keys.add(SecretKey.generate(), "Session")
     with at.opened_keys([stored, session]) as opened:
@@ -102,7 +97,7 @@ def test_fetched_keys_are_wiped_and_those_of_the_run_are_not(at: Environment) ->
     assert kept.to_hex()
 
 
-def test_a_profile_is_made_in_one_way_under_a_lock(at: Environment, tmp_path: Path) -> None:
+def test_a_profile_is_made_in_one_way_under_a_lock(at, tmp_path):
     done = profiles.create_profile(at, name="News:2026", bits=24)
     assert done.name == "News-2026"
     stored = at.profiles.get("News-2026")
@@ -118,7 +113,7 @@ def test_a_profile_is_made_in_one_way_under_a_lock(at: Environment, tmp_path: Pa
     assert at.profiles.names() == ("News-2026",), "nothing is half done"
 
 
-def test_two_programs_that_make_one_profile_at_once_make_one(at: Environment) -> None:
+def test_two_programs_that_make_one_profile_at_once_make_one(at):
     start = threading.Barrier(4)
 
     def make(bits: int) -> None:
@@ -129,16 +124,14 @@ def test_two_programs_that_make_one_profile_at_once_make_one(at: Environment) ->
     assert sorted(map(str, outcomes)) == ["None"] + ["file-exists"] * 3
 
 
-def test_a_folder_that_cannot_be_written_is_an_error_in_words(at: Environment) -> None:
+def test_a_folder_that_cannot_be_written_is_an_error_in_words(at):
     at.paths.profiles.parent.mkdir(parents=True, exist_ok=True)
     at.paths.profiles.write_text("a file where the folder should be")
     with pytest.raises(ProfileError, match="cannot be written"):
         profiles.create_profile(at, name="One", vocab_size=49152)
 
 
-def test_a_register_is_filled_read_and_let_go_of(
-    at: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_register_is_filled_read_and_let_go_of(at, tmp_path, monkeypatch):
     opened: list[Register] = []
     usual = Register.__init__
 
@@ -162,7 +155,7 @@ def test_a_register_is_filled_read_and_let_go_of(
             len(one)  # closed
 
 
-def test_a_register_that_is_not_there_is_asked_for_only_by_name(at: Environment) -> None:
+def test_a_register_that_is_not_there_is_asked_for_only_by_name(at):
     with profiles.open_register(at, must_exist=False) as nothing:
         assert nothing is None
     with pytest.raises(RegisterError) as caught, profiles.open_register(at, must_exist=True):
@@ -170,7 +163,7 @@ def test_a_register_that_is_not_there_is_asked_for_only_by_name(at: Environment)
     assert caught.value.code == "register-missing"
 
 
-def test_a_model_is_held_once_and_let_go_before_it_is_checked(at: Environment) -> None:
+def test_a_model_is_held_once_and_let_go_before_it_is_checked(at):
     first = at.model("small")
     assert at.model() is first
     told: list[Stage] = []
@@ -180,7 +173,7 @@ def test_a_model_is_held_once_and_let_go_before_it_is_checked(at: Environment) -
     assert "model.safetensors" in done.files
 
 
-def test_work_on_a_model_stops_when_it_is_asked_to(at: Environment) -> None:
+def test_work_on_a_model_stops_when_it_is_asked_to(at):
 
     with pytest.raises(Cancelled):
         models.recheck_model(at, name="small", checkpoint=stop)
@@ -188,12 +181,12 @@ def test_work_on_a_model_stops_when_it_is_asked_to(at: Environment) -> None:
         models.install_model(at, name="other")
 
 
-def test_session_keys_never_print() -> None:
+def test_session_keys_never_print():
     key = SecretKey.generate()
     assert key.to_hex() not in repr(SessionKeys({"A": key})) + repr(words())
 
 
-def test_the_licence_that_is_said_stands_in_the_record(small_models: Path) -> None:
+def test_the_licence_that_is_said_stands_in_the_record(small_models):
     (built_in,) = ModelStore(small_models).list()
     own = Environment(paths=user_paths())  # the installed ones are shared by all tests
     models.add_model(own, path=built_in.path, name="mine", licence="CC-BY-4.0")
@@ -201,8 +194,8 @@ def test_the_licence_that_is_said_stands_in_the_record(small_models: Path) -> No
 
 
 def test_fitness_is_measured_on_texts_that_are_made_on_the_spot(
-    small_models: Path, small_samples: dict[str, Any], sample_key: SecretKey
-) -> None:
+    small_models, small_samples, sample_key
+):
     paths = user_paths()
     paths.models.parent.mkdir(parents=True, exist_ok=True)
     paths.models.symlink_to(small_models)
@@ -222,9 +215,7 @@ def test_fitness_is_measured_on_texts_that_are_made_on_the_spot(
     assert {"model", "texts", "fitness"} <= set(steps)
 
 
-def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(
-    at: Environment, tmp_path: Path
-) -> None:
+def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(at, tmp_path):
     profile = Profile(payload_bits=12, code="tbcc", vocab_size=1000)
     name = profiles.save_profile(at, name="House", profile=profile).name
     made = keys.create_key(at, name="Newsroom")

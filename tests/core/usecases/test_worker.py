@@ -1,7 +1,5 @@
 """Who works here is asked for a name once; login and name are one person, who reviews nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -41,9 +39,7 @@ def confirmed(at: Environment, audit: Audit) -> list[tuple[str, str]]:
         return [(one.examiner, one.reviewer) for one in confirmations(log, [audit.id])]
 
 
-def test_whoever_examined_under_the_logins_name_is_no_second_person(
-    alone: Environment, make_record: Make
-) -> None:
+def test_whoever_examined_under_the_logins_name_is_no_second_person(alone, make_record):
     audit = make_record(1)
     item = saved(alone, audit)
     assert item.examiner == "max"
@@ -65,9 +61,7 @@ def test_whoever_examined_under_the_logins_name_is_no_second_person(
     assert told.examiner_names == ("max", "Max Muster")  # neither may authorise the report
 
 
-def test_a_log_of_an_earlier_version_knows_the_login_already(
-    alone: Environment, make_record: Make
-) -> None:
+def test_a_log_of_an_earlier_version_knows_the_login_already(alone, make_record):
     with CaseLog(alone.paths.caselog, create=True) as log:
         earlier = log.person("max")
     cases.name_worker(alone, "Max Muster")
@@ -75,16 +69,14 @@ def test_a_log_of_an_earlier_version_knows_the_login_already(
     assert (item.examined_by, item.examiner) == (earlier.id, "Max Muster")
 
 
-def test_an_identifier_goes_with_its_person_into_another_log(
-    alone: Environment, make_record: Make
-) -> None:
+def test_an_identifier_goes_with_its_person_into_another_log(alone, make_record):
     cases.name_worker(alone, "Max Muster")
     item = saved(alone, make_record(1))
     alone.paths.caselog.unlink()
     assert saved(alone, make_record(1)).examined_by == item.examined_by
 
 
-def test_an_erased_name_does_not_come_back(alone: Environment, make_record: Make) -> None:
+def test_an_erased_name_does_not_come_back(alone, make_record):
     cases.name_worker(alone, "Max Muster")
     item = saved(alone, make_record(1))
     with cases.open_log(alone) as log:
@@ -95,7 +87,7 @@ def test_an_erased_name_does_not_come_back(alone: Environment, make_record: Make
     assert first.examiner is None
 
 
-def test_others_who_are_named_are_others(alone: Environment, make_record: Make) -> None:
+def test_others_who_are_named_are_others(alone, make_record):
     cases.name_worker(alone, "Max Muster")
     item = saved(alone, make_record(1), "Anna")
     assert item.examiner == "Anna"
@@ -103,7 +95,7 @@ def test_others_who_are_named_are_others(alone: Environment, make_record: Make) 
 
 
 @pytest.mark.parametrize("damaged", ["", "[]", '{"id": 1}', "\udcff"])
-def test_a_damaged_file_asks_again(alone: Environment, damaged: str) -> None:
+def test_a_damaged_file_asks_again(alone, damaged):
     alone.paths.worker.parent.mkdir(parents=True, exist_ok=True)
     alone.paths.worker.write_bytes(damaged.encode(errors="surrogateescape"))
     worker = cases.worker_of(alone)

@@ -3,8 +3,6 @@
 That honest ones of every kind do is watched in every test that audits (``honest_records_agree``).
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable
@@ -42,12 +40,12 @@ def keys(audit: Audit) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["record.json", "record-paper.json", "report.json"])
-def test_records_of_an_earlier_version_agree(name: str) -> None:
+def test_records_of_an_earlier_version_agree(name):
     for part in audits_in(read(name)):
         assert disagreements(json_io.from_dict(part)) == ()
 
 
-def test_saved_records_of_an_earlier_version_agree(tmp_path: Path) -> None:
+def test_saved_records_of_an_earlier_version_agree(tmp_path):
     path = tmp_path / "cases.sqlite3"
     path.write_bytes((OLD / "home" / "data" / "cases.sqlite3").read_bytes())
     with CaseLog(path) as log:
@@ -143,7 +141,7 @@ TAMPERING: dict[str, tuple[Callable[[Data], None], str]] = {
 
 
 @pytest.mark.parametrize("name", TAMPERING)
-def test_each_change_is_told(name: str) -> None:
+def test_each_change_is_told(name):
     data = read("record.json")
     act, told = TAMPERING[name]
     act(data)
@@ -157,7 +155,7 @@ def test_each_change_is_told(name: str) -> None:
     assert english[0] != german[0]
 
 
-def test_a_payload_that_was_exchanged_with_care_is_told(audit: Audit) -> None:
+def test_a_payload_that_was_exchanged_with_care_is_told(audit):
     """Payload, fields, candidate and passages fit one another; the codeword does not."""
     from pura.scheme import Payload, unpack
 
@@ -184,7 +182,7 @@ def mark(audit: Audit, **changes: Any) -> MarkFacts:
     return replace(own, **changes)
 
 
-def test_marks_are_held_against_key_payload_and_passages(audit: Audit) -> None:
+def test_marks_are_held_against_key_payload_and_passages(audit):
     assert disagreements(replace(audit, marks=(mark(audit),))) == ()
     half = replace(audit.passages[0], last_token=9, end=int(audit.tokens.spans[9, 1]))
     for changes, told in (
@@ -201,7 +199,7 @@ def test_marks_are_held_against_key_payload_and_passages(audit: Audit) -> None:
     assert "differs.sentence" in keys(replace(audit, marks=(mark(audit),), sentences=counted))
 
 
-def test_what_no_audit_writes_is_told_and_breaks_nothing(audit: Audit) -> None:
+def test_what_no_audit_writes_is_told_and_breaks_nothing(audit):
     nan = np.full(audit.tokens.marked.shape, math.nan)
     for changed in (
         replace(audit, steps=replace(audit.steps, index=audit.steps.index * -1)),

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +34,7 @@ def tbcc(samples: dict[str, Any]) -> Profile:
     return Profile.from_dict(samples["marked-tbcc"]["profile"])
 
 
-def test_a_sample_text_is_expected_to_be_read_whole(samples: dict[str, Any], tbcc: Profile) -> None:
+def test_a_sample_text_is_expected_to_be_read_whole(samples, tbcc):
     for sample in samples["marked-tbcc"]["texts"]:
         found = expect(sample["text"], tbcc)
         assert found.bits == tbcc.payload_bits
@@ -45,12 +43,12 @@ def test_a_sample_text_is_expected_to_be_read_whole(samples: dict[str, Any], tbc
         assert found.lines() == []  # nothing to say: it could be taken for a finding
 
 
-def test_the_estimate_of_tokens_is_near(samples: dict[str, Any], tbcc: Profile) -> None:
+def test_the_estimate_of_tokens_is_near(samples, tbcc):
     for sample in samples["marked-tbcc"]["texts"]:
         assert estimate_tokens(sample["text"]) == pytest.approx(200, rel=0.25)
 
 
-def test_a_short_text_is_said_to_be_short(samples: dict[str, Any], tbcc: Profile) -> None:
+def test_a_short_text_is_said_to_be_short(samples, tbcc):
     few = " ".join(samples["marked-tbcc"]["texts"][0]["text"].split()[:12])
     found = expect(few, tbcc)
     assert 0 < found.bits < tbcc.payload_bits
@@ -65,7 +63,7 @@ def test_a_short_text_is_said_to_be_short(samples: dict[str, Any], tbcc: Profile
     ("text", "language"),
     [(GERMAN, "German"), (FRENCH, "French"), (RUSSIAN, "Cyrillic script"), ("Too few words.", "")],
 )
-def test_languages(text: str, language: str, tbcc: Profile) -> None:
+def test_languages(text, language, tbcc):
     assert language_of(text) == language
     assert ("language" in expect(text * 5, tbcc).notes) == (language not in ("", "English"))
 
@@ -82,19 +80,17 @@ def test_languages(text: str, language: str, tbcc: Profile) -> None:
         ("Too few words.", ("fr",), ""),
     ],
 )
-def test_a_language_is_left_out_only_where_its_words_tell(
-    text: str, languages: tuple[str, ...], left_out: str
-) -> None:
+def test_a_language_is_left_out_only_where_its_words_tell(text, languages, left_out):
     assert not_among(text, languages) == left_out
 
 
-def test_human_english_is_english() -> None:
+def test_human_english_is_english():
     text = Path(__file__).parents[2].joinpath("data/human.txt").read_text(encoding="utf-8")
     for start in range(0, 20_000, 2_000):
         assert language_of(text[start : start + 800]) == "English"
 
 
-def test_numbers_and_repetition(tbcc: Profile) -> None:
+def test_numbers_and_repetition(tbcc):
     table = "\n".join(f"{i * 7919 % 1000:>8}; {i * 104729 % 9973:>9}; {i}" for i in range(80))
     assert "signs" in expect(table, tbcc).notes
     again = "The form has to be returned before the end of the month. " * 40
@@ -103,7 +99,7 @@ def test_numbers_and_repetition(tbcc: Profile) -> None:
     assert repeated.usable < repeated.tokens / 2
 
 
-def test_bits_grow_with_positions_and_end_at_the_payload() -> None:
+def test_bits_grow_with_positions_and_end_at_the_payload():
     counts = [readable_bits(n, 36) for n in range(0, 120, 6)]
     assert counts == sorted(counts)
     assert counts[0] == 0
@@ -133,13 +129,13 @@ def profile(**changes: object) -> Profile:
         ({"tokenizer": None}, "no-tokenizer"),
     ],
 )
-def test_what_is_odd_is_said(changes: dict[str, object], code: str) -> None:
+def test_what_is_odd_is_said(changes, code):
     sound = profile(key="b" * 16)
     assert not advise(sound)
     assert list(advise(profile(key="b" * 16, **changes))) == [code]
 
 
-def test_the_length_comes_from_the_measured_table_where_there_is_one() -> None:
+def test_the_length_comes_from_the_measured_table_where_there_is_one():
     measured = length_needed(profile())
     # tbcc, 36 bits, prompt unknown (study.md §6).
     assert measured == (50, 56)

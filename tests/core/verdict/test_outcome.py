@@ -13,12 +13,7 @@ from pura.base.numerals import LANGUAGES
 from pura.record.evidence import MarkFacts, PowerFacts, PriorFacts
 from pura.record.finding import answer_of
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch, name_payload
-from pura.verdict.findings import (
-    FindingContext,
-    cautions,
-    findings,
-    unexamined_findings,
-)
+from pura.verdict.findings import FindingContext, cautions, findings, unexamined_findings
 from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill, forbidden, out_of_order

@@ -338,7 +338,13 @@ def test_shares_and_percentages():
 
 
 def test_what_an_audit_notes_by_a_name_is_in_the_catalogue():
-    kinds = {*restore._NAMES.values(), *characters._RANGES, layout.PREFIXES, layout.WRAPPED}
+    kinds = {
+        *restore._NAMES.values(),
+        *characters._RANGES,
+        layout.PREFIXES,
+        layout.WRAPPED,
+        layout.PAGES,
+    }
     kinds |= {layout.BROKEN, layout.TRAILING, layout.RUNS, layout.PARAGRAPHS}
     kinds |= {
         restore.SENTENCES,

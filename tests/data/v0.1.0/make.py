@@ -6,8 +6,6 @@ built-in model is installed. Everything goes through the command but the window'
 it has no command for. README.md lists what comes out.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

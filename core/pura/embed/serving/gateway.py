@@ -23,7 +23,9 @@ from typing import Any, Final
 
 from pura.base.errors import GenerationError, PuraError, RegisterError
 from pura.base.files import file_lock, read_bounded, write_atomic
+from pura.embed.serving.manifests import ROUTES, SEVERAL, Answer, SignedSend, Signing
 from pura.embed.serving.marker import PAYLOAD, PROFILE
+from pura.provenance.writing import fresh_manifest
 from pura.register.issue_log import IssueLog
 from pura.register.store import Issue
 from pura.scheme import Payload, Profile, pack
@@ -60,6 +62,7 @@ class Policy:
         customers: By the name that a request's sender goes by: the number of ``@customer``.
         log: Folder of the rows that ``pura register import`` takes.
         required: Refuse who is no customer; else such a request goes on unmarked.
+        signing: How a manifest is signed for each answer; None: for none.
     """
 
     deployment: str
@@ -69,6 +72,7 @@ class Policy:
     customers: Mapping[str, int]
     log: Path
     required: bool = True
+    signing: Signing | None = None
 
     @classmethod
     def load(cls, path: Path) -> Policy:
@@ -80,14 +84,17 @@ class Policy:
         try:
             data = json.loads(read_bounded(path, _MAX_POLICY, GenerationError))
             known = {name: data[name] for name in ("deployment", "payload", "log")}
+            profile = Profile.load(path.parent / str(data["profile"]))
+            layer = data.get("manifest")
             found = cls(
                 deployment=str(known["deployment"]),
-                profile=Profile.load(path.parent / str(data["profile"])),
+                profile=profile,
                 engine=str(data.get("engine", "vllm")),
                 payload={str(k): v for k, v in known["payload"].items()},
                 customers={str(k): int(v) for k, v in data.get("customers", {}).items()},
                 log=path.parent / str(known["log"]),
                 required=bool(data.get("required", True)),
+                signing=layer and Signing.load(layer, path.parent, profile.fingerprint),
             )
             names = {field.name for field in found.profile.fields} or {"bits"}
             if found.engine not in FIELDS or found.payload.keys() != names:
@@ -109,15 +116,24 @@ class Gateway:
         self._log = IssueLog(policy.log)
 
     def ready(self, body: Mapping[str, Any], customer: str | None) -> dict[str, Any]:
+        """Return a request as it goes on to the engine; see :meth:`issue`."""
+        return self.issue(body, customer)[0]
+
+    def issue(
+        self, body: Mapping[str, Any], customer: str | None
+    ) -> tuple[dict[str, Any], Answer | None]:
         """Return a request as it goes on to the engine; its row has been brought to disk.
+
+        With it comes what signs the answer, where that is asked for.
 
         Args:
             body: The request, as the client sent it.
             customer: What its sender goes by, as whoever let it in says; None: nobody said.
 
         Raises:
-            GenerationError: Nobody that the policy knows, where a mark is required; or the
-                numbers are used up.
+            GenerationError: Nobody that the policy knows, where a mark is required; the numbers
+                are used up; or several texts, which would share a payload, where answers are
+                signed.
             PayloadError: A value does not fit into its field.
             RegisterError: The row cannot be written; the request must not go on.
         """
@@ -126,17 +142,27 @@ class Gateway:
         if customer is None or number is None:
             if self.policy.required:
                 raise GenerationError("gateway.customer")
-            return clean
+            return clean, None
+        signing = self.policy.signing
+        if signing is not None:
+            signing.refuse_several(body)
         today = dt.datetime.now(dt.UTC).date().isoformat()
         payload = self._payload(number, today)
         model = str(body.get("model", ""))[:80]
-        self._log.add(Issue(payload=payload, who=customer, when=today, model=model))
+        issue = Issue(
+            payload=payload,
+            who=customer,
+            when=today,
+            model=model,
+            manifest="" if signing is None else fresh_manifest(),
+        )
+        self._log.add(issue)
         self._log.sync()
         field = FIELDS[self.policy.engine]
         own = clean.get(field)
         marks = {PAYLOAD: payload.hex, PROFILE: self.policy.deployment}
         clean[field] = (dict(own) if isinstance(own, Mapping) else {}) | marks
-        return clean
+        return clean, None if signing is None else Answer(signing, issue)
 
     def _payload(self, customer: int, today: str) -> Payload:
         def value(given: str | int) -> str | int:
@@ -223,13 +249,19 @@ class GatewayMiddleware:
         customer = names[0].decode("latin-1") if len(names) == 1 else None
         try:
             body = json.loads(await _whole(receive))
-            ready = await asyncio.to_thread(self._gateway.ready, body, customer)
+            if self._gateway.policy.signing and not scope["path"].endswith(ROUTES):
+                raise GenerationError("gateway.several", code=SEVERAL)
+            ready, answer = await asyncio.to_thread(self._gateway.issue, body, customer)
         except (PuraError, ValueError, AttributeError) as error:
             await _refuse(send, error)
             return
         data = json.dumps(ready).encode()
-        headers = [header for header in scope["headers"] if header[0] not in own]
-        headers.append((own[1], b"%d" % len(data)))
+        dropped = {*own}
+        if answer is not None:
+            dropped.add(b"accept-encoding")  # what is packed cannot be signed
+            send = SignedSend(send, answer)
+        headers = [header for header in scope["headers"] if header[0] not in dropped]
+        headers.append((b"content-length", b"%d" % len(data)))
         sent = False
 
         async def again() -> Message:
@@ -258,12 +290,19 @@ async def _whole(receive: Receive) -> bytes:
             return data
 
 
+def status_of(error: PuraError) -> int:
+    """Return HTTP's number for a request that must not go on."""
+    if error.code == SEVERAL:
+        return 400
+    return 403 if isinstance(error, GenerationError) else 500
+
+
 async def _refuse(send: Send, error: Exception) -> None:
     """Answer as OpenAI's interface does: 403 for who is unknown, 400 for what is no request."""
-    ours = isinstance(error, PuraError)
-    unknown = ours and isinstance(error, GenerationError)
-    status = 403 if unknown else 500 if ours else 400
-    said = str(error) if ours else "The request is not a JSON object."
+    status = 400
+    if isinstance(error, PuraError):
+        status = status_of(error)
+    said = str(error) if isinstance(error, PuraError) else "The request is not a JSON object."
     body = json.dumps({"error": {"message": said, "type": "pura", "code": status}}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -1,7 +1,5 @@
 """The bench itself: every scheme writes and is read; what is kept is not done again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

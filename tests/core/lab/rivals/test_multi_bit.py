@@ -1,7 +1,5 @@
 """Marks with a message: what was embedded is read, and who says unbiased is, for each message."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from functools import partial
@@ -87,6 +85,7 @@ def distance_from_law(scheme, message):
     return (((counts - 3000 * p) ** 2)[p > 0] / (3000 * p[p > 0])).sum()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SCHEMES)
 def test_who_says_unbiased_follows_the_law_under_one_message_and_who_does_not_does_not(name):
     # A law that holds is so far off once in 10,000 times.

@@ -1,7 +1,5 @@
 """Marks without a message: exact laws, evidence of mean one, the library's own classes."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,12 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pura.extract.foreign import (
-    first_contexts,
-    shuffled_front,
-    synthid_entries,
-    synthid_table,
-)
+from pura.extract.foreign import first_contexts, shuffled_front, synthid_entries, synthid_table
 from pura.scheme import SecretKey
 from pura_lab.compare.methods import ZERO_BIT
 from pura_lab.rivals.base import (

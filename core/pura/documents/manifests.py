@@ -1,0 +1,103 @@
+"""The manifests of files and texts, verified in a child in the cage (:mod:`.child`)."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import json
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from pura.base import decoder
+from pura.base.errors import InputError, RecordError
+from pura.base.process import converse, start_child
+from pura.documents import formats
+from pura.provenance import reading
+from pura.provenance.reading import Asset
+from pura.record.provenance import ABSENT, FORMS, STATES, WHY, ManifestFacts
+
+CHILD: Final = "pura.documents.child"
+
+
+def may_hold(form: str, data: bytes) -> bool:
+    """Whether a file of a format may hold a manifest of its own: bytes of each are there."""
+    known = reading.FILES.get(form)
+    return known is not None and known[1] in data
+
+
+def in_texts(
+    texts: Sequence[tuple[str, str]], trust: str, *, beat: Callable[[], None] | None = None
+) -> list[tuple[ManifestFacts, ...]]:
+    """Return the manifests among the characters of texts; where there are any, a child looks.
+
+    Args:
+        texts: Each with the name of its encoding: a byte order mark is bound as well.
+        trust: Certificates whose signatures are trusted, PEM.
+        beat: Called while the child works; may raise to stop it.
+    """
+    assets: dict[int, Asset] = {}
+    for number, (text, encoding) in enumerate(texts):
+        if reading.wrappers(text):
+            data = text.encode(encoding if encoding == "utf-8-sig" else "utf-8")
+            assets[number] = Asset(form="text", data=data, text=reading.without(text))
+    told = dict(zip(assets, verified(list(assets.values()), trust, beat=beat), strict=True))
+    return [told.get(number, ()) for number in range(len(texts))]
+
+
+def verified(
+    assets: Sequence[Asset], trust: str, *, beat: Callable[[], None] | None = None
+) -> list[tuple[ManifestFacts, ...]]:
+    """Verify the manifests of assets in a child; what it cannot do costs no text.
+
+    Args:
+        assets: Files and texts.
+        trust: Certificates whose signatures are trusted, PEM.
+        beat: Called twenty times a second; whatever it raises kills the child first.
+
+    Returns:
+        Those of each asset.
+    """
+    if not assets or not reading.installed():
+        return reading.named(assets, "extra")
+    request = [
+        {"form": one.form, "data": base64.b64encode(one.data).decode(), "text": one.text}
+        for one in assets
+    ]
+    head = json.dumps({"trust": trust}).encode()
+    try:
+        child = start_child(CHILD)
+    except OSError as error:
+        raise InputError("reader.start", why=error.errno or 0, code="input-start") from None
+    ending = converse(
+        child,
+        head + b"\n" + json.dumps(request).encode(),
+        seconds=formats.CHILD_WALL_SECONDS,
+        most=formats.MAX_ANSWER_BYTES,
+        beat=beat,
+    )
+    try:
+        found = [_taken(rows) for rows in json.loads(ending.answer)["manifests"]]
+    except (ValueError, TypeError, KeyError, RecursionError, RecordError):
+        found = []
+    if ending.status or ending.late or len(found) != len(assets):
+        return reading.named(assets, "stopped")
+    return found
+
+
+def _taken(rows: object) -> tuple[ManifestFacts, ...]:
+    """Take facts as the child sent them, if every part of them is as it makes them."""
+    found = decoder.decode(tuple[ManifestFacts, ...], rows)
+    for one in found:
+        known = one.form in FORMS and one.state in STATES and one.soft_binding == ABSENT
+        why = one.why in WHY.get(one.state, ("",))
+        shown = (one.signer, one.signed_at, one.manifest, one.reference, *one.values)
+        apart = one.fingerprint_distance
+        if one.signed_at:
+            dt.datetime.fromisoformat(one.signed_at)
+        if not (known and why and all(len(s) <= 200 and s.isprintable() for s in shown)):
+            raise ValueError("manifest")
+        if apart is not None and not 0 <= apart <= 256:
+            raise ValueError("distance")
+    if len(found) > reading.MAX_MANIFESTS:
+        raise ValueError("manifests")
+    return found

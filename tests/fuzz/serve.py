@@ -1,4 +1,4 @@
-"""Start the detector with the built-in model and let Schemathesis ask it, with a token and without.
+"""Start the detector with the built-in model and let Schemathesis ask it, with tokens and without.
 
 .venv/bin/python tests/fuzz/serve.py build/fuzz/schemathesis/bin/schemathesis
 """
@@ -17,7 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PURA = [sys.executable, "-m", "pura.cli"]
 # A request may be well formed and name a part that its file does not have.
-LEFT_OUT = "positive_data_acceptance"
+HOOKS = ROOT / "tests" / "fuzz" / "bodies.py"
+LEAVING_OUT = ["--exclude-checks", "positive_data_acceptance"]
 
 
 def main() -> None:
@@ -38,26 +39,31 @@ def main() -> None:
         index = {"schema": "pura-manifests/1", "alg": "org.example.pura.1", "manifests": [entry]}
         (home / "m.json").write_text(json.dumps(index))
         there = os.environ | {"PURA_HOME": name}
-        made = [*PURA, "--quiet", "serve", "token", "new", "fuzz", "--role", "internal"]
-        token = subprocess.check_output(made, env=there, text=True).strip()
+        made = [*PURA, "--quiet", "serve", "token", "new"]
+        tokens = [
+            subprocess.check_output([*made, role, "--role", role], env=there, text=True).strip()
+            for role in ("internal", "publisher")
+        ]
         with closing(socket.create_server(("127.0.0.1", 0))) as free:
             where = f"127.0.0.1:{free.getsockname()[1]}"
         given = f"--profile {home}/p.json --key-file {home}/k.hex --manifests {home}/m.json"
-        given += f" --listen {where} --anyone --per-day 0 --per-day-block 0"
+        given += f" --listen {where} --anyone --public-lookups --per-day 0 --per-day-block 0"
         service = subprocess.Popen(
             [*PURA, "serve", *given.split()], env=there, stderr=subprocess.DEVNULL
         )
         try:
             wait_for(f"http://{where}/readyz", service)
+            described = f"http://{where}/v1/openapi.json"
             codes = [
                 subprocess.run(
-                    [Path(sys.argv[1]).resolve(), "run", f"http://{where}/v1/openapi.json", *asked],
+                    [Path(sys.argv[1]).resolve(), "run", described, *LEAVING_OUT, *asked],
                     check=False,
                     cwd=home,
+                    env=os.environ | {"SCHEMATHESIS_HOOKS": str(HOOKS)},
                 ).returncode
                 for asked in (
-                    ["--exclude-checks", LEFT_OUT, "--header", f"Authorization: Bearer {token}"],
-                    ["--exclude-checks", LEFT_OUT, "--max-examples", "10"],
+                    *(["--header", f"Authorization: Bearer {token}"] for token in tokens),
+                    ["--max-examples", "10"],
                 )
             ]
             assert service.poll() is None, "the service is gone"

@@ -20,7 +20,8 @@ from pura.base.errors import PuraError
 
 Target = Callable[[bytes], object]
 READERS: Final = (
-    *("csv", "docx", "eml", "html", "json", "jsonl", "mbox", "odt", "pdf", "pptx", "rtf", "xlsx"),
+    *("csv", "docx", "eml", "epub", "html", "json", "jsonl", "mbox", "odt", "pdf", "pptx", "rtf"),
+    "xlsx",
 )
 INSIDE: Final = {
     "docx": "word/document.xml",

@@ -301,6 +301,7 @@ FOUND: Final = "found"
 RESTORED: Final = "restored"
 LAYOUT: Final = "layout"
 CASE: Final = "case"
+SPELLING: Final = "spelling"
 IDS: Final = "ids"
 _MOST: Final = 3  # readings
 _UNLIKELY, _A_CHANGE = 20.0, 4.0
@@ -317,7 +318,8 @@ class Variant:
     """One reading of a text.
 
     Attributes:
-        name: :data:`FOUND`, :data:`RESTORED`, :data:`LAYOUT`, :data:`CASE`, :data:`IDS`, or the
+        name: :data:`FOUND`, :data:`RESTORED`, :data:`LAYOUT`, :data:`CASE`, :data:`SPELLING`,
+            :data:`IDS`, or the
             name of an alternative that a document's reader offered (e.g. ``original``).
         text: Its characters; without hidden manifests.
         ids: int64 [L], saved token ids; None tokenises the text.
@@ -441,6 +443,7 @@ def readings_of(
     text: str,
     *,
     restored: bool,
+    respell: Callable[[str], Restored] | None = None,
     ids: Sequence[int] | I64 | None = None,
 ) -> tuple[tuple[Variant, ...], list[Tokens], list[Sentence]]:
     """Fix which readings of a text are tried, and tokenise each.
@@ -449,6 +452,7 @@ def readings_of(
         model: Whose tokenizer.
         text: The text as found.
         restored: As in :func:`variants_of`.
+        respell: Mends broken words; None where no model is at hand.
         ids: Token ids that a generator saved.
 
     Returns:
@@ -468,6 +472,8 @@ def readings_of(
         ids=saved,
         ids_text=words,
     )
+    if restored and respell is not None:
+        variants = _respelt(variants, respell)
     tokens = [tokens_of(model, variant) for variant in variants]
     for variant, found in zip(variants, tokens, strict=True):
         size = int(found.ids.size)
@@ -480,6 +486,21 @@ def readings_of(
             for one in variant.substitutions
         ]
     return variants, tokens, notes
+
+
+def _respelt(
+    variants: tuple[Variant, ...], respell: Callable[[str], Restored]
+) -> tuple[Variant, ...]:
+    """Put the likeliest reading with its broken words mended in the place of that reading."""
+    place = next(n for n in reversed(range(min(2, len(variants)))) if variants[n].read)
+    base = variants[place]
+    mended = respell(base.text) if base.ids is None else unchanged(base.text)
+    if not mended.changed:
+        return variants
+    before = unchanged(base.text) if base.undone is None else base.undone
+    spelt = Variant(name=SPELLING, text=mended.text, undone=before.then(mended))
+    read = [replace(one, read=one.read and one is not base) for one in variants]
+    return (*read[: place + 1], spelt, *read[place + 1 :])
 
 
 def variant_facts(

@@ -80,6 +80,13 @@ FORMATS: Final = {
         Format("pdf", "a PDF", (".pdf",), "pdf.read_pdf"),
         Format("docx", "a Word document", (".docx", ".docm"), "office.read_docx"),
         Format("odt", "an OpenDocument text", (".odt",), "office.read_odt"),
+        Format(
+            "epub",
+            "a book (EPUB)",
+            (".epub",),
+            "office.read_epub",
+            preload=("charset_normalizer",),
+        ),
         Format("xlsx", "an Excel workbook", (".xlsx", ".xlsm"), "office.read_xlsx"),
         Format("pptx", "a presentation", (".pptx", ".pptm"), "office.read_pptx"),
         Format("rtf", "a rich text (RTF)", (".rtf",), "office.read_rtf"),
@@ -173,6 +180,8 @@ def _packed(data: bytes) -> Format:
     # The archive is opened in the child only; names stand in it as plain bytes.
     if b"mimetypeapplication/vnd.oasis.opendocument.text" in data[:200]:
         return FORMATS["odt"]
+    if b"mimetypeapplication/epub+zip" in data[:200]:
+        return FORMATS["epub"]
     for inside, name in (
         (b"word/document", "docx"),
         (b"xl/workbook", "xlsx"),
@@ -180,10 +189,7 @@ def _packed(data: bytes) -> Format:
     ):
         if inside in data:
             return FORMATS[name]
-    for inside, what in (
-        (b"application/epub+zip", phrase("kind.epub")),
-        (b"content.xml", phrase("kind.opendocument")),
-    ):
+    for inside, what in ((b"content.xml", phrase("kind.opendocument")),):
         if inside in data:
             raise _unknown(what)
     raise _unknown(phrase("kind.packed", name="zip"))

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from pura.base.numerals import visible
+from pura.provenance.binding import FINGERPRINT
 from pura.record.provenance import (
     INVALID,
     UNCHECKED,
@@ -68,7 +69,6 @@ FILES: Final = {
     "html": ("text/html", b"c2pa"),
 }
 """Formats whose files hold a manifest, with their media type and bytes without which none does."""
-FINGERPRINT: Final = "com.writerslogic.text-fingerprint.1"
 _ALGORITHM: Final = re.compile(r"[\w.-]+\.pura\.\d+")
 
 
@@ -282,15 +282,18 @@ def _verified(
     asset: Asset, trust: str, library: ModuleType, fingerprints: ModuleType
 ) -> tuple[ManifestFacts, ...]:
     def ask(data: bytes, media: str, form: str) -> ManifestFacts | None:
-        report = library.verify(
-            data,
-            media,
-            trust_pem=trust or None,
-            tsa_trust_pem=trust or None,
-            no_default_trust=True,
-            online=False,
-            telemetry=False,
-        )
+        try:
+            report = library.verify(
+                data,
+                media,
+                trust_pem=trust or None,
+                tsa_trust_pem=trust or None,
+                no_default_trust=True,
+                online=False,
+                telemetry=False,
+            )
+        except ValueError:  # its word for a file that it cannot take apart
+            return ManifestFacts(form=form, state=INVALID, why="damaged")
         return _facts(report, form, asset.text, fingerprints) if report["present"] else None
 
     if asset.form != "text":

@@ -245,7 +245,7 @@ class Audit:
         """
         row = {name: one.of(self.finding) for name, one in VALUES.items() if AUDIT in one.files}
         fields = row.pop("fields") or {}
-        lists = {name: ", ".join(value) for name, value in row.items() if isinstance(value, list)}
+        lists = {name: ", ".join(one) for name, one in row.items() if isinstance(one, list)}
         return row | lists | {f"field.{name}": value for name, value in fields.items()}
 
     @cached_property

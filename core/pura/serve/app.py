@@ -326,13 +326,6 @@ def signer(key: StatementKey, settings: Settings) -> Sign:
     return sign
 
 
-def _describe(app: FastAPI, settings: Settings) -> None:
-    """Keep what the detector says of itself: the duties of whoever runs it are held against it."""
-    said = routes.described(app.state.service, "en", app.state.public_key)
-    said |= {"soft_binding": settings.soft_binding, "public_lookups": settings.public_lookups}
-    write_atomic(app.state.environment.paths.detector, json.dumps(said).encode(), private=True)
-
-
 def create_app(
     environment: Environment,
     reader: Reader,
@@ -383,7 +376,9 @@ def create_app(
                 repository = held.enter_context(Repository(places.manifests))
                 repository.load(manifests, service.setup.profile.fingerprint)
                 app.state.repository = repository
-            _describe(app, settings)
+            # The duties of whoever runs the detector are held against what it says of itself.
+            said = routes.described(service, "en", app.state.public_key)
+            write_atomic(environment.paths.detector, json.dumps(said).encode(), private=True)
             yield
 
     app = FastAPI(

@@ -232,12 +232,6 @@ class Repository(Handle):
                 )
         return bool(gone.rowcount)
 
-    def count(self) -> int:
-        """Return to how many manifests a value leads."""
-        with _KIND.guard():
-            row = self._db.execute("SELECT count(DISTINCT manifest) FROM bindings").fetchone()
-        return int(row[0])
-
     def store(self, identifier: str) -> bytes | None:
         """Return a manifest store that is held here; None where it is not.
 

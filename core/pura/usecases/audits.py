@@ -594,7 +594,7 @@ def audit_again(
             not here (``repeat-key``, ``repeat-model``, ``repeat-register``, ``repeat-power``).
         PuraError: Key or model cannot be used.
     """
-    from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED
+    from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED, SPELLING
 
     readings = {reading.name: reading for reading in record.variants}
     if IDS in readings:
@@ -628,7 +628,7 @@ def audit_again(
         policy=policy,
         tables=_tables_of(environment, policy),
         ask_register=record.prior is not None,
-        restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
+        restore=not readings or not {RESTORED, LAYOUT, CASE, SPELLING}.isdisjoint(readings),
         epochs=record.epochs or "",
         weigh=any(one.weighed for one in record.schemes),
     )

@@ -131,7 +131,7 @@ def _named(at: Environment) -> int:
 
 
 def _kept(at: Environment) -> int:
-    """Return how many manifests the service of this installation keeps."""
+    """Return to how many manifests the values lead that the service of this installation keeps."""
     path = at.paths.data / "manifests.sqlite3"
     if not path.exists():
         return 0
@@ -139,7 +139,7 @@ def _kept(at: Environment) -> int:
         suppress(sqlite3.Error),
         closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db,
     ):
-        return int(db.execute("SELECT count(*) FROM manifests").fetchone()[0])
+        return int(db.execute("SELECT count(DISTINCT manifest) FROM bindings").fetchone()[0])
     return 0
 
 

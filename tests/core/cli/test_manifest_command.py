@@ -128,3 +128,15 @@ def test_a_program_signs_what_the_command_signs(desk: Path) -> None:
         assert TEXT in made.text
     with pytest.raises(package.PuraError, match="locked"):
         package.sign_manifest(TEXT, **given, **locked)
+
+
+def test_a_text_is_not_written_where_its_manifest_could_not_be(desk: Path) -> None:
+    given = ("generate", *options(desk), "--certificate", desk / "desk.pem")
+    key = ("--certificate-key", desk / "desk.key")
+    done = pura(*given, *key, "--embed", "none")
+    assert done.exit_code == 2, done.output
+    assert "--store" in done.output
+    assert refusal(pura(*given, *key, "--embed", "a9")) == "usage"
+    assert refusal(pura(*given, *key, "--soft-binding", "")) == "usage"
+    assert refusal(pura(*given, "--certificate-key", desk / "words")) == "signing-pem"
+    assert refusal(pura(*given, *key, "--store", desk / "words")) == "file-exists"

@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import json
+import zipfile
 from collections.abc import Callable
 from email.message import EmailMessage
 from itertools import pairwise
@@ -589,11 +590,51 @@ def letter(text: str) -> bytes:
     return bytes(message)
 
 
+CONTAINER = "<container><rootfiles><rootfile full-path='b/book.opf'/></rootfiles></container>"
+
+
+def book(*chapters: str, **more: str) -> bytes:
+    """A book; the order of its chapters is not that of the archive."""
+    items = "".join(
+        f"<item id='c{n}' href='c%20{n}.xhtml' media-type='application/xhtml+xml'/>"
+        for n in range(len(chapters))
+    )
+    spine = "".join(f"<itemref idref='c{n}'/>" for n in reversed(range(len(chapters))))
+    parts = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": CONTAINER,
+        "b/book.opf": f"<package><manifest>{items}</manifest><spine>{spine}</spine></package>",
+        **{f"b/c {n}.xhtml": one for n, one in enumerate(chapters)},
+        **more,
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def test_chapters_of_a_book_are_one_text_in_their_order() -> None:
+    last, first = "<p>Last &amp; least.", "<h1>One</h1><script>x</script><p>First."
+    (found,) = read(book(last, first), "x.epub").documents
+    assert found.text == "One\n\nFirst.\n\nLast & least."
+    sealed = "<encryption><CipherReference URI='b/c%200.xhtml'/></encryption>"
+    fonts = sealed.replace("c%200.xhtml", "font.otf")
+    assert read(book(last, **{"META-INF/encryption.xml": fonts}), "x.epub").documents
+    with pytest.raises(InputError) as refused:
+        read(book(last, **{"META-INF/encryption.xml": sealed}), "x.epub")
+    assert refused.value.code == "input-encrypted"
+    twice = book(last).replace(b"<itemref idref='c0'/>", b"<itemref idref='c7'/>")
+    with pytest.raises(InputError, match="damaged"):
+        read(twice, "x.epub")
+
+
 WRITERS: dict[str, Callable[[str], bytes]] = {
     "csv": cell,
     "pdf": lambda text: typst.compile(text.encode()),
     "docx": lambda text: word(lambda document: document.add_paragraph(text)),
     "odt": lambda text: opendocument(f"<text:p>{text}</text:p>"),
+    "epub": lambda text: book(f"<html><body><p>{html.escape(text)}</p></body></html>"),
     "xlsx": sheet,
     "pptx": deck,
     "rtf": rich,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from functools import cache
+from pathlib import Path
 
 import docx
 import pytest
@@ -64,6 +65,8 @@ def sample(name: str) -> bytes:
             archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
             archive.writestr("content.xml", ODT)
         return file.getvalue()
+    if name == "epub":
+        return (Path(__file__).resolve().parents[2] / "data/manifests/agrees.epub").read_bytes()
     if name == "pdf":
         return typst.compile(b"#set page(columns: 2)\nSome words of a page, " + b"and more " * 90)
     samples = {

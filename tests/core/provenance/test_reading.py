@@ -77,6 +77,7 @@ def sample(samples: dict[str, Any]) -> tuple[str, str, str]:
         ("elsewhere.txt", "a8", "differs"),
         ("unnamed.txt", "a8", "absent"),
         ("large.txt", "a8", "agrees"),
+        *((f"agrees.{form}", form, "agrees") for form in ("docx", "odt", "epub", "pdf")),
     ],
 )
 def test_anothers_manifest_is_valid_and_compared(
@@ -91,8 +92,8 @@ def test_anothers_manifest_is_valid_and_compared(
     assert found.elsewhere is (name == "elsewhere.txt")
     if soft_binding == "agrees":
         assert found.values == (binding_value(payload, profile),)
-        assert found.fingerprint_distance == 0
-    if form != "a7":
+        assert (found.fingerprint_distance or 0) <= 2, "paragraphs are put together again"
+    if form in ("a8", "a9"):
         assert without(held(name)) == text
     # Nobody is trusted whom the list does not name.
     (stranger,) = read(name, trust="")
@@ -385,7 +386,7 @@ def test_each_case_is_a_sentence_with_a_way_on(language: str) -> None:
 
 def test_every_form_and_reason_has_its_words() -> None:
     for form in reading.FILES:
-        assert form in FORMATS or form == "epub"
+        assert form in FORMATS
     for state, reasons in {**WHY, "valid": ("",), "untrusted": ("",)}.items():
         for why in reasons:
             where = "https://example.org/x" if why == "reference" else ""

@@ -14,18 +14,20 @@ import pytest
 from pypdfium2 import PdfDocument
 from tests.core.cli.conftest import pura
 from tests.core.cli.test_power_command import table
-from tests.core.serve.conftest import Start
-from tests.core.serve.test_softbinding import ALG, index
+from tests.core.manifest_stores import store
+from tests.core.serve.conftest import Start, Token
+from tests.core.serve.test_softbinding import ALG, published
 
 from pura.base.catalogue import catalogue
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import user_paths
 from pura.cli.terminal import use_language
 from pura.keys import Secret
+from pura.provenance.binding import binding_value
+from pura.record.answers import Role
 from pura.register.store import Issue, Register
 from pura.report.statement import StatementKey
 from pura.scheme import Payload, Profile, SecretKey
-from pura.serve.softbinding import Manifests
 from pura.usecases import duties as asked
 from pura.usecases.duties import DUTIES, deployment, duties
 from pura.usecases.environment import Environment
@@ -86,6 +88,7 @@ def test_every_state_comes_from_what_is_here(
     certificate: Path,
     secret: Secret,
     detector: Start,
+    token: Token,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -142,19 +145,22 @@ def test_every_state_comes_from_what_is_here(
     detector(anyone=False)
     expected = ["partly", "partly", "partly", "partly", "absent", "partly"]
     assert [states(desk)[name] for name in served] == expected
-    detector(
-        languages=("en",),
-        contact="desk@example.org",
-        key=StatementKey.of(tmp_path / "statements.key"),
-        manifests=Manifests.read(index(tmp_path, "01" * 18)),
-    )
+    whole: dict[str, Any] = {
+        "languages": ("en",),
+        "contact": "desk@example.org",
+        "key": StatementKey.of(tmp_path / "statements.key"),
+        "soft_binding": ALG,
+    }
+    client = detector(**whole)
     expected = ["have", "partly", "have", "have", "partly", "partly"]
     assert [states(desk)[name] for name in served] == expected
-    said = duties(deployment(desk, KNOWN))
-    assert {ALG in duty.words("en")[2] for duty in said if duty.id == "routed"} == {True}
+    published(client, token(Role.PUBLISHER), store(), binding_value("01" * 18, KNOWN.fingerprint))
+    detector(**whole, public_lookups=True)
+    expected = ["have", "partly", "have", "have", "have", "have"]
+    assert [states(desk)[name] for name in served] == expected
     # Whatever can be said of a duty was said, and nothing else.
     reasons = {key for key in catalogue("duties") if key.split(".")[0] in NAMES and "." in key}
-    assert reasons - SEEN == {"routed.have"}  # look-ups for anybody come with the store
+    assert reasons - SEEN == set()
     assert SEEN - reasons == set()
     # A record of the service that cannot be read counts as none.
     desk.paths.detector.write_text("[")

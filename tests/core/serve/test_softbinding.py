@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 from tests.core.manifest_stores import FIRST, SECOND, manifest, store, superbox
+from tests.core.provenance.test_writing import GOOD, IDENTITY, verdict
 from tests.core.serve.conftest import Make, Start, Token, ask
 
 from pura.base.errors import ServeError
@@ -20,11 +21,13 @@ from pura.provenance.binding import (
     former_binding_value,
     text_fingerprint,
 )
+from pura.provenance.writing import DETACHED, FORMS, sign_manifest
 from pura.record.answers import Role
 from pura.scheme import Profile
 from pura.serve.manifests import Manifests
 
 ALG = "org.example.pura.1"
+ROOT = Path(__file__).resolve().parents[3]
 HERE, THERE = "urn:c2pa:here", "urn:c2pa:there"
 BASE, FORMER = "/v1", "/v1/softbinding"
 PLAIN = {"Content-Type": "text/plain; charset=utf-8"}
@@ -162,6 +165,28 @@ def test_what_is_published_is_found_until_it_is_deleted(
     assert client.get(f"{BASE}/manifests/{FIRST}", headers=trusted).status_code == 404
 
 
+def test_a_signed_text_finds_its_own_manifest_and_others_verify_it(
+    detector: Start, token: Token, marked: list[str], payload: str, profile: str
+) -> None:
+    """Our writer's store beside another maker's, and another maker's verifier at the end."""
+    client, trusted = detector(soft_binding=ALG), token(Role.TRUSTED)
+    publisher, value = token(Role.PUBLISHER), binding_value(payload, profile)
+    other = (ROOT / "tests/data/c2pa/c2patxt-0.2.0.c2pa").read_bytes()
+    theirs = published(client, publisher, other, value)
+    how = {"payload": payload, "profile": profile, "soft_binding": ALG}
+    for form in FORMS:
+        signed = sign_manifest(marked[0], IDENTITY, form=form, **how)
+        assert published(client, publisher, signed.store, value) == signed.manifest
+        for text in (signed.text, marked[0]):
+            first, *others = by_content(client, text, trusted).json()["matches"]
+            assert (form, first) == (form, {"manifestId": signed.manifest, "similarityScore": 100})
+            assert others == [{"manifestId": theirs}]
+        fetched = client.get(f"{BASE}/manifests/{signed.manifest}", headers=trusted).content
+        detached = fetched if form == DETACHED else None
+        assert verdict(signed.text.encode(), form, detached) == GOOD
+        client.delete(f"{BASE}/manifests/{signed.manifest}", headers=publisher)
+
+
 def test_a_store_outlives_the_service_and_an_index_is_read_anew(
     made: Make, token: Token, profile: str, tmp_path: Path
 ) -> None:
@@ -225,6 +250,37 @@ def test_one_value_leads_to_several_and_is_led_elsewhere(
     ):
         assert refused.status_code == 404
     assert sorted(found(value)) == [FIRST, third]
+
+
+def test_a_full_store_takes_nothing_finds_on_and_takes_again(
+    detector: Start, token: Token, profile: str
+) -> None:
+    client, publisher = detector(soft_binding=ALG), token(Role.PUBLISHER)
+    value = binding_value("0101", profile)
+    large = superbox("c2pa", manifest(FIRST, ("x", bytes(1 << 20))))
+    published(client, publisher, store(FIRST), value)
+    published(client, publisher, large)  # the same identifier: in its place
+
+    async def fill() -> None:
+        database = client.app.state.repository._db
+        [pages] = database.execute("PRAGMA page_count").fetchone()
+        database.execute(f"PRAGMA max_page_count = {pages}")
+
+    client.portal.call(fill)
+    full = client.post(
+        f"{BASE}/manifests",
+        content=superbox("c2pa", manifest(SECOND, ("x", bytes(1 << 20)))),
+        headers=publisher | STORE,
+    )
+    assert (full.status_code, full.json()["code"]) == (507, "disk-full")
+    asked = {"alg": ALG, "value": value}
+    found = client.get(f"{BASE}/matches/byBinding", params=asked, headers=publisher)
+    assert ids(found) == [FIRST]
+    assert client.get(f"{BASE}/manifests/{FIRST}", headers=publisher).content == large
+    assert client.delete(f"{BASE}/manifests/{FIRST}", headers=publisher).status_code == 204
+    published(client, publisher, superbox("c2pa", manifest(SECOND, ("x", bytes(1 << 20)))))
+    found = client.get(f"{BASE}/matches/byBinding", params=asked, headers=publisher)
+    assert ids(found) == []
 
 
 @pytest.mark.parametrize(
@@ -337,7 +393,7 @@ def test_addresses_are_not_fetched(detector: Start, token: Token) -> None:
     client, trusted = detector(soft_binding=ALG), token(Role.TRUSTED)
     asked = {"referenceUrl": "https://example.org/x", "assetLength": 1}
     refused = client.post(f"{BASE}/matches/byReference", json=asked, headers=trusted)
-    assert refused.status_code == 501
+    assert (refused.status_code, refused.json()["code"]) == (403, "serve-reference")
     assert "queryByReference" not in client.get(f"{BASE}/services/capabilities").text
 
 
@@ -355,6 +411,10 @@ def test_many_ask_and_publish_at_once(
     publisher, value = token(Role.PUBLISHER), binding_value(payload, profile)
     for name in (FIRST, SECOND):
         published(client, publisher, store(name, text_fingerprint(marked[0])), value)
+
+    async def waiting() -> int:
+        return int(client.app.state.service.pending)
+
     askers = [token(Role.TRUSTED, "one"), token(Role.INTERNAL, "two"), {}]
     texts = [marked[0], plain, marked[0]]
     with ThreadPoolExecutor(7) as threads:
@@ -364,7 +424,7 @@ def test_many_ask_and_publish_at_once(
             for text in texts[: 3 if who else 1]
         ]
         try:
-            while client.app.state.service.pending < len(asked):
+            while client.portal.call(waiting) < len(asked):
                 assert not any(one.done() for one in asked)
             gone = client.delete(f"{BASE}/manifests/{FIRST}", headers=publisher)
             assert gone.status_code == 204

@@ -1,4 +1,4 @@
-"""Office documents: Word, OpenDocument, workbooks, presentations, RTF.
+"""Office documents: Word, OpenDocument, books, workbooks, presentations, RTF.
 
 The XML is read directly: relationships that lead outside, pictures, macros, formulas and templates
 are never touched, so that nothing outside can be asked for. Containers and XML are opened within
@@ -14,11 +14,13 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
+from urllib.parse import unquote
 
 from lxml import etree
 from striprtf.striprtf import rtf_to_text
 
 from pura.base.errors import InputError
+from pura.documents.encodings import decode
 from pura.documents.formats import (
     ALTERNATIVE,
     MAIN,
@@ -30,6 +32,7 @@ from pura.documents.formats import (
     ReadOptions,
     over,
 )
+from pura.documents.readers.html import visible
 from pura.documents.readers.rows import MIN_WORDS
 from pura.record.surroundings import Transform
 from pura.words.sentences import Sentence, sentence
@@ -392,6 +395,32 @@ def read_odt(data: bytes, options: ReadOptions) -> list[Extract]:
     if notes:
         extracts.append(extract(notes, "footnotes", ALTERNATIVE))
     return extracts
+
+
+def read_epub(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the chapters of a book in their order, as one text."""
+    package = ZipContainer(data)
+    root = next(named(package.xml("META-INF/container.xml"), "rootfile"))
+    where = attribute(root, "full-path")
+    book = package.xml(where)
+    places = {
+        item.get("id", ""): posixpath.normpath(
+            posixpath.join(posixpath.dirname(where), unquote(item.get("href", "")))
+        )
+        for item in named(book, "item")
+        if "html" in item.get("media-type", "")
+    }
+    chapters = dict.fromkeys(places[one.get("idref", "")] for one in named(book, "itemref"))
+    sealed = "META-INF/encryption.xml"
+    if sealed in package:  # fonts may be, words that are cannot be read
+        listed = [attribute(one, "URI") for one in named(package.xml(sealed), "CipherReference")]
+        if not {unquote(one) for one in listed}.isdisjoint(chapters):
+            raise locked()
+    pages = [visible(decode(package.read(chapter)).text) for chapter in chapters]
+    text = "\n\n".join(page.strip() for page, _ in pages if page.strip())
+    hidden = sum(change.count for _, changes in pages for change in changes)
+    dropped = (Transform(name="hidden-removed", count=hidden),) if hidden else ()
+    return [Extract(text=text, transforms=dropped)]
 
 
 def _changes(body: Any) -> tuple[set[str], dict[str, str]]:

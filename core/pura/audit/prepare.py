@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from pura.model.load import BareModel, LanguageModel
     from pura.model.pieces import Look
     from pura.model.reading import Reading
-    from pura.model.tokenise import Spelled, Tokens
+    from pura.model.tokenise import HasTokenizer, Tokens
     from pura.scheme import Profile
 
 
@@ -337,7 +337,7 @@ def _split_words(text: str, pieces: Pieces) -> float:
     return len([word for word in words if word in split]) / len(words)
 
 
-def pieces_of(model: Spelled) -> Pieces:
+def pieces_of(model: HasTokenizer) -> Pieces:
     """Return how a model's tokenizer splits words that stand behind a blank."""
     from pura.model.tokenise import word_ids
 

@@ -30,7 +30,7 @@ from pura.documents import characters, layout
 from pura.documents.characters import Restored, Substitution, unchanged
 from pura.documents.layout import Costs
 from pura.documents.restore import CASES, MIXED, case_of, restore, restore_case
-from pura.model.tokenise import Spelled, Tokens, decode, nats_of, tokenise, usual_spelling
+from pura.model.tokenise import HasTokenizer, Tokens, decode, nats_of, tokenise, usual_spelling
 from pura.record.evidence import ChangeFacts, PromptReading, RereadingFacts, VariantFacts
 from pura.record.surroundings import PromptFacts
 from pura.scheme import Profile, Schedule
@@ -439,7 +439,7 @@ def _handled(bare: Restored, spelt: Spelling | None, costs: Costs) -> list[tuple
 
 
 def readings_of(
-    model: Spelled,
+    model: HasTokenizer,
     text: str,
     *,
     restored: bool,
@@ -548,14 +548,14 @@ def without_text(facts: Sequence[VariantFacts]) -> tuple[VariantFacts, ...]:
     return tuple(replace(one, text=None) for one in facts)
 
 
-def tokens_of(model: Spelled, variant: Variant) -> Tokens:
+def tokens_of(model: HasTokenizer, variant: Variant) -> Tokens:
     """Return the tokens of a reading, with the characters of *its* text that they stand for."""
     if variant.ids is None:
         return tokenise(model.tokenizer, variant.text)
     return Tokens(ids=variant.ids, spans=spans_of_ids(model, variant.ids, variant.text))
 
 
-def check_ids(model: Spelled, ids: Sequence[int] | I64) -> tuple[I64, str]:
+def check_ids(model: HasTokenizer, ids: Sequence[int] | I64) -> tuple[I64, str]:
     """Check saved token ids, and return them with the text that they decode to.
 
     Raises:
@@ -565,12 +565,12 @@ def check_ids(model: Spelled, ids: Sequence[int] | I64) -> tuple[I64, str]:
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
         raise InputError("audit.ids-list", code="input-ids")
     if found.min() < 0 or found.max() >= model.vocab_size:
-        raise InputError("audit.ids-range", vocab_size=model.vocab_size, code="input-ids")
+        raise InputError("audit.ids-range", vocab_size=model.vocab_size, code="input-ids-range")
     found = found.astype(np.int64)
     return found, decode(model.tokenizer, found.tolist())
 
 
-def spans_of_ids(model: Spelled, ids: I64, text: str) -> I64:
+def spans_of_ids(model: HasTokenizer, ids: I64, text: str) -> I64:
     """Return the characters of a text that saved ids stand for.
 
     Args:
@@ -637,7 +637,7 @@ def openings_of(
             "audit.prompts-many",
             count=len(prompts),
             most=MAX_CANDIDATES,
-            code="prompts",
+            code="prompts-many",
         )
     for prompt in prompts:
         if len(prompt) > MAX_PROMPT_CHARACTERS:

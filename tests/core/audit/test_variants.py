@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from pathlib import Path
 from typing import Any
 
 import numpy as np

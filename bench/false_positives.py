@@ -142,7 +142,7 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -
 
     All keys are decided first; then each window is read once, for the keys that name it.
     """
-    from pura.audit.key_reading import KeyReading, Tried, decode, evidence, weigh
+    from pura.audit.key_reading import KeyReading, KeyTrial, decode, evidence, weigh
     from pura.audit.variants import SIZE, Weights, windows_of
 
     profile = CODES["tbcc"].profile(model.vocab_size)
@@ -160,7 +160,7 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -
         lo, hi = intervals(table, text, key, wanted)
         steps = schedule(text, entropy, key, profile)
         part = Intervals.of(steps, entropy, lo, hi, profile, probability=own)
-        return decode(Tried(log10_weight=weight, begin=begin), text, part, weigh(part))
+        return decode(KeyTrial(log10_weight=weight, begin=begin), text, part, weigh(part))
 
     whole = read(ids)
     trials = {number: [tried(whole, number, weights.first, None)] for number in numbers}

@@ -23,7 +23,7 @@ import _common
 import long_documents as documents
 from pura.audit.key_reading import (
     KeyReading,
-    Tried,
+    KeyTrial,
     decode,
     evidence,
     intervals_of,
@@ -44,7 +44,7 @@ COSTS = (2_500, 5_000, 10_000)
 
 def tried(ids: Any, seen: Intervals, log10_weight: float, begin: int | None = None) -> KeyReading:
     """Decode a reading as an audit does."""
-    return decode(Tried(log10_weight=log10_weight, begin=begin), ids, seen, weigh(seen))
+    return decode(KeyTrial(log10_weight=log10_weight, begin=begin), ids, seen, weigh(seen))
 
 
 def audited(

@@ -78,7 +78,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Groups that the plugin lost would cost minutes, and nobody would see it."""
+    """Groups that the plugin lost would cost minutes, and nobody would see it.
+
+    What has been imported by now stays: no collection of garbage needs to look at it again.
+    """
+    gc.freeze()
     if getattr(session.config.option, "loadgroup", False):
         for item in session.items:
             if item.get_closest_marker("xdist_group") and "@" not in item.nodeid:

@@ -11,7 +11,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from pura.cli.__main__ import app
-from pura.cli.tree import Later
+from pura.cli.tree import LazyCommand
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
@@ -36,7 +36,7 @@ def commands(page: str) -> list[str]:
 @functools.cache
 def fetched(command: Any) -> Any:
     """Return a command itself where another stands for it until it is called."""
-    return command.fetched() if isinstance(command, Later) else command
+    return command.fetched() if isinstance(command, LazyCommand) else command
 
 
 @functools.cache

@@ -32,7 +32,7 @@ from pura.keys import KeyRef
 from pura.record.audit import Audit
 from pura.record.comparison import Kind, align
 from pura.scheme import Payload, Profile
-from pura.usecases.measurements import Try, list_attacks, stress_text
+from pura.usecases.measurements import AttackTry, list_attacks, stress_text
 from pura_audit.jobs.queue import Progress, with_progress
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.session.export import csv_text
@@ -66,7 +66,7 @@ class PositionsCard(PlotCard):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._sums = np.zeros(0)
-        self._shown: Try | None = None
+        self._shown: AttackTry | None = None
         super().__init__(
             translate("Stress", "Each position of the mark: above zero is right"), theme, parent
         )
@@ -80,7 +80,7 @@ class PositionsCard(PlotCard):
         """Return the plot."""
         return self.plot
 
-    def show_try(self, shown: Try | None) -> None:
+    def show_try(self, shown: AttackTry | None) -> None:
         """Show the readings of one try."""
         self._shown = shown
         if shown is not None:
@@ -138,7 +138,7 @@ class SweepCard(PlotCard):
     """How much of the payload comes out right, over how much of the text was changed."""
 
     def __init__(self, theme: Theme) -> None:
-        self.tries: Sequence[Try] = ()
+        self.tries: Sequence[AttackTry] = ()
         title = translate("Stress", "Payload bits right, over tokens changed")
         super().__init__(title, theme)
         self.plot = Plot(theme)
@@ -157,7 +157,7 @@ class SweepCard(PlotCard):
         """Return the plot."""
         return self.plot
 
-    def show_tries(self, tries: Sequence[Try]) -> None:
+    def show_tries(self, tries: Sequence[AttackTry]) -> None:
         """Show other tries."""
         self.tries = sorted(tries, key=_changed)
         self._draw_lines()
@@ -219,7 +219,7 @@ class SweepCard(PlotCard):
         )
 
 
-def _changed(one: Try) -> float:
+def _changed(one: AttackTry) -> float:
     return 0.0 if one.damage is None else one.damage.tokens
 
 
@@ -257,7 +257,7 @@ def attack_title(name: str) -> str:
     }.get(name, name)
 
 
-def outcome_sentence(attack: str, tries: Sequence[Try], bits: int) -> str:
+def outcome_sentence(attack: str, tries: Sequence[AttackTry], bits: int) -> str:
     """Say in a sentence what the payload survived.
 
     Args:
@@ -295,14 +295,14 @@ def outcome_sentence(attack: str, tries: Sequence[Try], bits: int) -> str:
     return " ".join(parts)
 
 
-def _strength(words: str, one: Try) -> str:
+def _strength(words: str, one: AttackTry) -> str:
     if one.strength is None:
         return ""
     share = f"{decimal(100 * one.strength, 0)}\N{NO-BREAK SPACE}%"
     return filled(words, share=share)
 
 
-def _right(one: Try, bits: int) -> int:
+def _right(one: AttackTry, bits: int) -> int:
     return round(one.found.outcome.exact_bits * bits)
 
 
@@ -396,7 +396,7 @@ class StressDialog(WorkingDialog):
     ) -> None:
         super().__init__(session, parent)
         self._stressed, self._theme = stressed, theme
-        self.tries: tuple[Try, ...] = ()
+        self.tries: tuple[AttackTry, ...] = ()
         self.setWindowTitle(translate("Stress", "Stress a text"))
         self.resize(1180, 780)
         self.attack = combo((line, attack_title(line.name)) for line in list_attacks())
@@ -524,7 +524,7 @@ class StressDialog(WorkingDialog):
         if progress.total and progress.done < progress.total:
             self.say(filled(words, n=progress.done + 1, all=progress.total))
 
-    def show_tries(self, tries: tuple[Try, ...]) -> None:
+    def show_tries(self, tries: tuple[AttackTry, ...]) -> None:
         """Show what came of it, the last try chosen."""
         self.tries = tries
         self.course.show_tries(tries)
@@ -612,7 +612,7 @@ def _add_named(row: QHBoxLayout, words: str, field: QWidget) -> None:
     row.addSpacing(GRID)
 
 
-def row(one: Try) -> Sequence[str]:
+def row(one: AttackTry) -> Sequence[str]:
     """Return a try as the table writes it."""
     margin, outcome = one.found.paper.margin, one.found.outcome
     strength = "–" if one.strength is None else percent(one.strength)

@@ -318,7 +318,7 @@ def _keys(key: Keys) -> tuple[Environment, list[KeyRef]]:
     """Name keys, and the environment that has them; the caller's own stay the caller's."""
     asked: list[Any] = list(key) if isinstance(key, list | tuple | set) else [key]
     if not all(isinstance(one, SecretKey | str) for one in asked):
-        raise KeyStoreError("face.key", code="key-missing")
+        raise KeyStoreError("face.key", code="key-type")
     lent = {one.fingerprint: one for one in asked if isinstance(one, SecretKey)}
     at = replace(_environment(user_paths()), lent_keys=lent)
     named = [at.stored_key(one) for one in asked if isinstance(one, str)]

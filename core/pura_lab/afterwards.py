@@ -31,7 +31,7 @@ I64 = npt.NDArray[np.int64]
 _TOP: Final = 1 << 53
 
 
-class LaidKey(SecretKey):
+class FixedPhaseKey(SecretKey):
     """A key whose phases are laid for the contexts of one text, and its own for all others.
 
     Args:
@@ -71,12 +71,12 @@ def lay_mark(
     ids: I64,
     entropy_bits: F64,
     points: F64,
-    key: LaidKey,
+    key: FixedPhaseKey,
     codeword: npt.NDArray[np.uint8],
     profile: Profile,
     *,
     sector: Callable[[Sequence[int]], int] = sector_of,
-) -> LaidKey:
+) -> FixedPhaseKey:
     """Lay a codeword into a text.
 
     Args:

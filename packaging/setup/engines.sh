@@ -36,7 +36,8 @@ for engine in "$@"; do
     [ -z "$only" ] || continue
     # From the folder itself: nothing of the window's tests is loaded.
     (cd tests/engines && PYTHONPATH="$root" VLLM_ENABLE_V1_MULTIPROCESSING=0 \
-        "$root/.engines/$engine/bin/python" -m pytest -q -c /dev/null --rootdir=. --confcutdir=. --import-mode=prepend \
-        -p no:cacheprovider --timeout=1800 test_"$engine"*.py) || failed="$failed $engine"
+        "$root/.engines/$engine/bin/python" -m pytest -q -c /dev/null --rootdir=. --confcutdir=. \
+        --import-mode=prepend -p no:cacheprovider --timeout=1800 test_"$engine"*.py) ||
+        failed="$failed $engine"
 done
 [ -z "$failed" ] || { echo "Failed in:$failed" >&2; exit 1; }

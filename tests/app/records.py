@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pura.audit.unexamined import Means, unexamined
+from pura.audit.unexamined import IntendedSetup, unexamined
 from pura.decode.paper import decode
 from pura.extract.local import local_evidence
 from pura.record import json_io
@@ -120,7 +120,7 @@ def make_unexamined(item: UnreadFile, profile: Profile, key: SecretKey) -> Audit
     found = replace(
         like.input, name=item.name, sha256=item.sha256, size_bytes=item.size_bytes, tokens=0
     )
-    means = Means(
+    means = IntendedSetup(
         keys=like.keys,
         profile=profile,
         model=like.model,

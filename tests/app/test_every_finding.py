@@ -29,7 +29,16 @@ from pura.record import answers, json_io
 from pura.record.answers import Answer, Role
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts
-from pura.record.finding import AUDIT, BATCH, SUMMARY, VALUES, Finding, ShownValue, Told, rendered
+from pura.record.finding import (
+    AUDIT,
+    BATCH,
+    SUMMARY,
+    VALUES,
+    AnswerValue,
+    Finding,
+    ShownValue,
+    rendered,
+)
 from pura.record.naming import Passage
 from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import KeyFacts, Transform
@@ -336,7 +345,7 @@ def test_a_new_value_shows_everywhere_by_a_row_of_the_table_and_its_words(
         count,
         "characters in passages",
         files=(AUDIT, BATCH, SUMMARY),
-        told=Told((int, "Characters in passages.")),
+        told=AnswerValue((int, "Characters in passages.")),
         words=lambda found, language: [f"{count(found)} Zeichen {language}"],
     )
     monkeypatch.setitem(VALUES, "marked", row)

@@ -219,7 +219,6 @@ def test_the_search_finds_every_form(tmp_path):
     assert found == set(forms())
 
 
-@pytest.mark.sampled
 def test_a_key_leaves_no_trace(machine):
     home, pura = machine.home, machine.pura
     key, lock = "--profile canary --key Renamed", "--passphrase-file ../secret/passphrase"

@@ -60,7 +60,7 @@ def test_the_progress_line_takes_any_name(monkeypatch):
     monkeypatch.setattr(screen.rich, "_force_terminal", True)
     monkeypatch.setattr(screen.rich, "is_interactive", True)
     monkeypatch.setattr(progress_line, "err", screen)
-    with progress_line.Resting("[/b] \x1b]0;title\x07") as report:
+    with progress_line.ProgressLine("[/b] \x1b]0;title\x07") as report:
         report(Stage(name="reading", done=1, total=2))
         report._bar.refresh()
     assert "[/b]" in screen.rich.file.getvalue()

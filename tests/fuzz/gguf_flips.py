@@ -84,7 +84,7 @@ def child(seed: bytes, first: int, place: Path, tell: int) -> None:
         sample, scratch = place / "sample.gguf", place / "scratch"
         sample.write_bytes(seed)
         scratch.mkdir()
-        trial.shut_in(sample, scratch=scratch, writable=[place])
+        trial.enter_sandbox(sample, scratch=scratch, writable=[place])
         for number in range(first, first + BATCH):
             room = place / str(number)
             room.mkdir()

@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PURA = [sys.executable, "-m", "pura.cli"]
 # A request may be well formed and name a part that its file does not have.
+HOOKS = ROOT / "tests" / "fuzz" / "bodies.py"
 LEAVING_OUT = ["--exclude-checks", "positive_data_acceptance"]
 
 
@@ -58,6 +59,7 @@ def main() -> None:
                     [Path(sys.argv[1]).resolve(), "run", described, *LEAVING_OUT, *asked],
                     check=False,
                     cwd=home,
+                    env=os.environ | {"SCHEMATHESIS_HOOKS": str(HOOKS)},
                 ).returncode
                 for asked in (
                     *(["--header", f"Authorization: Bearer {token}"] for token in tokens),

@@ -52,7 +52,7 @@ from pura_audit.widgets.form_dialog import (
     FittedDialog,
     LabelledField,
     PlainDialog,
-    TriedDialog,
+    RetryDialog,
     Words,
     button_row,
     cancel_button,
@@ -179,7 +179,7 @@ class EventDialog(AskDialog):
         return {"action": self.kind.currentData(), **texts}
 
 
-class ReviewDialog(TriedDialog):
+class ReviewDialog(RetryDialog):
     """What was found, who looks at it, and what came of that.
 
     Args:
@@ -306,7 +306,7 @@ def _finding(case: Case, item: CaseItem) -> Card:
 MODES: Final = (KEEP, SEAL, LEAVE_OUT)
 
 
-class SaveDialog(TriedDialog):
+class SaveDialog(RetryDialog):
     """Saves one audit, or all that are finished.
 
     Args:

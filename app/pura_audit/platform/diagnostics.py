@@ -70,11 +70,11 @@ def start(folder: Path, level: str) -> str:
     root.addHandler(handler)
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
-    hear_qt()
+    log_qt_messages()
     return _watch_crashes(folder / _CRASH)
 
 
-def hear_qt() -> None:
+def log_qt_messages() -> None:
     """Take Qt's remarks into the log; a terminal is for what the program has to say."""
     qInstallMessageHandler(_from_qt)
 
@@ -198,7 +198,7 @@ class StallMeter(QObject):
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(round(1000 * BEAT))
-        self._timer.timeout.connect(self.beat)
+        self._timer.timeout.connect(self.heartbeat)
 
     @property
     def running(self) -> bool:
@@ -226,7 +226,7 @@ class StallMeter(QObject):
 
     def mark(self, step: str) -> None:
         """Name what comes now; what has passed since the last beat belongs to the step before."""
-        self.beat()
+        self.heartbeat()
         self._step = step
         self._longest.setdefault(step, 0.0)
 
@@ -241,7 +241,7 @@ class StallMeter(QObject):
         """
         return self._busiest.get(step, 0.0)
 
-    def beat(self) -> None:
+    def heartbeat(self) -> None:
         """Note that the window's thread answers."""
         now, worked = self._clock(), time.thread_time()
         with self._lock:

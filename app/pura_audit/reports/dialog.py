@@ -184,7 +184,7 @@ class FilesGroup(Fold):
         return files
 
 
-class SaveLine(QWidget):
+class SaveProgress(QWidget):
     """How saving goes: words, a bar, and a way to stop.
 
     Args:
@@ -386,7 +386,7 @@ class ReportDialog(PlainDialog):
         self.files = FilesGroup()
         self.form.extra.addWidget(self.files)
         self.preview = ReportPreview(queue, self.parts)
-        self.line = SaveLine(queue)
+        self.line = SaveProgress(queue)
         words = translate("Report", "Save report …")
         self.save_button = main_button(words, self.ask_where, enter=False)
         self.save_button.setShortcut(QKeySequence.StandardKey.Save)

@@ -470,9 +470,9 @@ class ReportPreview(QWidget):
         self.previous.setEnabled(view.page > 0)
         self.next.setEnabled(view.page + 1 < view.pages)
         self.zoom.setCurrentIndex(self.zoom.findData(view.fit))
-        self._dress()
+        self._apply_style()
 
-    def _dress(self) -> None:
+    def _apply_style(self) -> None:
         colour = self.palette().color(QPalette.ColorRole.Text).name()
         self.previous.setIcon(icon("up", colour))
         self.next.setIcon(icon("down", colour))
@@ -481,7 +481,7 @@ class ReportPreview(QWidget):
         """Follow the colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "next"):
-            self._dress()
+            self._apply_style()
 
 
 def draw_pages(

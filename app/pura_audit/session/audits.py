@@ -50,7 +50,7 @@ EXCERPT: Final = (2_000, 20_000)  # characters of an excerpt, at least and at mo
 EXCERPT_UNMEASURED: Final = 4_000
 
 
-class Pace:
+class ReadingSpeed:
     """Characters a second, of one model on one device.
 
     Args:
@@ -375,7 +375,7 @@ class Audits(QObject):
         super().__init__(parent)
         self._texts, self._chosen, self._model = texts, chosen, model
         self._settings, self._policy = settings, engine.environment.paths.policy
-        self.pace = Pace(settings)
+        self.pace = ReadingSpeed(settings)
         self.stream = AuditStream(model, engine, keeper, self)
         self.read_alone = 0  # since the window was opened
         self.stream.begun.connect(self._started)

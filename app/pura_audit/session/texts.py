@@ -88,7 +88,7 @@ def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileText
         PuraError: It cannot be read for a reason that is not its own: it is not there.
     """
     try:
-        extraction = read_document(path, options=options, beat=context.checkpoint)
+        extraction = read_document(path, options=options, heartbeat=context.checkpoint)
     except PuraError as error:
         unread = unread_file(path, error, checkpoint=context.checkpoint)
         if unread is None:
@@ -122,7 +122,7 @@ def look_into(
     """
     extraction: Extraction | Failure
     try:
-        extraction = read_document(path, options=options, beat=context.checkpoint)
+        extraction = read_document(path, options=options, heartbeat=context.checkpoint)
     except PuraError as error:
         extraction = Failure.of(error)
     previews: tuple[Preview, ...] = ()

@@ -34,7 +34,7 @@ from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import ElidedLabel, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
-    TriedDialog,
+    RetryDialog,
     ask_file,
     button_row,
     cancel_button,
@@ -82,7 +82,7 @@ def name_in(request: KeyRequest) -> str:
     return str(request.keywords.get("master") or request.keywords.get("name", ""))
 
 
-class KeyForm(TriedDialog):
+class KeyForm(RetryDialog):
     """Lines to fill in, and where the key shall be kept.
 
     Args:
@@ -310,7 +310,7 @@ def _texts(act: KeyAct, name: str) -> tuple[str, str, str]:
             )
 
 
-class PassphraseDialog(TriedDialog):
+class PassphraseDialog(RetryDialog):
     """One field, or two that must agree.
 
     A new passphrase closes it. One that opens something may be wrong: the dialog stays until

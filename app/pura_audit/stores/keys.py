@@ -37,7 +37,7 @@ from pura_audit.stores.key_forms import (
     needs_passphrase,
 )
 from pura_audit.widgets.card import restyle
-from pura_audit.widgets.form_dialog import TriedDialog, ask_first, ask_target, opened
+from pura_audit.widgets.form_dialog import RetryDialog, ask_first, ask_target, opened
 from pura_audit.widgets.working_dialog import StoreDialog
 
 
@@ -186,7 +186,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self._forms: list[TriedDialog] = []
+        self._forms: list[RetryDialog] = []
         self.none.setText(translate("Keys", "No keys yet. Create one or import one."))
         restyle(self.detail, "role", "attention")
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -287,7 +287,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         form.wanted.connect(self.carry_out)
         return self._tried(form)
 
-    def _tried(self, form: TriedDialog) -> QDialog:
+    def _tried(self, form: RetryDialog) -> QDialog:
         """Open a form that stays until what it asks for has worked; others may come above it."""
         self._forms.append(form)
         form.finished.connect(lambda _: self._forms.remove(form))

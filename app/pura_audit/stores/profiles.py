@@ -41,7 +41,7 @@ from pura_audit.stores.profile_editor import code_names
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.card import add_parts
 from pura_audit.widgets.form_dialog import (
-    TriedDialog,
+    RetryDialog,
     ask_file,
     ask_first,
     ask_target,
@@ -290,7 +290,7 @@ _OWN: Final = {
 """Settings of one scheme only."""
 
 
-class ForeignForm(TriedDialog):
+class ForeignForm(RetryDialog):
     """Asks for scheme, secret and settings; a settings file fills them in.
 
     Signals:

@@ -76,10 +76,10 @@ def install(app: QApplication) -> None:
         if QFontDatabase.addApplicationFont(str(path)) < 0:
             _log.warning("the font file %s cannot be loaded", name)
     _known.cache_clear()
-    wear(app)
+    use_bundled_fonts(app)
 
 
-def wear(app: QApplication) -> None:
+def use_bundled_fonts(app: QApplication) -> None:
     """Make it the font of every kind of widget; a new style brings up those of the desktop."""
     app.setFont(face(BODY))
 

@@ -459,11 +459,11 @@ class Theme(QObject):
 
     def apply(self) -> None:
         """Put palette and style sheet on the application at once, while no window is open."""
-        for _ in self._dress():
+        for _ in self._apply_style():
             pass
 
     def _begin(self) -> None:
-        self._dressing = self._dress()
+        self._dressing = self._apply_style()
         self._turn.start()
         self._go_on()
 
@@ -471,7 +471,7 @@ class Theme(QObject):
         if next(self._dressing, self) is self:
             self._turn.stop()
 
-    def _dress(self) -> Iterator[None]:
+    def _apply_style(self) -> Iterator[None]:
         """Change the colours in turns: to dress every widget takes longer than a window may stand.
 
         Nothing is painted until the last one, so that nobody sees half of it.
@@ -489,7 +489,7 @@ class Theme(QObject):
                 app.setStyleSheet("")
                 yield
                 app.setStyleSheet(sheet)
-                fonts.wear(app)
+                fonts.use_bundled_fonts(app)
                 yield
             self.changed.emit()
             yield

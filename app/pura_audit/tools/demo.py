@@ -229,7 +229,7 @@ def _show(audit: Audit, paths: Paths, keys: dict[str, SecretKey]) -> int:
     from pura_audit.application import make_application, show_audit
     from pura_audit.platform import diagnostics
 
-    diagnostics.hear_qt()
+    diagnostics.log_qt_messages()
     app = make_application()
     window = show_audit(audit, paths=paths, session_keys=keys)
     window.show()
@@ -251,7 +251,7 @@ def _paint(audit: Audit, paths: Paths, text: str, keys: dict[str, SecretKey]) ->
     from pura_audit.platform import diagnostics
     from pura_audit.tools.pictures import paint_audit
 
-    diagnostics.hear_qt()
+    diagnostics.log_qt_messages()
     OUTPUT.mkdir(exist_ok=True)
     (OUTPUT / "demo.txt").write_text(text, encoding="utf-8", newline="")
     (OUTPUT / "profile.json").write_text(audit.profile.to_json(), encoding="utf-8")

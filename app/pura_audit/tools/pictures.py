@@ -252,7 +252,7 @@ class Pictures:
         from pura_audit.application import make_application
         from pura_audit.platform import diagnostics
 
-        diagnostics.hear_qt()
+        diagnostics.log_qt_messages()
         self._app = make_application()
         self._suffix, self._models = suffix, models or user_paths().models
         self._marked: Audit | None = None

@@ -309,8 +309,8 @@ class IconButton(QToolButton):
         self.name(words)
         if act is not None:
             self.clicked.connect(lambda _=False: act())
-        theme.changed.connect(self._dress)
-        self._dress()
+        theme.changed.connect(self._apply_style)
+        self._apply_style()
 
     def name(self, words: str, icon: str = "") -> None:
         """Say what it does now, under another icon if need be."""
@@ -318,14 +318,14 @@ class IconButton(QToolButton):
         self.setAccessibleName(words)
         if icon:
             self._icon = icon
-            self._dress()
+            self._apply_style()
 
     def open_menu(self, menu: QMenu) -> None:
         """Open a menu when it is pressed."""
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setMenu(menu)
 
-    def _dress(self) -> None:
+    def _apply_style(self) -> None:
         self.setIcon(icon(self._icon, self._theme.tokens.muted))
 
 

@@ -156,7 +156,7 @@ class Remark(QLabel):
             self.setVisible(bool(words))
 
 
-class TriedDialog(FittedDialog):
+class RetryDialog(FittedDialog):
     """A dialog that stays, with all that was typed, until what it asked for has worked.
 
     A subclass calls :meth:`begin` when it asks; whoever does it calls :meth:`ended`.
@@ -576,11 +576,11 @@ def _question(parent: QWidget, title: str, kinds: tuple[str, ...]) -> QFileDialo
         dialog.setDirectory(_last[0])
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.filesSelected.connect(_remember)
-    _dress(dialog)
+    _apply_style(dialog)
     return dialog
 
 
-def _dress(dialog: QFileDialog) -> None:
+def _apply_style(dialog: QFileDialog) -> None:
     """Dress Qt's own dialog; where the desktop has one it has no widgets of Qt's."""
     for line in dialog.findChildren(QLineEdit):
         completer = line.completer()

@@ -52,7 +52,7 @@ from pura.scheme import Payload, Profile, encode, unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
-from pura.verdict.power import Asked, Claim, claim
+from pura.verdict.power import Claim, PowerQuery, claim
 from pura.words.sentences import sentence
 
 _FEW_CANDIDATES: Final = 8
@@ -392,7 +392,7 @@ def _claim(decoded: WeighedText, best: KeyReading, tried: int) -> Claim:
     if decoded.handled:
         # Nothing was measured on texts that were handled like this.
         return Claim()
-    asked = Asked(
+    asked = PowerQuery(
         profile=basis.profile,
         usable=len(best.seen.schedule),
         # The evidence of one marked reading is divided by the number of those tried, by the

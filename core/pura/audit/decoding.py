@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from pura.audit.key_reading import (
     KeyReading,
+    KeyTrial,
     RegisterPrior,
-    Tried,
     decode,
     register_prior,
     weigh,
@@ -123,7 +123,7 @@ def decode_windows(
                 _decoded(
                     prepared,
                     decoded.prior,
-                    Tried(
+                    KeyTrial(
                         number=first.number,
                         variant=first.variant,
                         reading=first.reading,
@@ -196,7 +196,7 @@ def _try_keys(
     basis, log, weights = prepared.basis, prepared.log, prepared.weights
     options, profile, keys = basis.options, basis.profile, basis.keys
     tried = [
-        Tried(
+        KeyTrial(
             number=number,
             variant=prepared.openings[place].variant,
             reading=place,
@@ -251,7 +251,7 @@ def _try_keys(
 def _decoded(
     prepared: PreparedText,
     prior: RegisterPrior | None,
-    tried: Tried,
+    tried: KeyTrial,
     ids: npt.NDArray[np.int64],
     seen: Intervals,
     local: LocalEvidence,

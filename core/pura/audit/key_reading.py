@@ -34,7 +34,7 @@ F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tried:
+class KeyTrial:
     """Which key is tried on which reading, and what it counts.
 
     Attributes:
@@ -53,7 +53,7 @@ class Tried:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyReading(Tried):
+class KeyReading(KeyTrial):
     """What one key makes of a text.
 
     Attributes:
@@ -144,7 +144,7 @@ def weigh(seen: Intervals) -> LocalEvidence:
 
 
 def decode(
-    tried: Tried,
+    tried: KeyTrial,
     ids: npt.NDArray[np.int64],
     seen: Intervals,
     local: LocalEvidence,

@@ -333,7 +333,7 @@ def with_manifests(
     """Look into the manifests of texts of which nobody has; one child looks at those of all."""
     left = [text for text in texts if text.manifests is None]
     asked = [(text.document.text, text.document.encoding) for text in left]
-    told = iter(in_texts(asked, options.trust, beat=checkpoint))
+    told = iter(in_texts(asked, options.trust, heartbeat=checkpoint))
     return [
         replace(text, manifests=(*text.document.manifests, *next(told)))
         if text.manifests is None

@@ -18,7 +18,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -33,7 +33,15 @@ from pura.audit.options import (
     input_noted,
     latest_day,
 )
-from pura.audit.variants import PromptCandidate, Variant, Weights, openings_of, readings_of
+from pura.audit.spelling import restore_spelling
+from pura.audit.variants import (
+    SPELLING,
+    PromptCandidate,
+    Variant,
+    Weights,
+    openings_of,
+    readings_of,
+)
 from pura.base.errors import InputError, ModelError, PolicyError, ProfileError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage
 from pura.decode.evidence_sums import sum_evidence
@@ -52,7 +60,7 @@ if TYPE_CHECKING:
     from pura.model.load import BareModel, LanguageModel
     from pura.model.pieces import Look
     from pura.model.reading import Reading
-    from pura.model.tokenise import Spelled, Tokens
+    from pura.model.tokenise import HasTokenizer, Tokens
     from pura.scheme import Profile
 
 
@@ -329,7 +337,7 @@ def _split_words(text: str, pieces: Pieces) -> float:
     return len([word for word in words if word in split]) / len(words)
 
 
-def pieces_of(model: Spelled) -> Pieces:
+def pieces_of(model: HasTokenizer) -> Pieces:
     """Return how a model's tokenizer splits words that stand behind a blank."""
     from pura.model.tokenise import word_ids
 
@@ -604,7 +612,11 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
         note.append(characters_noted(document))
     with log.step(3) as note:
         variants, tokens, notes = readings_of(
-            model, document.text, restored=options.restore, ids=text.ids
+            model,
+            document.text,
+            restored=options.restore,
+            respell=partial(restore_spelling, model, basis.beginning),
+            ids=text.ids,
         )
         note += notes
         handled = handling_signs(
@@ -613,6 +625,8 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
             odd=options.policy.odd_characters,
             restored=options.restore,
         )
+        if TYPING not in handled and any(one.name == SPELLING for one in variants):
+            handled += (TYPING,)
         note += signs_noted(handled)
         openings = openings_of(model, profile, text.prompts, variants)
         note += _before(openings, profile)

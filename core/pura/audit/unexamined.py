@@ -166,7 +166,7 @@ def reason_of(error: PuraError) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Means:
+class IntendedSetup:
     """With what an item was to be examined, as far as it is known.
 
     Attributes:
@@ -189,7 +189,7 @@ class Means:
 def unexamined(
     item: InputFacts,
     error: PuraError,
-    means: Means,
+    means: IntendedSetup,
     log: Sequence[StepReport],
     *,
     text: str | None = None,

@@ -30,7 +30,7 @@ from pura.documents import characters, layout
 from pura.documents.characters import Restored, Substitution, unchanged
 from pura.documents.layout import Costs
 from pura.documents.restore import CASES, MIXED, case_of, restore, restore_case
-from pura.model.tokenise import Spelled, Tokens, decode, nats_of, tokenise, usual_spelling
+from pura.model.tokenise import HasTokenizer, Tokens, decode, nats_of, tokenise, usual_spelling
 from pura.record.evidence import ChangeFacts, PromptReading, RereadingFacts, VariantFacts
 from pura.record.surroundings import PromptFacts
 from pura.scheme import Profile, Schedule
@@ -301,6 +301,7 @@ FOUND: Final = "found"
 RESTORED: Final = "restored"
 LAYOUT: Final = "layout"
 CASE: Final = "case"
+SPELLING: Final = "spelling"
 IDS: Final = "ids"
 _MOST: Final = 3  # readings
 _UNLIKELY, _A_CHANGE = 20.0, 4.0
@@ -317,7 +318,8 @@ class Variant:
     """One reading of a text.
 
     Attributes:
-        name: :data:`FOUND`, :data:`RESTORED`, :data:`LAYOUT`, :data:`CASE`, :data:`IDS`, or the
+        name: :data:`FOUND`, :data:`RESTORED`, :data:`LAYOUT`, :data:`CASE`, :data:`SPELLING`,
+            :data:`IDS`, or the
             name of an alternative that a document's reader offered (e.g. ``original``).
         text: Its characters; without hidden manifests.
         ids: int64 [L], saved token ids; None tokenises the text.
@@ -437,10 +439,11 @@ def _handled(bare: Restored, spelt: Spelling | None, costs: Costs) -> list[tuple
 
 
 def readings_of(
-    model: Spelled,
+    model: HasTokenizer,
     text: str,
     *,
     restored: bool,
+    respell: Callable[[str], Restored] | None = None,
     ids: Sequence[int] | I64 | None = None,
 ) -> tuple[tuple[Variant, ...], list[Tokens], list[Sentence]]:
     """Fix which readings of a text are tried, and tokenise each.
@@ -449,6 +452,7 @@ def readings_of(
         model: Whose tokenizer.
         text: The text as found.
         restored: As in :func:`variants_of`.
+        respell: Mends broken words; None where no model is at hand.
         ids: Token ids that a generator saved.
 
     Returns:
@@ -468,6 +472,8 @@ def readings_of(
         ids=saved,
         ids_text=words,
     )
+    if restored and respell is not None:
+        variants = _respelt(variants, respell)
     tokens = [tokens_of(model, variant) for variant in variants]
     for variant, found in zip(variants, tokens, strict=True):
         size = int(found.ids.size)
@@ -480,6 +486,21 @@ def readings_of(
             for one in variant.substitutions
         ]
     return variants, tokens, notes
+
+
+def _respelt(
+    variants: tuple[Variant, ...], respell: Callable[[str], Restored]
+) -> tuple[Variant, ...]:
+    """Put the likeliest reading with its broken words mended in the place of that reading."""
+    place = next(n for n in reversed(range(min(2, len(variants)))) if variants[n].read)
+    base = variants[place]
+    mended = respell(base.text) if base.ids is None else unchanged(base.text)
+    if not mended.changed:
+        return variants
+    before = unchanged(base.text) if base.undone is None else base.undone
+    spelt = Variant(name=SPELLING, text=mended.text, undone=before.then(mended))
+    read = [replace(one, read=one.read and one is not base) for one in variants]
+    return (*read[: place + 1], spelt, *read[place + 1 :])
 
 
 def variant_facts(
@@ -527,14 +548,14 @@ def without_text(facts: Sequence[VariantFacts]) -> tuple[VariantFacts, ...]:
     return tuple(replace(one, text=None) for one in facts)
 
 
-def tokens_of(model: Spelled, variant: Variant) -> Tokens:
+def tokens_of(model: HasTokenizer, variant: Variant) -> Tokens:
     """Return the tokens of a reading, with the characters of *its* text that they stand for."""
     if variant.ids is None:
         return tokenise(model.tokenizer, variant.text)
     return Tokens(ids=variant.ids, spans=spans_of_ids(model, variant.ids, variant.text))
 
 
-def check_ids(model: Spelled, ids: Sequence[int] | I64) -> tuple[I64, str]:
+def check_ids(model: HasTokenizer, ids: Sequence[int] | I64) -> tuple[I64, str]:
     """Check saved token ids, and return them with the text that they decode to.
 
     Raises:
@@ -544,12 +565,12 @@ def check_ids(model: Spelled, ids: Sequence[int] | I64) -> tuple[I64, str]:
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
         raise InputError("audit.ids-list", code="input-ids")
     if found.min() < 0 or found.max() >= model.vocab_size:
-        raise InputError("audit.ids-range", vocab_size=model.vocab_size, code="input-ids")
+        raise InputError("audit.ids-range", vocab_size=model.vocab_size, code="input-ids-range")
     found = found.astype(np.int64)
     return found, decode(model.tokenizer, found.tolist())
 
 
-def spans_of_ids(model: Spelled, ids: I64, text: str) -> I64:
+def spans_of_ids(model: HasTokenizer, ids: I64, text: str) -> I64:
     """Return the characters of a text that saved ids stand for.
 
     Args:
@@ -616,7 +637,7 @@ def openings_of(
             "audit.prompts-many",
             count=len(prompts),
             most=MAX_CANDIDATES,
-            code="prompts",
+            code="prompts-many",
         )
     for prompt in prompts:
         if len(prompt) > MAX_PROMPT_CHARACTERS:

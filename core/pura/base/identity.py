@@ -255,7 +255,7 @@ def time_stamper_at(url: str) -> TimeStamper:
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SigningError("signing.address", code="signing-tsa")
+        raise SigningError("signing.address", code="signing-tsa-address")
     from pyhanko.sign.timestamps import HTTPTimeStamper
 
     return HTTPTimeStamper(url, timeout=TSA_SECONDS)

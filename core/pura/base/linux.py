@@ -225,7 +225,7 @@ _NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unless:
+class ConditionalCall:
     """A call that is allowed on a condition.
 
     Attributes:
@@ -389,7 +389,7 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("first", ctypes.POINTER(_Instruction)))
 
 
-def allow_only(calls: Sequence[str], conditions: Mapping[str, Unless]) -> None:
+def allow_only(calls: Sequence[str], conditions: Mapping[str, ConditionalCall]) -> None:
     """Refuse every call but these, for good and in all threads.
 
     Args:
@@ -404,7 +404,7 @@ def allow_only(calls: Sequence[str], conditions: Mapping[str, Unless]) -> None:
     _enter(machine, [*steps, (_RETURN, 0, 0, _REFUSE)])
 
 
-def refuse(calls: Sequence[str], conditions: Mapping[str, Unless]) -> None:
+def refuse(calls: Sequence[str], conditions: Mapping[str, ConditionalCall]) -> None:
     """Refuse these calls and allow all others, for good and in all threads.
 
     Args:
@@ -439,7 +439,7 @@ def _head(machine: _Machine) -> Iterator[_Step]:
 
 
 def _table(
-    machine: _Machine, calls: Sequence[str], conditions: Mapping[str, Unless], ending: int
+    machine: _Machine, calls: Sequence[str], conditions: Mapping[str, ConditionalCall], ending: int
 ) -> Iterator[_Step]:
     """Yield the steps for the named calls: the ending for each, a judgement where one is asked."""
     for call in calls:
@@ -451,7 +451,7 @@ def _table(
             yield from ((_IF_EQUAL, 0, len(judged), number), *judged)
 
 
-def _judged(condition: Unless) -> Iterator[_Step]:
+def _judged(condition: ConditionalCall) -> Iterator[_Step]:
     """Yield the steps that end the program for a call with this condition."""
     yield (_LOAD, 0, 0, _ARGUMENTS + 8 * condition.argument)
     if condition.bits:
@@ -605,5 +605,5 @@ def shut(
         bound = most if ceiling == resource.RLIM_INFINITY else min(most, ceiling)
         resource.setrlimit(kind, (bound, bound))
     if sys.platform == "linux":
-        own = {"tgkill": Unless(argument=0, other_than=os.getpid())}
+        own = {"tgkill": ConditionalCall(argument=0, other_than=os.getpid())}
         refuse(_REFUSED, own)

@@ -199,7 +199,7 @@ _PASSED: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ending:
+class ChildResult:
     """How a child ended.
 
     Attributes:
@@ -242,8 +242,8 @@ def converse(
     *,
     seconds: float,
     most: int,
-    beat: Callable[[], None] | None = None,
-) -> Ending:
+    heartbeat: Callable[[], None] | None = None,
+) -> ChildResult:
     """Feed a child, take its answer, and wait for its end.
 
     Args:
@@ -251,7 +251,7 @@ def converse(
         data: All that it gets.
         seconds: How long it may take.
         most: Bytes that it may answer.
-        beat: Called twenty times a second; whatever it raises kills the child first.
+        heartbeat: Called twenty times a second; whatever it raises kills the child first.
     """
     assert child.stdin is not None  # both were asked for
     assert child.stdout is not None
@@ -263,7 +263,7 @@ def converse(
     for thread in threads:
         thread.start()
     try:
-        late = _wait(child, seconds, beat)
+        late = _wait(child, seconds, heartbeat)
     finally:
         if child.poll() is None:
             child.kill()
@@ -272,7 +272,7 @@ def converse(
             thread.join()
         child.stdin.close()
         child.stdout.close()
-    return Ending(status=child.returncode, answer=bytes(answer), late=late)
+    return ChildResult(status=child.returncode, answer=bytes(answer), late=late)
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:
@@ -293,15 +293,17 @@ def _collect(child: subprocess.Popen[bytes], pipe: IO[bytes], answer: bytearray,
             return
 
 
-def _wait(child: subprocess.Popen[bytes], seconds: float, beat: Callable[[], None] | None) -> bool:
+def _wait(
+    child: subprocess.Popen[bytes], seconds: float, heartbeat: Callable[[], None] | None
+) -> bool:
     """Wait for the end; True when the time was up first."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
             child.wait(timeout=_BEAT_S)
         except subprocess.TimeoutExpired:
-            if beat is not None:
-                beat()
+            if heartbeat is not None:
+                heartbeat()
         else:
             return False
     return True

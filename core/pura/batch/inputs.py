@@ -460,7 +460,7 @@ def remote(address: str, mode: str) -> Any:
         return fsspec.open(address, mode)
     except (ImportError, ValueError):
         scheme = address.partition("://")[0]
-        raise InputError("batch.no-store", name=scheme, code="batch-extra") from None
+        raise InputError("batch.no-store", name=scheme, code="batch-store") from None
 
 
 ROWS_OF_A_CHUNK: Final = 64

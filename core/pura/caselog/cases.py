@@ -502,7 +502,7 @@ class _Reader:
         try:
             return Finding.from_json(kept, audit=entry.item, created=examined, verdict=entry.result)
         except RecordError:
-            raise CaseLogError("caselog.kept-damaged", code="case-log-altered") from None
+            raise CaseLogError("caselog.kept-damaged", code="case-log-damaged") from None
 
     def _record(self, entry: LogEntry, field: str) -> tuple[LogEntry, str] | None:
         with self.log.reading() as db:

@@ -188,7 +188,7 @@ def worded(text: str) -> str:
 def _tags(tags: Sequence[str]) -> list[str]:
     found = list(dict.fromkeys(" ".join(tag.split())[:60] for tag in tags if tag.strip()))
     if len(found) > MAX_TAGS:
-        raise CaseLogError("caselog.tags", most=MAX_TAGS, code="case-log-long")
+        raise CaseLogError("caselog.tags", most=MAX_TAGS, code="case-log-tags")
     return found
 
 
@@ -252,7 +252,7 @@ def unlock(sealed: bytes, passphrase: bytearray) -> bytes:
 
 
 def _damaged() -> CaseLogError:
-    return CaseLogError("caselog.kept-damaged", code="case-log-altered")
+    return CaseLogError("caselog.kept-damaged", code="case-log-damaged")
 
 
 KEEP: Final = "keep"
@@ -487,7 +487,7 @@ def unpack_record(packed: bytes, limit: int = MAX_RECORD) -> str:
             raise ValueError("too long")
         return text.decode()
     except (zlib.error, ValueError):
-        raise CaseLogError("caselog.kept-damaged", code="case-log-altered") from None
+        raise CaseLogError("caselog.kept-damaged", code="case-log-damaged") from None
 
 
 def erase(

@@ -656,7 +656,7 @@ def _parsed(digest: str, body: str) -> LogEntry:
     try:
         return parse(digest, body)
     except ValueError:
-        raise CaseLogError("caselog.entry-damaged", code="case-log-altered") from None
+        raise CaseLogError("caselog.entry-damaged", code="case-log-entry") from None
 
 
 def _make_private_file(path: Path) -> None:

@@ -166,7 +166,7 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
     digest = hashlib.sha256(data).hexdigest()
     with log.writing():
         if any(True for _ in log.entries(case=case)):
-            raise CaseLogError("caselog.twice", code="case-log-twice")
+            raise CaseLogError("caselog.twice", code="case-log-imported")
         with _strange():
             for row in kept:
                 if row.field == "record" or row.field.startswith(RECORD_OF):
@@ -384,7 +384,7 @@ def _check_entries(
         if entry.case != case:
             raise _altered(entry)
         if entry.body["case_prev"] != previous:
-            raise CaseLogError("case.gap", seq=entry.seq, code="case-log-altered")
+            raise CaseLogError("case.gap", seq=entry.seq, code="case-file-altered")
         previous = entry.hash
     named = any(one.action != "person-added" or one.case for one in people)
     if named or any(one.action != "kept-erased" or one.case for one in erased):
@@ -392,7 +392,7 @@ def _check_entries(
     known = {one.actor for one in people}
     for entry in (*erased, *entries):
         if entry.actor and entry.actor not in known:
-            raise CaseLogError("case.nobody", seq=entry.seq, code="case-log-altered")
+            raise CaseLogError("case.nobody", seq=entry.seq, code="case-file-altered")
 
 
 def _check_end(head: Mapping[str, Any], entries: list[LogEntry]) -> None:
@@ -400,7 +400,7 @@ def _check_end(head: Mapping[str, Any], entries: list[LogEntry]) -> None:
     end = entries[-1]
     stated = (head["log"], head["seq"], head["hash"])
     if end.action != "case-exported" or stated != (end.log, end.seq, end.hash):
-        raise CaseLogError("case.cut", seq=end.seq, code="case-log-altered")
+        raise CaseLogError("case.cut", seq=end.seq, code="case-file-altered")
 
 
 def _check_kept(entries: list[LogEntry], kept: list[_Kept]) -> None:
@@ -428,7 +428,7 @@ def _check_whole(
     for place in gone:
         if place not in told:
             raise CaseLogError(
-                "case.taken-out", seq=place[1], field=place[2], code="case-log-altered"
+                "case.taken-out", seq=place[1], field=place[2], code="case-file-altered"
             )
     return gone
 
@@ -445,12 +445,12 @@ def _check_record(row: _Kept) -> None:
         return
     item = row.entry.item if row.field == "record" else row.field.removeprefix(RECORD_OF)
     if audit.id != item or (row.field == "record" and audit.verdict != row.entry.result):
-        raise CaseLogError("case.record-other", seq=row.entry.seq, code="case-log-altered")
+        raise CaseLogError("case.record-other", seq=row.entry.seq, code="case-file-altered")
     try:
         check_agreement(audit)
     except RecordError as error:
         raise CaseLogError(
-            "case.record-differs", seq=row.entry.seq, why=error.phrase, code="case-log-altered"
+            "case.record-differs", seq=row.entry.seq, why=error.phrase, code="case-file-altered"
         ) from None
 
 
@@ -466,7 +466,7 @@ def _check_shapes(entries: list[LogEntry], kept: list[_Kept]) -> None:
 
 def _altered(entry: LogEntry, field: str = "") -> CaseLogError:
     what = field or entry.action
-    return CaseLogError("case.altered", seq=entry.seq, field=what, code="case-log-altered")
+    return CaseLogError("case.altered", seq=entry.seq, field=what, code="case-file-altered")
 
 
 def _not_a_case(why: str | Phrase) -> CaseLogError:

@@ -367,8 +367,8 @@ def _check(action: str, case: str, key: str) -> None:
             code="case-log-event",
         )
     if (action in CUSTODY) != bool(case):
-        raise CaseLogError("caselog.event-case", code="case-log-event")
+        raise CaseLogError("caselog.event-case", code="case-log-event-case")
     about_key = action.startswith("key-")
     fits = len(key) == 16 and all(c in "0123456789abcdef" for c in key)
     if about_key and not fits:
-        raise CaseLogError("caselog.event-key", code="case-log-event")
+        raise CaseLogError("caselog.event-key", code="case-log-event-key")

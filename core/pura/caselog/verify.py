@@ -200,7 +200,7 @@ def _read(path: Path) -> Deposit:
     try:
         return _parse(path.name, _attached(data) if path.suffix == ".eml" else data)
     except (ValueError, TypeError, LookupError):
-        raise CaseLogError("caselog.deposit", name=path.name, code="case-log-head") from None
+        raise CaseLogError("caselog.deposit", name=path.name, code="case-log-deposit") from None
 
 
 def _attached(data: bytes) -> bytes:

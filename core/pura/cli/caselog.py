@@ -216,7 +216,7 @@ def forget(
     with open_log(environment()) as log:
         _sure(say("case.forget", name=name), yes=yes)
         if not erase_person(log, name, acting(log, auditor), reason=reason):
-            raise CaseLogError("caselog.person", name=name[:80], code="case-log-unknown")
+            raise CaseLogError("caselog.person", name=name[:80], code="case-log-person")
 
 
 @app.command("record")

@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 from pura.base.files import write_atomic
 from pura.cli.__main__ import app
 from pura.cli.terminal import use_language
-from pura.cli.tree import PROGRAM, Group, Later, Page, page_of, typer_words
+from pura.cli.tree import PROGRAM, Group, LazyCommand, Page, page_of, typer_words
 from pura.version import __version__
 
 _SECTION: Final = 1
@@ -57,7 +57,7 @@ def write_manual(folder: Path, language: str = "en") -> list[Path]:
 
 def pages_inside(command: Any, above: Any, name: str) -> Iterator[Page]:
     """Return the page of a command, and those of the commands inside it."""
-    if isinstance(command, Later):
+    if isinstance(command, LazyCommand):
         command = command.fetched()
     context = typer.Context(command, info_name=name, parent=above)
     yield page_of(command, context)

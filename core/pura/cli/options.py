@@ -246,7 +246,7 @@ def find_key(at: Environment, names: list[str] | None, files: list[Path] | None)
     """
     found = {ref.fingerprint: ref for ref in find_keys(at, names, files)}
     if len(found) != 1:
-        raise KeyStoreError("command.one-key", code="key-missing")
+        raise KeyStoreError("command.one-key", code="key-one")
     return next(iter(found.values()))
 
 

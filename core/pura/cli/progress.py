@@ -27,7 +27,7 @@ _SAID_EVERY_S: Final = 15.0
 _BATCH_SAID_EVERY_S: Final = 60.0
 
 
-class Resting:
+class ProgressLine:
     """Stage and time left on a terminal, nothing in a pipe; gone while others print.
 
     Args:

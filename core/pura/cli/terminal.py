@@ -178,7 +178,7 @@ class _Rows:
                 sys.stdout.write(line)
                 sys.stdout.flush()
             raise PuraError(
-                "command.row-printed", code="output", name=self._path.name, why=error.errno or 0
+                "command.row-printed", code="output-row", name=self._path.name, why=error.errno or 0
             ) from None
 
 
@@ -240,7 +240,16 @@ RowsInto = Annotated[
 
 
 # What was typed is at fault, and nothing that lies here.
-_TYPED: Final = ("usage", "payload", "key-epoch", "key-missing", "device-name")
+_TYPED: Final = (
+    "usage",
+    "payload",
+    "key-epoch",
+    "key-epochs-many",
+    "key-missing",
+    "key-one",
+    "key-type",
+    "device-name",
+)
 
 
 def exit_code(error: PuraError) -> int:

@@ -382,7 +382,7 @@ class App(typer.Typer):
             module, _, its_name = home.partition(":")
             return getattr(import_module(module), its_name)
 
-        super().command(name, cls=Later, help=about)(fetch)
+        super().command(name, cls=LazyCommand, help=about)(fetch)
 
 
 class PageCommand(TyperCommand):
@@ -411,7 +411,7 @@ class PageCommand(TyperCommand):
             return super().invoke(ctx)
 
 
-class Later(TyperCommand):
+class LazyCommand(TyperCommand):
     """Stands for a command until that is called; knows its name and what a page says of it."""
 
     def fetched(self) -> TyperCommand | TyperGroup:
@@ -448,7 +448,7 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that the arguments name, imported."""
         name, command, rest = super().resolve_command(ctx, args)
-        if isinstance(command, Later):
+        if isinstance(command, LazyCommand):
             command = command.fetched()
         return name, command, rest
 
@@ -468,7 +468,7 @@ class Group(TyperGroup):
         context = typer.Context(command, info_name=PROGRAM, **command.context_settings)
         for name in args[:-1]:
             command = command.commands.get(name) if isinstance(command, TyperGroup) else None
-            if isinstance(command, Later):
+            if isinstance(command, LazyCommand):
                 command = command.fetched()
             if command is None:
                 return ""

@@ -374,10 +374,10 @@ class _Run:
     def audit(self, ready: Prepared, profile: Profile, names: Sequence[str]) -> None:
         """Audit every part of the files that is asked for; each is one finding or one error."""
         from pura.audit.options import Notice
-        from pura.cli.progress import Resting
+        from pura.cli.progress import ProgressLine
 
         alone = 0
-        with Resting(say("texts", count=len(names))) as bar:
+        with ProgressLine(say("texts", count=len(names))) as bar:
             items = self._items(ready, profile, names)
             for (name, part), found in ready.stream(items, progress=bar):
                 bar.rest()

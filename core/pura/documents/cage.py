@@ -136,9 +136,9 @@ def _confine() -> dict[str, Any]:
     linux.allow_only(
         _CALLS,
         {
-            "mmap": linux.Unless(argument=2, bits=_PROT_EXEC),
-            "mprotect": linux.Unless(argument=2, bits=_PROT_EXEC),
-            "tgkill": linux.Unless(argument=0, other_than=os.getpid()),
+            "mmap": linux.ConditionalCall(argument=2, bits=_PROT_EXEC),
+            "mprotect": linux.ConditionalCall(argument=2, bits=_PROT_EXEC),
+            "tgkill": linux.ConditionalCall(argument=0, other_than=os.getpid()),
         },
     )
     return {"seccomp": True, "landlock": known, "namespaces": namespaces}

@@ -26,33 +26,35 @@ def may_hold(form: str, data: bytes) -> bool:
 
 
 def in_texts(
-    texts: Sequence[tuple[str, str]], trust: str, *, beat: Callable[[], None] | None = None
+    texts: Sequence[tuple[str, str]], trust: str, *, heartbeat: Callable[[], None] | None = None
 ) -> list[tuple[ManifestFacts, ...]]:
     """Return the manifests among the characters of texts; where there are any, a child looks.
 
     Args:
         texts: Each with the name of its encoding: a byte order mark is bound as well.
         trust: Certificates whose signatures are trusted, PEM.
-        beat: Called while the child works; may raise to stop it.
+        heartbeat: Called while the child works; may raise to stop it.
     """
     assets: dict[int, Asset] = {}
     for number, (text, encoding) in enumerate(texts):
         if reading.wrappers(text):
             data = text.encode(encoding if encoding == "utf-8-sig" else "utf-8")
             assets[number] = Asset(form="text", data=data, text=reading.without(text))
-    told = dict(zip(assets, verified(list(assets.values()), trust, beat=beat), strict=True))
+    told = dict(
+        zip(assets, verified(list(assets.values()), trust, heartbeat=heartbeat), strict=True)
+    )
     return [told.get(number, ()) for number in range(len(texts))]
 
 
 def verified(
-    assets: Sequence[Asset], trust: str, *, beat: Callable[[], None] | None = None
+    assets: Sequence[Asset], trust: str, *, heartbeat: Callable[[], None] | None = None
 ) -> list[tuple[ManifestFacts, ...]]:
     """Verify the manifests of assets in a child; what it cannot do costs no text.
 
     Args:
         assets: Files and texts.
         trust: Certificates whose signatures are trusted, PEM.
-        beat: Called twenty times a second; whatever it raises kills the child first.
+        heartbeat: Called twenty times a second; whatever it raises kills the child first.
 
     Returns:
         Those of each asset.
@@ -67,13 +69,13 @@ def verified(
     try:
         child = start_child(CHILD)
     except OSError as error:
-        raise InputError("reader.start", why=error.errno or 0, code="input-crash") from None
+        raise InputError("reader.start", why=error.errno or 0, code="input-start") from None
     ending = converse(
         child,
         head + b"\n" + json.dumps(request).encode(),
         seconds=formats.CHILD_WALL_SECONDS,
         most=formats.MAX_ANSWER_BYTES,
-        beat=beat,
+        heartbeat=heartbeat,
     )
     try:
         found = [_taken(rows) for rows in json.loads(ending.answer)["manifests"]]

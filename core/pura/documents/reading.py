@@ -149,12 +149,12 @@ def read_bytes_of(path: Path, *, follow_links: bool = True) -> bytes:
         return _read(file)
 
 
-def digest_of(path: Path, beat: Callable[[], None] = lambda: None) -> tuple[str, int]:
+def digest_of(path: Path, heartbeat: Callable[[], None] = lambda: None) -> tuple[str, int]:
     """Return SHA-256 and size of a file that could not be made a text of; nothing is kept of it.
 
     Args:
         path: Where it is.
-        beat: Called often; may raise.
+        heartbeat: Called often; may raise.
 
     Returns:
         The digest, and the number of bytes; "" and 0 where they cannot be read.
@@ -165,7 +165,7 @@ def digest_of(path: Path, beat: Callable[[], None] = lambda: None) -> tuple[str,
         with os.fdopen(handle, "rb", buffering=0) as file:
             _check_kind(os.fstat(file.fileno()).st_mode)
             while piece := file.read(_CHUNK):
-                beat()
+                heartbeat()
                 digest.update(piece)
                 size += len(piece)
     except (OSError, ValueError, InputError):
@@ -220,7 +220,7 @@ def read_caged(
     form: Format,
     options: ReadOptions,
     *,
-    beat: Callable[[], None] | None = None,
+    heartbeat: Callable[[], None] | None = None,
 ) -> list[Extract]:
     """Parse bytes in a child process.
 
@@ -228,7 +228,7 @@ def read_caged(
         data: The whole file.
         form: Its format.
         options: What the user said about it.
-        beat: Called twenty times a second; whatever it raises kills the child first.
+        heartbeat: Called twenty times a second; whatever it raises kills the child first.
 
     Raises:
         InputError: The child refused the file, broke a limit, or died.
@@ -238,13 +238,13 @@ def read_caged(
     try:
         child = start_child(CHILD)
     except OSError as error:
-        raise InputError("reader.start", why=error.errno or 0, code="input-crash") from None
+        raise InputError("reader.start", why=error.errno or 0, code="input-start") from None
     ending = converse(
         child,
         head + data,
         seconds=formats.CHILD_WALL_SECONDS,
         most=formats.MAX_ANSWER_BYTES,
-        beat=beat,
+        heartbeat=heartbeat,
     )
     return _judge(ending.status, ending.answer, form, late=ending.late)
 
@@ -257,7 +257,7 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
     if status == -getattr(signal, "SIGXCPU", 0) != 0:
         raise formats.over("limit.time", seconds=formats.CHILD_CPU_SECONDS)
     if status == NOT_SHUT_STATUS:
-        raise InputError("reader.cage", code="input-crash")
+        raise InputError("reader.cage", code="input-sandbox")
     if status != 0:
         # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
         if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):
@@ -299,7 +299,7 @@ def read_document(
     *,
     options: ReadOptions = _DEFAULT,
     follow_links: bool = True,
-    beat: Callable[[], None] | None = None,
+    heartbeat: Callable[[], None] | None = None,
 ) -> Extraction:
     """Read a file of any format.
 
@@ -307,13 +307,13 @@ def read_document(
         path: The file.
         options: What the user says about it.
         follow_links: False refuses symbolic links.
-        beat: Called while a child works; may raise to stop it.
+        heartbeat: Called while a child works; may raise to stop it.
 
     Raises:
         InputError: Missing, unreadable, unknown, damaged, over a limit, or without a text.
     """
     data = read_bytes_of(path, follow_links=follow_links)
-    return read_data(data, name=path.name, options=options, beat=beat)
+    return read_data(data, name=path.name, options=options, heartbeat=heartbeat)
 
 
 def read_input(options: ReadOptions = _DEFAULT) -> Extraction:
@@ -326,7 +326,7 @@ def read_data(
     *,
     name: str,
     options: ReadOptions = _DEFAULT,
-    beat: Callable[[], None] | None = None,
+    heartbeat: Callable[[], None] | None = None,
 ) -> Extraction:
     """Read the bytes of a file of any format; see :func:`read_document`."""
     check_size(len(data))
@@ -346,8 +346,8 @@ def read_data(
             format=form.name,
             documents=(document,),
         )
-    found = _assemble(data, name, form, read_caged(data, form, options, beat=beat))
-    return _with_manifest(data, found, options.trust, beat)
+    found = _assemble(data, name, form, read_caged(data, form, options, heartbeat=heartbeat))
+    return _with_manifest(data, found, options.trust, heartbeat)
 
 
 def read_file(path: Path, options: ReadOptions = _DEFAULT) -> Document:
@@ -415,7 +415,7 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
 
 
 def _with_manifest(
-    data: bytes, found: Extraction, trust: str, beat: Callable[[], None] | None
+    data: bytes, found: Extraction, trust: str, heartbeat: Callable[[], None] | None
 ) -> Extraction:
     """Give the texts of a file the manifest of the file."""
     if not manifests.may_hold(found.format, data):
@@ -423,5 +423,5 @@ def _with_manifest(
     main = [one.text for one in found.documents if one.role == MAIN]
     text = reading.without(main[0]) if len(main) == 1 else ""
     asset = reading.Asset(form=found.format, data=data, text=text)
-    (told,) = manifests.verified([asset], trust, beat=beat)
+    (told,) = manifests.verified([asset], trust, heartbeat=heartbeat)
     return replace(found, documents=tuple(replace(one, manifests=told) for one in found.documents))

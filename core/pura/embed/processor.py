@@ -165,8 +165,9 @@ class PuraLogitsProcessor(LogitsProcessor):
         del written[: len(prompt)]
         if scores.shape[-1] < self._profile.vocab_size:
             _refuse(_ASSISTED)
-        if bool((scores == scores.flatten()[0]).all()):  # prompt lookup asks what is forbidden
-            return scores
+        allowed = scores[torch.isfinite(scores)]
+        if len(allowed) > 1 and bool((allowed == allowed[0]).all()):
+            return scores  # no model's: prompt lookup asks which tokens are forbidden
         own = self._engine.tokens(row)
         if list(own[: len(written)]) != written:
             # Not what was chosen in front of it, so this position is going to be thrown away.

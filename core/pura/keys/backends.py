@@ -121,7 +121,7 @@ def exposures(*paths: Path) -> Iterator[KeyStoreError]:
                 name=str(path),
                 target=str(target),
                 command=f"rm {link} && mv {real} {link}",
-                code="key-exposed",
+                code="key-link",
             )
         if (path.is_file() or path.is_dir()) and (command := exposed(path)):
             yield KeyStoreError(

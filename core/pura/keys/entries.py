@@ -102,10 +102,10 @@ class Index:
                 raise ValueError("a name twice")
         except FileNotFoundError:
             if self._path.is_symlink():  # to nowhere: writing would put another list in its place
-                raise KeyStoreError("key.list-damaged", code="key-index") from None
+                raise KeyStoreError("key.list-damaged", code="key-index-damaged") from None
             return ()
         except (OSError, ValueError, RecursionError):
-            raise KeyStoreError("key.list-damaged", code="key-index") from None
+            raise KeyStoreError("key.list-damaged", code="key-index-damaged") from None
         return tuple(sorted(found, key=lambda entry: entry.name.casefold()))
 
     def change(

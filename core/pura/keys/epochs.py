@@ -161,7 +161,7 @@ def epochs(span: str) -> tuple[str, ...]:
     found: list[str] = []
     while day <= last:
         if len(found) == MAX_EPOCHS:
-            raise KeyFormatError("key.epochs-many", most=MAX_EPOCHS, code="key-epoch")
+            raise KeyFormatError("key.epochs-many", most=MAX_EPOCHS, code="key-epochs-many")
         found.append(epoch_of(day, kind))
         day = _next(day, kind)
     return tuple(found)

@@ -356,7 +356,7 @@ def _check_new(entries: tuple[KeyEntry, ...], name: str, fingerprint: str) -> st
     name = check_name(name, entries)
     for known in entries:
         if known.fingerprint == fingerprint:
-            raise KeyStoreError("key.known", name=known.name, code="key-exists")
+            raise KeyStoreError("key.known", name=known.name, code="key-known")
     return name
 
 

@@ -230,7 +230,7 @@ def _one(
     seen = read(model, ids, keys=[key], profile=profile, checkpoint=check)
     intervals = key_reading.intervals_of(seen, 0, key, profile, check)
     local = key_reading.weigh(intervals)
-    found = key_reading.decode(key_reading.Tried(log10_weight=0.0), seen.ids, intervals, local)
+    found = key_reading.decode(key_reading.KeyTrial(log10_weight=0.0), seen.ids, intervals, local)
     right = found.exact.payload.bits == sample.payload.bits
     return TextResult(
         tokens=len(ids),

@@ -171,7 +171,7 @@ def _shut_in(source: Path, target: Path) -> Path:
     scratch.mkdir()
     link = trial.linked_alone(source, alone)
     try:
-        trial.shut_in(link, scratch=scratch, writable=[target])
+        trial.enter_sandbox(link, scratch=scratch, writable=[target])
     except OSError:
         raise ModelError("model.rehearsal-start") from None
     return link

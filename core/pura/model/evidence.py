@@ -293,6 +293,31 @@ def next_token(model: LanguageModel, ids: I64) -> F64:
         return np.asarray(found.numpy())
 
 
+def log_probabilities(
+    model: LanguageModel, ids: Sequence[int]
+) -> Callable[[Sequence[int]], torch.Tensor]:
+    """Read tokens, and return what gives the log-probabilities of all tokens behind some of them.
+
+    Args:
+        model: Reads them as they stand, without a sampling's cuts.
+        ids: At most as many as the model reads at once.
+
+    Returns:
+        Takes places in ``ids``; gives float32 [N, R], nats.
+    """
+    import torch
+
+    with torch.inference_mode():
+        hidden = _hidden(model, np.asarray(ids, dtype=np.int64))
+
+    def rows(places: Sequence[int]) -> torch.Tensor:
+        with torch.inference_mode():
+            logits: torch.Tensor = model.head.logits(hidden[list(places)])
+            return logits.log_softmax(dim=1).cpu()
+
+    return rows
+
+
 def _hidden(model: LanguageModel, ids: I64) -> torch.Tensor:
     import torch
 

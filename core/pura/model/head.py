@@ -117,7 +117,7 @@ def _prove(network: Any, head: Head) -> None:
         finally:
             watch.remove()
         if not bool(torch.isfinite(expected).all()):
-            raise ModelError("model.not-finite", code="model-damaged")
+            raise ModelError("model.not-finite", code="model-not-finite")
         # 16-bit heads round differently from tile to tile; a wrong rule is off by far more.
         tolerance = 1e-3 if head.weight.dtype == torch.float32 else 5e-2
         scale = float(expected.abs().max()) + 1.0

@@ -599,7 +599,7 @@ class PlannedDocument:
             readings = [text.reading for text in self.texts]
         for reading in readings:
             if not (np.isfinite(reading.entropy_bits).all() and np.isfinite(reading.lo).all()):
-                return ModelError("model.not-finite", code="model-damaged")
+                return ModelError("model.not-finite", code="model-not-finite")
         return readings
 
 

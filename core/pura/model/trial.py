@@ -27,7 +27,7 @@ def run_child(
     *,
     folder: Path,
     environment: Mapping[str, str],
-    beat: Callable[[], None] | None = None,
+    heartbeat: Callable[[], None] | None = None,
 ) -> tuple[int, str]:
     """Run a command to its end.
 
@@ -35,7 +35,7 @@ def run_child(
         command: Program and arguments; no shell reads them.
         folder: Working folder; also where the child's words are kept while it runs.
         environment: The whole environment of the child.
-        beat: Called ten times a second; whatever it raises kills the child first.
+        heartbeat: Called ten times a second; whatever it raises kills the child first.
 
     Returns:
         Exit status and the end of what the child said.
@@ -56,8 +56,8 @@ def run_child(
                     status = child.wait(timeout=_BEAT_S)
                     break
                 except subprocess.TimeoutExpired:
-                    if beat is not None:
-                        beat()
+                    if heartbeat is not None:
+                        heartbeat()
         except BaseException:
             child.kill()
             child.wait()
@@ -92,12 +92,12 @@ _PROBE: Final = "\n".join(
 _DTYPES: Final = {"BF16": "bfloat16", "F16": "float16"}  # as stored, so that memory suffices
 
 
-def load_on_trial(path: Path, *, beat: Callable[[], None] | None = None) -> None:
+def load_on_trial(path: Path, *, heartbeat: Callable[[], None] | None = None) -> None:
     """Load a model in a child process, tokenise with it, and let it read a few tokens.
 
     Args:
         path: An inspected folder of safetensors, or a GGUF file.
-        beat: Called twenty times a second; whatever it raises kills the child first.
+        heartbeat: Called twenty times a second; whatever it raises kills the child first.
 
     Raises:
         ModelError: The child refused the model, broke a limit, or died of it.
@@ -106,7 +106,7 @@ def load_on_trial(path: Path, *, beat: Callable[[], None] | None = None) -> None
         alone, scratch = Path(folder, "alone"), Path(folder, "scratch")
         alone.mkdir()
         scratch.mkdir()
-        _converse(linked_alone(path, alone) if path.is_file() else path, scratch, beat)
+        _converse(linked_alone(path, alone) if path.is_file() else path, scratch, heartbeat)
 
 
 def linked_alone(file: Path, folder: Path) -> Path:
@@ -116,7 +116,7 @@ def linked_alone(file: Path, folder: Path) -> Path:
     return link
 
 
-def _converse(path: Path, scratch: Path, beat: Callable[[], None] | None) -> None:
+def _converse(path: Path, scratch: Path, heartbeat: Callable[[], None] | None) -> None:
     try:
         child = start_child(CHILD)
     except OSError:
@@ -126,7 +126,7 @@ def _converse(path: Path, scratch: Path, beat: Callable[[], None] | None) -> Non
         json.dumps([str(path.absolute()), str(scratch)]).encode() + b"\n",
         seconds=2 * _seconds(path) + START_SECONDS,  # on the clock; the machine may be busy
         most=MAX_ANSWER_BYTES,
-        beat=beat,
+        heartbeat=heartbeat,
     )
     if ending.status == NOT_SHUT_STATUS:
         raise ModelError("model.rehearsal-start")
@@ -151,7 +151,7 @@ def _refusal(packed: object) -> ModelError:
     return error
 
 
-def shut_in(path: Path, *, scratch: Path, writable: Sequence[Path] = ()) -> None:
+def enter_sandbox(path: Path, *, scratch: Path, writable: Sequence[Path] = ()) -> None:
     """Shut this process in with one model, within limits that follow from its size.
 
     Args:
@@ -200,7 +200,7 @@ def main() -> None:
     path, scratch = map(Path, json.loads(sys.stdin.buffer.readline(65536)))
     torch.set_num_threads(1)
     try:
-        shut_in(path, scratch=scratch)
+        enter_sandbox(path, scratch=scratch)
     except OSError:
         os._exit(NOT_SHUT_STATUS)
     answer = None

@@ -6,12 +6,13 @@ import base64
 import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import PayloadError
-from pura.record.audit import Audit
 from pura.record.provenance import ABSENT, AGREES, DIFFERS, ManifestFacts
-from pura.scheme import Payload
+
+if TYPE_CHECKING:
+    from pura.record.audit import Audit
 
 _PROFILE_BYTES: Final = 4
 _HEAD_BYTES: Final = _PROFILE_BYTES + 1
@@ -56,6 +57,8 @@ def binding_value(payload: str, profile: str) -> str:
     Raises:
         PayloadError: The payload has another form.
     """
+    from pura.scheme import Payload  # NumPy, which no page of help waits for
+
     Payload(text=payload)
     if len(payload) >> _BYTE:
         raise PayloadError("payload.form")

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pura.base.catalogue import catalogue
 from pura.base.json_text import canonical, sha256
-from pura.record.finding import VALUES, Finding, Told
+from pura.record.finding import VALUES, AnswerValue, Finding
 
 MARKED: Final = "marked"
 NO_STATEMENT: Final = "no-statement"
@@ -49,12 +49,12 @@ class Answer:
 
     def told(self, language: str) -> dict[str, Any]:
         """Return the answer as JSON in a language."""
-        rows, found = told_values(), self.finding
+        rows, found = answer_values(), self.finding
         if found is None:
             return {n: row.public(self.verdict, language) for n, row in rows.items() if row.public}
         released = None if self.role is Role.INTERNAL else self.release
 
-        def value(name: str, row: Told) -> Any:
+        def value(name: str, row: AnswerValue) -> Any:
             if name == "policy":
                 return self.policy
             return row.told(found, released, language) if row.told else VALUES[name].of(found)
@@ -63,7 +63,7 @@ class Answer:
 
 
 POLICY: Final = {"name": str, "version": int, "sha256": (str, "Of its canonical JSON (RFC 8785).")}
-_POLICY: Final = Told(
+_POLICY: Final = AnswerValue(
     (POLICY, "The decision rule."),
     shown=lambda value, *_: "{name} {version}, SHA-256 {sha256}".format_map(value),
 )
@@ -74,7 +74,7 @@ _ORDER: Final = (
 """As answers have always had them; what is new comes behind."""
 
 
-def told_values() -> dict[str, Told]:
+def answer_values() -> dict[str, AnswerValue]:
     """Return what is told, in its order: values of the finding, and the policy.
 
     Of a record, which internal askers get as well, the digest is signed (:func:`digested`).

@@ -305,8 +305,8 @@ class VariantFacts:
     """One reading of the text; all that were read count in the evidence.
 
     Attributes:
-        name: ``found``, ``restored``, ``layout``, ``case``, ``ids``, or the name of an alternative
-            of the document.
+        name: ``found``, ``restored``, ``layout``, ``case``, ``spelling``, ``ids``, or the name of
+            an alternative of the document.
         shown: The record's tokens, bits and passages are of this one.
         text: Its characters; None where they are the record's own text, or it leaves text out.
         characters: Code points.

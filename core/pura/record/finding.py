@@ -256,7 +256,7 @@ def _of_entry(name: str) -> Callable[[Finding], Any]:
     return lambda found: found.register_match and getattr(found.register_match, name)
 
 
-class Told(NamedTuple):
+class AnswerValue(NamedTuple):
     """What a service tells for a value, and a statement signs.
 
     Attributes:
@@ -299,7 +299,7 @@ class ShownValue(NamedTuple):
     of: Callable[[Finding], Any] = lambda _: None
     about: str = ""
     files: tuple[str, ...] = (AUDIT, BATCH)
-    told: Told | None = None
+    told: AnswerValue | None = None
     words: Callable[[Finding, str], list[str]] | None = None
 
 
@@ -386,19 +386,19 @@ VALUES: Final[dict[str, ShownValue]] = {
         str,
         lambda found: found.created,
         files=(AUDIT,),
-        told=Told((str, "When it was read, ISO 8601.")),
+        told=AnswerValue((str, "When it was read, ISO 8601.")),
     ),
     "name": ShownValue(str, lambda found: found.name, files=(AUDIT,)),
     "sha256": ShownValue(
         str,
         lambda found: found.sha256,
         files=(AUDIT,),
-        told=Told((str, "Of the bytes that were asked about.")),
+        told=AnswerValue((str, "Of the bytes that were asked about.")),
     ),
     "verdict": ShownValue(
         str,
         lambda found: found.verdict,
-        told=Told(
+        told=AnswerValue(
             (
                 Literal[
                     "marked",
@@ -417,7 +417,7 @@ VALUES: Final[dict[str, ShownValue]] = {
     ),
     "headline": ShownValue(
         files=(),
-        told=Told(
+        told=AnswerValue(
             (str, "The same in a few words."),
             lambda finding, _, language: finding.title(language),
             public=_public(),
@@ -430,7 +430,9 @@ VALUES: Final[dict[str, ShownValue]] = {
         str,
         lambda found: found.strength,
         files=(AUDIT,),
-        told=Told((str, "How strong the evidence is, in words."), _strength, shown=_shown_strength),
+        told=AnswerValue(
+            (str, "How strong the evidence is, in words."), _strength, shown=_shown_strength
+        ),
     ),
     "strength_for": ShownValue(
         str, lambda found: "mark" if found.log10_e > 0 else "no mark", files=(AUDIT,)
@@ -439,11 +441,11 @@ VALUES: Final[dict[str, ShownValue]] = {
         str,
         lambda found: found.supports,
         files=(),
-        told=Told((Literal["", "mark", "no-mark"], "What it supports."), shown=None),
+        told=AnswerValue((Literal["", "mark", "no-mark"], "What it supports."), shown=None),
     ),
     "meaning": ShownValue(
         files=(),
-        told=Told(
+        told=AnswerValue(
             (str, "What it means, and what it does not."), _meaning, public=_public("-means")
         ),
     ),
@@ -470,7 +472,7 @@ VALUES: Final[dict[str, ShownValue]] = {
         int,
         lambda found: max(len(found.marks), int(found.verdict == "mark")),
         "number of marks",
-        told=Told(([_MARK], "The marks."), _marks, shown=None),
+        told=AnswerValue(([_MARK], "The marks."), _marks, shown=None),
     ),
     "marks_payloads": ShownValue(
         tuple[str | None, ...],
@@ -531,7 +533,7 @@ VALUES: Final[dict[str, ShownValue]] = {
         tuple[str, ...],
         lambda found: [one.state for one in found.provenance],
         "state of each signed manifest that came with the text",
-        told=Told(
+        told=AnswerValue(
             ([_MANIFEST], "Signed manifests that came with the text."), _manifests, shown=None
         ),
     ),
@@ -540,7 +542,9 @@ VALUES: Final[dict[str, ShownValue]] = {
         lambda found: found.layers,
         "how manifests and mark stand to each other",
         files=(AUDIT, BATCH, SUMMARY),
-        told=Told((str, "What manifests say, and whether they agree with the marks."), _layers),
+        told=AnswerValue(
+            (str, "What manifests say, and whether they agree with the marks."), _layers
+        ),
     ),
     "handling": ShownValue(
         tuple[str, ...],

@@ -20,7 +20,7 @@ from pura.base.catalogue import Phrase, Value, catalogue, phrase
 from pura.base.decoder import decode
 from pura.base.errors import PuraError, RecordError, ReportFileError, unusable
 from pura.base.json_text import read_json
-from pura.base.process import NOT_SHUT_STATUS, Ending, converse, start_child
+from pura.base.process import NOT_SHUT_STATUS, ChildResult, converse, start_child
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -488,7 +488,7 @@ def take_apart(
     trust: Sequence[bytes],
     *,
     moment: datetime,
-    beat: Callable[[], None] | None = None,
+    heartbeat: Callable[[], None] | None = None,
 ) -> FileFacts:
     """Take a PDF apart in a child process.
 
@@ -496,7 +496,7 @@ def take_apart(
         data: The whole file.
         trust: Trusted certificates, DER.
         moment: The time to hold certificates against, with a zone.
-        beat: Called twenty times a second; whatever it raises kills the child first.
+        heartbeat: Called twenty times a second; whatever it raises kills the child first.
 
     Raises:
         ReportFileError: Too large, or the child died, ran out of time or answered nonsense.
@@ -507,19 +507,19 @@ def take_apart(
         "moment": moment.isoformat(),
         "trust": [base64.b64encode(der).decode() for der in trust],
     }
-    ending = _run(CHILD, head, data, beat)
+    ending = _run(CHILD, head, data, heartbeat)
     return _judge(ending.status, ending.answer, late=ending.late)
 
 
 def look_different(
-    data: bytes, other: bytes, *, beat: Callable[[], None] | None = None
+    data: bytes, other: bytes, *, heartbeat: Callable[[], None] | None = None
 ) -> tuple[int, ...]:
     """Draw two PDFs in a child process and return the pages that look different, from 1.
 
     Raises:
         ReportFileError: The child died, ran out of time or answered nonsense.
     """
-    ending = _run(CHILD, {"like": len(other)}, other + data, beat)
+    ending = _run(CHILD, {"like": len(other)}, other + data, heartbeat)
     try:
         if ending.status != 0 or ending.late:
             raise ValueError("status")
@@ -529,7 +529,7 @@ def look_different(
 
 
 def made_again(
-    record: bytes, told: bytes, *, beat: Callable[[], None] | None = None
+    record: bytes, told: bytes, *, heartbeat: Callable[[], None] | None = None
 ) -> bytes | None:
     """Make the report of a record and its particulars again, in a child process.
 
@@ -541,14 +541,14 @@ def made_again(
     """
     with tempfile.TemporaryDirectory(prefix="pura-remake-") as folder:
         head = {"folder": folder, "record": len(record), "particulars": len(told)}
-        ending = _run(TYPESETTER, head, record + told, beat)
+        ending = _run(TYPESETTER, head, record + told, heartbeat)
     made = ending.answer if ending.status == 0 and not ending.late else b""
     return made if made.startswith(b"%PDF-") and len(made) <= MAX_ANSWER_BYTES else None
 
 
 def _run(
-    module: str, head: Mapping[str, object], data: bytes, beat: Callable[[], None] | None
-) -> Ending:
+    module: str, head: Mapping[str, object], data: bytes, heartbeat: Callable[[], None] | None
+) -> ChildResult:
     try:
         child = start_child(module)
     except OSError as error:
@@ -558,7 +558,7 @@ def _run(
         json.dumps(head).encode() + b"\n" + data,
         seconds=WALL_SECONDS,
         most=MAX_ANSWER_BYTES,
-        beat=beat,
+        heartbeat=heartbeat,
     )
 
 
@@ -576,7 +576,7 @@ def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:
 
 
 def same_pages(
-    data: bytes, facts: FileFacts, beat: Callable[[], None] | None = None
+    data: bytes, facts: FileFacts, heartbeat: Callable[[], None] | None = None
 ) -> CheckedPoint:
     """Hold a report against the one that its own record and particulars make.
 
@@ -586,7 +586,7 @@ def same_pages(
     Args:
         data: The PDF.
         facts: What the child found in it; it holds one record.
-        beat: Called often; whatever it raises stops the check.
+        heartbeat: Called often; whatever it raises stops the check.
     """
     told = [one for one in facts.attachments if one.name == request_file.NAME and one.data]
     if len(told) != 1:
@@ -596,14 +596,14 @@ def same_pages(
         known = request_file.read(particular)["made_with"] == request_file.here()
     except ValueError:
         return point(BAD, "pages.damaged")
-    made = made_again(record, particular, beat=beat)
+    made = made_again(record, particular, heartbeat=heartbeat)
     if made is None:
         return point(BAD if known else OPEN, "pages.not-made")
     # A signature is appended; whatever else comes after the report is not of its making.
     signed = bool(facts.signatures) and all(one.whole for one in facts.signatures)
     if data == made or (signed and data.startswith(made)):
         return point(GOOD, "pages.same")
-    differing = look_different(data, made, beat=beat)
+    differing = look_different(data, made, heartbeat=heartbeat)
     pages = ", ".join(map(str, differing))
     if not known:
         return (
@@ -622,7 +622,7 @@ def check_report(
     trust: Sequence[bytes] = (),
     policy: bool = False,
     again: Again | None = None,
-    beat: Callable[[], None] | None = None,
+    heartbeat: Callable[[], None] | None = None,
 ) -> ReportCheck:
     """Check a report.
 
@@ -632,16 +632,16 @@ def check_report(
         trust: Trusted certificates, DER; see :func:`load_trust`.
         policy: Whether the policy in force here asks for signatures.
         again: Audits an embedded text anew; None leaves that check out.
-        beat: Called often; whatever it raises stops the check.
+        heartbeat: Called often; whatever it raises stops the check.
 
     Raises:
         ReportFileError: The file is too large, or its reader died.
     """
-    facts = take_apart(data, trust, moment=moment, beat=beat)
+    facts = take_apart(data, trust, moment=moment, heartbeat=heartbeat)
     found = judge(facts, trusted=bool(trust), moment=moment, policy=policy)
     if not found.audits:
         return found
-    last = [same_pages(data, facts, beat)]
+    last = [same_pages(data, facts, heartbeat)]
     if again is None:
         last.append(point(OPEN, "repeat.not-asked"))
     else:

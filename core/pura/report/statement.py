@@ -30,7 +30,7 @@ from pura.base.files import read_bounded, write_atomic
 from pura.base.identity import Identity, describe
 from pura.base.json_text import TwiceError, canonical, read_json
 from pura.base.numerals import LANGUAGES
-from pura.record.answers import Role, digested, told_values
+from pura.record.answers import Role, answer_values, digested
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, point
 from pura.report.signing import USAGES, drive
 from pura.words.sentences import Sentence, fill, findings
@@ -50,7 +50,7 @@ _MAX_KEY_BYTES: Final = 1 << 14
 
 def _signed() -> dict[str, Any]:
     """Return the shape of what is signed."""
-    told = {name: row.shape for name, row in told_values().items()}
+    told = {name: row.shape for name, row in answer_values().items()}
     return {
         "schema": one_of(SCHEMA),
         **dict.fromkeys(("detector", "version", "role", "language"), str),
@@ -80,7 +80,7 @@ class Statement:
         role: Of whoever asked.
         language: Of the words of the answer.
         id: Of the check; empty in the former form.
-        answer: The answer by the names of :func:`~pura.record.answers.told_values`; the former
+        answer: The answer by the names of :func:`~pura.record.answers.answer_values`; the former
             form has no meaning and no marks.
         record: SHA-256 of the canonical JSON of the record; empty where none was given.
     """
@@ -123,7 +123,7 @@ class Statement:
         own = self.language if self.language in LANGUAGES else "en"
         said = [
             (findings().fill(f"value.{name}", language, {}), value)
-            for name, row in told_values().items()
+            for name, row in answer_values().items()
             if row.shown is not None and name in self.answer
             if (value := row.shown(self.answer[name], self.answer, own))
         ]
@@ -171,7 +171,7 @@ def _upgraded(former: dict[str, Any]) -> dict[str, Any]:
         headline = former["verdict"]
     name, _, version = former["policy_name"].rpartition(" ")
     about = {one: former[one] for one in ("schema", "detector", "version", "role")}
-    answer = {one: former[one] for one in told_values() if one in former}
+    answer = {one: former[one] for one in answer_values() if one in former}
     policy = {"name": name, "version": version, "sha256": former["policy"]}
     answer |= {"headline": headline, "policy": policy}
     return about | {"language": "en", "check": {"id": "", "status": "done", "answer": answer}}
@@ -379,7 +379,7 @@ def find_statement(data: bytes) -> Found:
         found = read_json(data)
     except TwiceError as error:
         twice = _name(str(error))
-        raise ReportFileError("statement.twice", name=twice, code="statement-file") from None
+        raise ReportFileError("statement.twice", name=twice, code="statement-twice") from None
     except (ValueError, RecursionError):
         found = None
     whole = isinstance(found, dict) and isinstance(found.get("answer"), dict)

@@ -35,11 +35,11 @@ _MEMORY_BYTES: Final = 4 << 30  # to make a stranger's report again
 _CPU_SECONDS: Final = 60
 
 
-def apart(beat: Callable[[], None]) -> Typeset:
+def apart(heartbeat: Callable[[], None]) -> Typeset:
     """Return what typesets in a child.
 
     Args:
-        beat: Called twenty times a second; whatever it raises ends the child first.
+        heartbeat: Called twenty times a second; whatever it raises ends the child first.
     """
 
     def work(inputs: dict[str, str], logo: bytes | None) -> bytes:
@@ -47,18 +47,18 @@ def apart(beat: Callable[[], None]) -> Typeset:
         # A child that is killed cannot take its folder away.
         with tempfile.TemporaryDirectory(prefix="pura-typeset-") as folder:
             head = {"inputs": inputs, "logo": size, "folder": folder}
-            return _typeset(json_text(head).encode() + b"\n" + (logo or b""), beat)
+            return _typeset(json_text(head).encode() + b"\n" + (logo or b""), heartbeat)
 
     return work
 
 
-def _typeset(data: bytes, beat: Callable[[], None]) -> bytes:
+def _typeset(data: bytes, heartbeat: Callable[[], None]) -> bytes:
     for _ in range(_TRIES):  # one that was killed, for memory say, has another try
         try:
             child = start_child(__name__)
         except OSError as error:
             raise ReportError("reader.start", why=error.errno or 0) from None
-        ending = converse(child, data, seconds=SECONDS, most=MOST_BYTES, beat=beat)
+        ending = converse(child, data, seconds=SECONDS, most=MOST_BYTES, heartbeat=heartbeat)
         if ending.status == 0:
             return ending.answer
         if ending.status == REFUSED:

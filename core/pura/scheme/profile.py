@@ -269,7 +269,7 @@ class Profile:
         elif vocab_size is not None:
             settings["vocab_size"] = vocab_size
         else:
-            raise ProfileError("profile.no-tokenizer", code="model-missing")
+            raise ProfileError("profile.no-tokenizer", code="tokenizer-unclear")
         if code == "spc" and blocks is None:
             blocks = default_blocks(bits)
         entries = [one.to_dict() if isinstance(one, Field) else dict(one) for one in fields]

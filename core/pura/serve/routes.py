@@ -151,7 +151,7 @@ async def document_of(
                 raise over("limit.time", seconds=f"{most:g}")
 
         options = ReadOptions(trust=service.trust)
-        return read_data(data, name=name, options=options, beat=in_time)
+        return read_data(data, name=name, options=options, heartbeat=in_time)
 
     extraction = await service.parsed(asker, len(data), read)
     found = choose(extraction, (part,) if part else ())

@@ -14,7 +14,7 @@ from pura.base.catalogue import phrase
 from pura.base.decoder import IS_TEXT, UNBROKEN, described, form_of, text, whole
 from pura.base.errors import PuraError
 from pura.base.numerals import LANGUAGES
-from pura.record.answers import MARKED, NO_STATEMENT, POLICY, told_values
+from pura.record.answers import MARKED, NO_STATEMENT, POLICY, answer_values
 
 MEDIA: Final = "application/problem+json"
 _STATUS: Final = {
@@ -169,7 +169,7 @@ _ALGORITHM: Final = {"alg": str}
 SHAPES: Final[dict[str, Any]] = {
     "Answer": (
         {
-            **{n if row.public else f"{n}?": row.shape for n, row in told_values().items()},
+            **{n if row.public else f"{n}?": row.shape for n, row in answer_values().items()},
             "statement?": (
                 str,
                 "Signed statement (JWS) of the whole check; of the record, its SHA-256 (RFC 8785).",

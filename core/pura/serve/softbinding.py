@@ -200,7 +200,9 @@ async def manifest(
     found = repository.store(activeManifestId)
     if found is None:
         raise RefusalError("serve.unknown", code="serve-unknown")
-    return Response(_opened(found).alone if returnActiveManifest else found, media_type=MEDIA)
+    if returnActiveManifest:
+        found = (await to_thread.run_sync(_opened, found)).alone
+    return Response(found, media_type=MEDIA)
 
 
 @router.post(
@@ -223,7 +225,7 @@ async def publish(
         return Response(status_code=_GONE)
     if len(store) > MOST_PUBLISHED:
         raise RefusalError("serve.large", most=MOST_PUBLISHED >> 20, code="serve-large")
-    made = _opened(store)
+    made = await to_thread.run_sync(_opened, store)
     if not repository.add(asker.name, made.identifier, store, made.fingerprint):
         raise RefusalError("serve.publisher", code="serve-role")
     return JSONResponse({"manifestId": made.identifier})

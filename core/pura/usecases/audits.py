@@ -39,7 +39,7 @@ from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerTable
 
 if TYPE_CHECKING:
-    from pura.audit.unexamined import Means
+    from pura.audit.unexamined import IntendedSetup
     from pura.model.load import BareModel
 
 TOGETHER_TEXTS: Final = 16
@@ -408,14 +408,14 @@ class Prepared:
         audit = stated(audit, text.manifests or ())
         return Audited(audit=audit, error=found, notices=notices)
 
-    def _means(self) -> Means:
+    def _means(self) -> IntendedSetup:
         """Return with what texts are audited; before anything is opened, what was chosen."""
         from pura.audit import options as record_facts
-        from pura.audit.unexamined import Means
+        from pura.audit.unexamined import IntendedSetup
 
         at, setup, model = self._environment, self._setup, self._model
         device = at.compute_device() if model is None else model.device
-        return Means(
+        return IntendedSetup(
             keys=tuple(
                 KeyFacts(fingerprint=ref.fingerprint, label=ref.label) for ref in setup.needed_keys
             ),
@@ -556,7 +556,7 @@ def unread_parts(extraction: Extraction, parts: Sequence[str] = ()) -> tuple[Unr
     )
 
 
-def _not_examined(item: UnreadFile, means: Means) -> Audited:
+def _not_examined(item: UnreadFile, means: IntendedSetup) -> Audited:
     from pura.audit.options import STEPS, bytes_noted
     from pura.audit.unexamined import unexamined
     from pura.words.sentences import sentence
@@ -594,7 +594,7 @@ def audit_again(
             not here (``repeat-key``, ``repeat-model``, ``repeat-register``, ``repeat-power``).
         PuraError: Key or model cannot be used.
     """
-    from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED
+    from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED, SPELLING
 
     readings = {reading.name: reading for reading in record.variants}
     if IDS in readings:
@@ -628,7 +628,7 @@ def audit_again(
         policy=policy,
         tables=_tables_of(environment, policy),
         ask_register=record.prior is not None,
-        restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
+        restore=not readings or not {RESTORED, LAYOUT, CASE, SPELLING}.isdisjoint(readings),
         epochs=record.epochs or "",
         weigh=any(one.weighed for one in record.schemes),
     )

@@ -85,7 +85,7 @@ def kept_deposit(environment: Environment) -> tuple[Path, str] | None:
         found = read_json(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
         return Path(found["folder"]), str(found["mail"])
     except (ValueError, TypeError, LookupError):
-        raise CaseLogError("caselog.deposit", name=path.name, code="case-log-head") from None
+        raise CaseLogError("caselog.deposit", name=path.name, code="case-log-deposit") from None
 
 
 def _deposited(log: CaseLog, folder: Path, mail: str) -> None:
@@ -342,7 +342,7 @@ def _unfiled(log: CaseLog, audit: str) -> Audit:
     """Read an audit of the unfiled case; that it is filed is what the log notes."""
     item = unfiled_item(log, audit)
     if item is None:
-        raise CaseLogError("caselog.no-audit", name=audit, code="case-log-unknown")
+        raise CaseLogError("caselog.no-audit", name=audit, code="case-log-no-audit")
     return load_audit(log, item)
 
 
@@ -410,7 +410,7 @@ def _item_in(log: CaseLog, audit: str) -> tuple[Case, CaseItem]:
         for item in case.items:
             if item.id == audit:
                 return case, item
-    raise CaseLogError("caselog.not-saved", code="case-log-unknown")
+    raise CaseLogError("caselog.not-saved", code="case-log-not-saved")
 
 
 def open_saved(environment: Environment, audit: str, *, auditor: str | None = None) -> Audit:

@@ -327,7 +327,7 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True, kw_only=True)
-class Examined:
+class CheckResult:
     """One thing that was looked at.
 
     Attributes:
@@ -341,14 +341,14 @@ class Examined:
     words: Callable[[str], tuple[str, str]]
 
 
-def examine(environment: Environment, *, hashes: bool = False) -> Iterator[Examined]:
+def examine(environment: Environment, *, hashes: bool = False) -> Iterator[CheckResult]:
     """Look at everything that an audit needs.
 
     Args:
         environment: Whose folders, keys and models.
         hashes: Also hash every file of the installed models, which takes seconds each.
     """
-    looks: tuple[Callable[[], Iterator[Examined]], ...] = (
+    looks: tuple[Callable[[], Iterator[CheckResult]], ...] = (
         _program,
         _parts,
         _processor,
@@ -369,28 +369,28 @@ def examine(environment: Environment, *, hashes: bool = False) -> Iterator[Exami
         yield from look()
 
 
-def _seen(name: str, key: str, grade: Grade = "ok", /, **values: Value) -> Examined:
+def _seen(name: str, key: str, grade: Grade = "ok", /, **values: Value) -> CheckResult:
     def words(language: str) -> tuple[str, str]:
         texts = catalogue("doctor")
         hint = texts[key].hint
         way_out = texts.fill(hint, language, values) if hint else ""
         return texts.fill(key, language, values), way_out
 
-    return Examined(name=name, grade=grade, words=words)
+    return CheckResult(name=name, grade=grade, words=words)
 
 
-def _fault(name: str, error: PuraError) -> Examined:
-    return Examined(name=name, grade="fault", words=error.words)
+def _fault(name: str, error: PuraError) -> CheckResult:
+    return CheckResult(name=name, grade="fault", words=error.words)
 
 
-def _program() -> Iterator[Examined]:
+def _program() -> Iterator[CheckResult]:
     how = "packaged" if getattr(sys, "frozen", False) else "source"
     yield _seen("version", f"version.{how}", version=__version__, build=build_hash()[:16])
     yield _seen("python", "python", version=platform.python_version(), where=sys.executable)
     yield _seen("platform", "platform", name=platform.platform())
 
 
-def _parts() -> Iterator[Examined]:
+def _parts() -> Iterator[CheckResult]:
     here = {name: _version(name) for name in (*PARTS, *EXTRAS)}
     listed = ", ".join(f"{name} {found}" for name, found in here.items() if found)
     yield _seen("libraries", "libraries", listed=listed)
@@ -405,7 +405,7 @@ def _version(name: str) -> str:
         return ""
 
 
-def _processor() -> Iterator[Examined]:
+def _processor() -> Iterator[CheckResult]:
     known = ", ".join(sorted(instructions())) or "–"
     free = free_memory()
     yield _seen(
@@ -417,7 +417,7 @@ def _processor() -> Iterator[Examined]:
     )
 
 
-def _offline() -> Iterator[Examined]:
+def _offline() -> Iterator[CheckResult]:
     libraries.prepare()
     switches = libraries.switches()
     off = [name for name, wanted in switches.items() if os.environ.get(name) != wanted]
@@ -427,13 +427,13 @@ def _offline() -> Iterator[Examined]:
         yield _seen("offline", "offline", listed=", ".join(switches))
 
 
-def _folders(environment: Environment) -> Iterator[Examined]:
+def _folders(environment: Environment) -> Iterator[CheckResult]:
     paths = environment.paths
     for name, path in (("data", paths.data), ("config", paths.config), ("state", paths.state)):
         yield _folder(f"folder-{name}", path)
 
 
-def _folder(name: str, path: Path) -> Examined:
+def _folder(name: str, path: Path) -> CheckResult:
     shown = str(path)
     if not path.exists():
         return _seen(name, "folder.absent", path=shown)
@@ -448,7 +448,7 @@ def _folder(name: str, path: Path) -> Examined:
     return _seen(name, "folder", path=shown, mode=f"{mode:04o}", free=gigabytes(free))
 
 
-def _models(environment: Environment, *, hashes: bool) -> Iterator[Examined]:
+def _models(environment: Environment, *, hashes: bool) -> Iterator[CheckResult]:
     store, free = environment.models, free_memory()
     known = {one.name: one.fingerprint for one in known_models()}
     for folder in sorted(store.folder.iterdir()) if store.folder.is_dir() else ():
@@ -483,7 +483,7 @@ def _models(environment: Environment, *, hashes: bool) -> Iterator[Examined]:
         yield _seen("model", "model.none", "warning")
 
 
-def _keys(environment: Environment) -> Iterator[Examined]:
+def _keys(environment: Environment) -> Iterator[CheckResult]:
     try:
         store = environment.keys
         state, count = store.state(), len(store.list())
@@ -492,21 +492,21 @@ def _keys(environment: Environment) -> Iterator[Examined]:
         yield _fault("keys", error)
         return
     for problem in exposed:
-        yield Examined(name="keys", grade="warning", words=problem.words)
+        yield CheckResult(name="keys", grade="warning", words=problem.words)
     if not stays_out_of_swap():
         yield _seen("keys", "keys.swap", "warning")
     if state is State.READY:
         yield _seen("keys", "keys", store=store.title, count=count)
         return
     shut = state not in (State.NO_BACKEND, State.LOCKED)
-    yield Examined(
+    yield CheckResult(
         name="keys",
         grade="fault" if shut else "warning",
         words=lambda language: words(state, store.title, language, files=not store.has_keyring),
     )
 
 
-def _profiles(environment: Environment) -> Iterator[Examined]:
+def _profiles(environment: Environment) -> Iterator[CheckResult]:
     names = environment.profiles.names()
     sound = 0
     for name in names:
@@ -519,7 +519,7 @@ def _profiles(environment: Environment) -> Iterator[Examined]:
     yield _seen("profile", "profiles", count=sound)
 
 
-def _policy(environment: Environment) -> Iterator[Examined]:
+def _policy(environment: Environment) -> Iterator[CheckResult]:
     path = environment.paths.policy
     try:
         policy = load_policy(path)
@@ -531,7 +531,7 @@ def _policy(environment: Environment) -> Iterator[Examined]:
     yield _seen("power", "power" if tables else "power.shipped", count=len(tables))
 
 
-def _register(environment: Environment) -> Iterator[Examined]:
+def _register(environment: Environment) -> Iterator[CheckResult]:
     path = environment.paths.register
     if not path.exists():
         yield _seen("register", "register.none")
@@ -543,7 +543,7 @@ def _register(environment: Environment) -> Iterator[Examined]:
         yield _fault("register", error)
 
 
-def _service(environment: Environment) -> Iterator[Examined]:
+def _service(environment: Environment) -> Iterator[CheckResult]:
     """Look at what the detector that others may ask keeps; nothing where there never was one."""
     folder, store = environment.paths.config / "serve", environment.paths.data / "serve.sqlite3"
     if not folder.is_dir():
@@ -558,7 +558,7 @@ def _service(environment: Environment) -> Iterator[Examined]:
         yield _seen("service", "service", path=shown)
 
 
-def _case_log(environment: Environment) -> Iterator[Examined]:
+def _case_log(environment: Environment) -> Iterator[CheckResult]:
     if not environment.paths.caselog.exists():
         yield _seen("case-log", "case-log.none")
         return
@@ -569,7 +569,7 @@ def _case_log(environment: Environment) -> Iterator[Examined]:
         yield _fault("case-log", error)
 
 
-def _cage() -> Iterator[Examined]:
+def _cage() -> Iterator[CheckResult]:
     cage = check_cage()
     values: dict[str, Value] = {
         "file": bounds.MAX_FILE_BYTES >> 20,
@@ -584,7 +584,7 @@ def _cage() -> Iterator[Examined]:
         yield _seen("cage", "cage", tried=cage.tried, **values)
 
 
-def _fonts() -> Iterator[Examined]:
+def _fonts() -> Iterator[CheckResult]:
     try:
         fonts = [path for path in resource("report", "fonts").iterdir() if path.suffix == ".ttf"]
     except FileNotFoundError:
@@ -595,7 +595,7 @@ def _fonts() -> Iterator[Examined]:
         yield _seen("fonts", "fonts.none", "fault")
 
 
-def _programs() -> Iterator[Examined]:
+def _programs() -> Iterator[CheckResult]:
     """Look for what is called or asked and does not come with the libraries."""
     packaged = getattr(sys, "frozen", False)
     if packaged or importlib.util.find_spec("pip") is not None:

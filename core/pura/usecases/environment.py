@@ -222,7 +222,7 @@ def _meant(store: ModelStore, profile: Profile | None) -> InstalledModel:
             if model.fingerprint == profile.model:
                 return model
     if not installed:
-        raise ModelError("command.no-model", code="model-missing")
+        raise ModelError("command.no-model", code="model-none")
     if len(installed) > 1:
         names = ", ".join(m.name for m in installed)
         raise ModelError("command.models", names=names, code="model-ambiguous")

@@ -438,7 +438,7 @@ def decompose_text(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Try:
+class AttackTry:
     """One attack on the text.
 
     Attributes:
@@ -467,7 +467,7 @@ def stress_text(
     model: str | None = None,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
-) -> tuple[Try, ...]:
+) -> tuple[AttackTry, ...]:
     """Attack a text whose payload is known, and say what each attack did to its mark.
 
     Args:
@@ -506,14 +506,14 @@ def stress_text(
         progress(Stage(name="tries", done=number, total=len(strengths) + 1))
 
     told(0)
-    tries = [Try(strength=None, text=text, damage=None, found=found(text))]
+    tries = [AttackTry(strength=None, text=text, damage=None, found=found(text))]
     tools = attack_tools(environment, model=model)
     for number, strength in enumerate(strengths, start=1):
         told(number)
         hit = attack_text(tools, attack=attack, text=text, seed=seed, strength=strength)
         checkpoint()
         tries.append(
-            Try(strength=strength, text=hit.text, damage=hit.damage, found=found(hit.text))
+            AttackTry(strength=strength, text=hit.text, damage=hit.damage, found=found(hit.text))
         )
     told(len(strengths) + 1)
     return tuple(tries)

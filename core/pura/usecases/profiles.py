@@ -282,9 +282,9 @@ def _model(environment: Environment, name: str | None) -> InstalledModel:
     store = environment.models
     installed = (store.get(name),) if name else store.list()
     if not installed:
-        raise ProfileError("command.no-model", code="model-missing")
+        raise ProfileError("command.no-model", code="model-none")
     if len(installed) > 1:
-        raise ProfileError("profile.no-tokenizer", code="model-ambiguous")
+        raise ProfileError("profile.no-tokenizer", code="tokenizer-unclear")
     return installed[0]
 
 

@@ -385,7 +385,7 @@ def check_report(
         trust=trusted_roots(trust, ReportFileError),
         policy=load_policy(environment.paths.policy).signed,
         again=again if rerun else None,
-        beat=checkpoint,
+        heartbeat=checkpoint,
     )
 
 

@@ -187,7 +187,7 @@ class PowerTable:
         entry = self._entry(profile, threshold, prompt_known, model)
         return None if entry is None else entry.needed(power)
 
-    def run(self, asked: Asked, power: float) -> tuple[float | None, int | None]:
+    def run(self, asked: PowerQuery, power: float) -> tuple[float | None, int | None]:
         """Return what may be said of marked positions in a row in the text at hand.
 
         Args:
@@ -215,7 +215,7 @@ class PowerTable:
         reached = whole.power(asked.usable)
         return reached, asked.usable if reached >= power else whole.needed(power)
 
-    def _measured(self, asked: Asked) -> bool:
+    def _measured(self, asked: PowerQuery) -> bool:
         """Whether the conditions of an audit are those of the study."""
         conditions = self.conditions
         # Where no generators are named the texts were read by the model that wrote them.
@@ -287,7 +287,7 @@ class PowerTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class PowerQuery:
     """A text under audit, as far as the power depends on it.
 
     Attributes:
@@ -607,7 +607,7 @@ class Claim:
     own: bool = False
 
 
-def claim(own: Sequence[PowerTable], asked: Asked, power: float) -> Claim:
+def claim(own: Sequence[PowerTable], asked: PowerQuery, power: float) -> Claim:
     """Return what the tables allow to be said of a text.
 
     Tables of the organisation go before those that ship, since they were measured under its own
@@ -632,7 +632,7 @@ def claim(own: Sequence[PowerTable], asked: Asked, power: float) -> Claim:
     return Claim()
 
 
-def _claim(table: PowerTable, asked: Asked, power: float, *, own: bool) -> Claim:
+def _claim(table: PowerTable, asked: PowerQuery, power: float, *, own: bool) -> Claim:
     reached, needed = table.run(asked, power)
     if reached is None:
         return Claim()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pura.cli.options import DeviceOption, DrawSeed, DtypeOption, ModelOption, environment
-from pura.cli.progress import Resting
+from pura.cli.progress import ProgressLine
 from pura.cli.terminal import RowsInto, err, out, say, write_row
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def compare(
     """Compare PURA with the schemes of others on one bench (docs/how-it-works/rivals.md)."""
     from pura_lab.usecases.experiments import compare as run
 
-    with Resting("compare") as shown:
+    with ProgressLine("compare") as shown:
         cells, unmarked, name = run(
             environment(device, dtype),
             folder=folder,

@@ -24,7 +24,7 @@ from pura.measure.corpora import DOMAINS, corpus, prompts_of, sentences_of
 from pura.measure.evaluate import TextReading, joined, wilson
 from pura.model.tokenise import decode, tokenise
 from pura.scheme import Payload, Profile, SecretKey
-from pura_lab.afterwards import LaidKey
+from pura_lab.afterwards import FixedPhaseKey
 from pura_lab.compare.methods import METHODS, ModelSource, bench_of
 from pura_lab.proxy import (
     divergence_bits,
@@ -559,9 +559,9 @@ class ExperimentBench:
         seen = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
         return TextReading.of(seen)
 
-    def key(self, *what: Any) -> LaidKey:
+    def key(self, *what: Any) -> FixedPhaseKey:
         """Return a fresh key of a text in a cell."""
-        return LaidKey(_digest(["key", *what]), self.order)
+        return FixedPhaseKey(_digest(["key", *what]), self.order)
 
     def rng(self, *what: Any) -> np.random.Generator:
         """Return the randomness of a text in a cell."""

@@ -33,7 +33,7 @@ from pura.measure.decomposition import (
 from pura.measure.evaluate import decide, evaluate, joined
 from pura.scheme import Payload, Profile, default_blocks, encode, schedule
 from pura.scheme.gray import label_bits, sector_of
-from pura_lab.afterwards import LaidKey, binary_sector, lay_mark
+from pura_lab.afterwards import FixedPhaseKey, binary_sector, lay_mark
 from pura_lab.attacks.oracle import oracle
 from pura_lab.experiments.bench import Cell, ExperimentBench, PlainText, Row
 
@@ -161,7 +161,7 @@ def _laid(
     codeword: Bits,
     profile: Profile,
     sector: Callable[[Sequence[int]], int] = sector_of,
-) -> LaidKey:
+) -> FixedPhaseKey:
     key = bench.key(profile.codeword_length, text.number)
     own = text.generator
     return lay_mark(own.ids, own.entropy_bits, text.points, key, codeword, profile, sector=sector)
@@ -332,7 +332,12 @@ def _all_right(text: BitReadings) -> bool:
 
 
 def _oracle(
-    bench: ExperimentBench, cell: Cell, text: PlainText, key: LaidKey, profile: Profile, word: Bits
+    bench: ExperimentBench,
+    cell: Cell,
+    text: PlainText,
+    key: FixedPhaseKey,
+    profile: Profile,
+    word: Bits,
 ) -> Attacked:
     return oracle(
         text.ids,

@@ -1205,6 +1205,10 @@
         <translation>auch Großschreibung wiederhergestellt</translation>
     </message>
     <message>
+        <source>broken words mended too</source>
+        <translation>auch Wörter berichtigt</translation>
+    </message>
+    <message>
         <source>token ids as saved</source>
         <translation>Token-Nummern wie gespeichert</translation>
     </message>

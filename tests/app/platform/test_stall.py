@@ -25,7 +25,7 @@ def meter(app, clock) -> Iterator[StallMeter]:
 def test_a_steady_beat_is_no_stall(meter, clock):
     for _ in range(50):
         clock.now += 0.1
-        meter.beat()
+        meter.heartbeat()
     assert not meter.stalls
 
 
@@ -34,7 +34,7 @@ def test_a_late_beat_is_a_stall_of_its_step(meter, clock):
     clock.now += 0.75
     meter.mark("closing")
     clock.now += 0.05
-    meter.beat()
+    meter.heartbeat()
     assert [(s.step, round(s.seconds, 6)) for s in meter.stalls] == [("opening", 0.75)]
     assert meter.longest("opening") == pytest.approx(0.75)
     assert meter.longest("closing") == pytest.approx(0.05)
@@ -46,11 +46,11 @@ def test_the_culprit_is_named_while_it_is_at_work(meter, clock, caplog):
         assert meter.looked.wait(timeout=30)  # the other thread looks at this line
 
     slow_culprit()
-    meter.beat()
+    meter.heartbeat()
     (found,) = meter.stalls
     assert any("slow_culprit" in place and "test_stall.py" in place for place in found.stack)
     assert "slow_culprit" in caplog.text
-    meter.beat()
+    meter.heartbeat()
     assert len(meter.stalls) == 1
 
 

@@ -50,7 +50,7 @@ def settled(dialog: Any) -> bool:
 def quick(request, monkeypatch):
     """One test has the child that typesets and the usual pause; the others make theirs here."""
     if request.node.originalname != test_the_preview_shows_every_page_of_the_report.__name__:
-        monkeypatch.setattr(typesetter, "apart", lambda beat: typeset)
+        monkeypatch.setattr(typesetter, "apart", lambda heartbeat: typeset)
         monkeypatch.setattr(preview, "WAIT_MS", 150)
 
 

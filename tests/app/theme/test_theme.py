@@ -89,7 +89,7 @@ def test_a_desktop_that_names_fonts_of_its_own_mixes_none_in(window, app):
     made.setProperty("face", "mono")
     made.style().polish(made)
     assert made.font().family() == fonts.mono(fonts.BODY).family()
-    fonts.wear(app)
+    fonts.use_bundled_fonts(app)
     assert QApplication.font("QLabel").family() == fonts.FAMILY
 
 

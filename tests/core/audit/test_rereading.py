@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pura.audit import variants
-from pura.audit.key_reading import KeyReading, Tried, decode, evidence, weigh
+from pura.audit.key_reading import KeyReading, KeyTrial, decode, evidence, weigh
 from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_documents, audit_text
 from pura.audit.variants import Weights, most_read, windows, windows_near
@@ -79,7 +79,7 @@ def test_mean_e_is_one_with_every_window_and_at_most_one_with_the_best(small_win
             schedule(ids[there], entropy[there], key, profile),
             entropy[there], lo[row, there], hi[row, there], profile,
         )  # fmt: skip
-        return decode(Tried(log10_weight=weight, begin=begin), ids[there], part, weigh(part))
+        return decode(KeyTrial(log10_weight=weight, begin=begin), ids[there], part, weigh(part))
 
     every, best = [], []
     for _ in range(40):

@@ -177,7 +177,7 @@ def test_the_same_key_added_by_two_programs_keeps_its_secret(tmp_path, files):
     slow = Slow(tmp_path / "files")
     slow.unlock(bytearray(PASSPHRASE))
     store = KeyStore(tmp_path / "keys.json", files=slow, find=lambda: None)
-    with pytest.raises(KeyStoreError, check=lambda e: e.code == "key-exists"):
+    with pytest.raises(KeyStoreError, check=lambda e: e.code == "key-known"):
         store.add("ours", key)
     assert store.get("theirs") == key
 

@@ -95,7 +95,7 @@ def test_everything_that_is_done_to_a_case(case, audit):
     )
     caselog("erase", "Diploma", "--reason", "article 17", "--yes")
     caselog("forget", "Béla", "--reason", "left", "--yes")
-    assert refusal("forget", "Béla", "--reason", "left", "--yes") == "case-log-unknown"
+    assert refusal("forget", "Béla", "--reason", "left", "--yes") == "case-log-person"
     assert "(erased)" in caselog("list")
     assert "FAULT" not in caselog("verify")
 
@@ -107,7 +107,7 @@ def test_events_of_case_and_house(case, audit):
     fingerprint = audit.keys[0].fingerprint
     said = caselog("record", "key-leaked", "--key", fingerprint, "--details", "stolen")
     assert "Reports that rest on this key: 0" in said
-    assert refusal("record", "item-received", "--details", "x") == "case-log-event"
+    assert refusal("record", "item-received", "--details", "x") == "case-log-event-case"
     assert case
 
 
@@ -147,7 +147,7 @@ def test_a_case_travels_as_one_file(case, tmp_path, monkeypatch):
     assert pura("caselog", "export", "Thesis", packed).exit_code == 1
     monkeypatch.setenv("PURA_HOME", str(tmp_path / "elsewhere"))
     assert "Thesis" in caselog("import", packed, "--auditor", "Carla")
-    assert refusal("import", packed, "--auditor", "Carla") == "case-log-twice"
+    assert refusal("import", packed, "--auditor", "Carla") == "case-log-imported"
     [row] = [json.loads(line) for line in caselog("list", "--json").splitlines()]
     assert (row["id"], bool(row["imported"])) == (case, True)
     assert "FAULT" not in caselog("verify")

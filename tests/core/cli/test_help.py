@@ -22,7 +22,7 @@ from pura.base.numerals import LANGUAGES
 from pura.caselog import CUSTODY, ORGANISATION
 from pura.cli.__main__ import app
 from pura.cli.manual import write_manual
-from pura.cli.tree import EXAMPLES, HEADINGS, Later, asked_language, paragraphs
+from pura.cli.tree import EXAMPLES, HEADINGS, LazyCommand, asked_language, paragraphs
 from pura.scheme import Profile
 
 Run = Callable[..., tuple[int, str, str]]
@@ -38,7 +38,7 @@ def tree() -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def walk(command: Any, words: str) -> None:
-        if isinstance(command, Later):
+        if isinstance(command, LazyCommand):
             about, command = command.help, command.fetched()
             assert paragraphs(command.help)[0] == about, words
         found[words] = command

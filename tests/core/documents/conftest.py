@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pura.base.process import Ending
+from pura.base.process import ChildResult
 from pura.documents import child, reading
 from pura.documents.formats import FORMATS, ReadOptions
 
@@ -22,7 +22,7 @@ def traced(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(reading, "converse", _read_here)
 
 
-def _read_here(_child: None, request: bytes, **_limits: Any) -> Ending:
+def _read_here(_child: None, request: bytes, **_limits: Any) -> ChildResult:
     head, _, data = request.partition(b"\n")
     asked = json.loads(head)
     form = FORMATS[asked["format"]]
@@ -30,4 +30,4 @@ def _read_here(_child: None, request: bytes, **_limits: Any) -> Ending:
         warnings.simplefilter("ignore")  # of the library's old modules, which the child loads too
         reader = child._load(form)
     answer = child._answer(reader, data, ReadOptions(**asked["options"]), form)
-    return Ending(status=0, answer=json.dumps(answer).encode(), late=False)
+    return ChildResult(status=0, answer=json.dumps(answer).encode(), late=False)

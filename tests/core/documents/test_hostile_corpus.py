@@ -44,7 +44,7 @@ def watched() -> None:
 
 def refused(data: bytes, name: str) -> InputError:
     with pytest.raises(InputError) as caught:
-        read_data(data, name=name, beat=watched)
+        read_data(data, name=name, heartbeat=watched)
     error = caught.value
     assert error.message
     assert error.hint
@@ -53,7 +53,7 @@ def refused(data: bytes, name: str) -> InputError:
 
 
 def text_of(data: bytes, name: str) -> str:
-    return read_data(data, name=name, beat=watched).chosen[0].text
+    return read_data(data, name=name, heartbeat=watched).chosen[0].text
 
 
 def packed(document: bytes | str, **more: bytes | str) -> bytes:
@@ -490,7 +490,7 @@ def test_an_error_in_the_parent_kills_the_child() -> None:
 
     before = {p.pid for p in psutil.Process().children()}
     with pytest.raises(Stop):
-        read_data(b"<div>" * 400_000, name="slow.html", beat=stop)
+        read_data(b"<div>" * 400_000, name="slow.html", heartbeat=stop)
     assert {p.pid for p in psutil.Process().children()} == before
 
 

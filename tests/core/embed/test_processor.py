@@ -176,6 +176,20 @@ def test_a_draft_model_with_another_tokenizer_is_refused(
             _assisted_decoding(ids, width)
 
 
+def test_prompt_lookup_is_told_that_nothing_more_is_forbidden(
+    processor: PuraLogitsProcessor,
+) -> None:
+    """It asks with equal scores, from which a least length has taken the end of the text."""
+
+    def _assisted_decoding(scores: torch.Tensor) -> torch.Tensor:
+        return processor(torch.tensor([[5, 6]]), scores)
+
+    asked = torch.ones((1, 261))
+    asked[0, END] = float("-inf")
+    for scores in (torch.ones((1, 261)), asked):
+        assert torch.equal(_assisted_decoding(scores.clone()), scores)
+
+
 def test_a_second_call_needs_a_second_processor(
     tiny: LanguageModel, processor: PuraLogitsProcessor
 ) -> None:

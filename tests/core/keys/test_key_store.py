@@ -167,7 +167,7 @@ def test_names_notes_and_doubles_are_refused(store):
     store.add(" a ", key)
     assert store.list()[0].name == "a"
     assert code_of(store.add, "a", SecretKey.generate()) == "key-exists"
-    assert code_of(store.add, "b", key) == "key-exists"
+    assert code_of(store.add, "b", key) == "key-known"
     for name in (" ", "x\ny", "n" * 81):
         assert code_of(store.add, name, SecretKey.generate()) == "key-name"
     assert code_of(store.set_note, "a", "n" * 501) == "key-note"
@@ -220,12 +220,12 @@ DOUBLE = f"[{ROW}, {ROW}]"
 )
 def test_a_damaged_index_is_said(store, tmp_path, text):
     (tmp_path / "keys.json").write_text(text)
-    assert code_of(store.list) == "key-index"
-    assert code_of(store.add, "new", SecretKey.generate()) == "key-index"
+    assert code_of(store.list) == "key-index-damaged"
+    assert code_of(store.add, "new", SecretKey.generate()) == "key-index-damaged"
     assert (tmp_path / "keys.json").read_text() == text, "what is damaged is never written over"
     (tmp_path / "keys.json").unlink()
     (tmp_path / "keys.json").symlink_to(tmp_path / "nowhere")
-    assert code_of(store.add, "new", SecretKey.generate()) == "key-index"
+    assert code_of(store.add, "new", SecretKey.generate()) == "key-index-damaged"
 
 
 def test_a_secret_in_the_place_of_a_name_is_refused_and_not_repeated(store):

@@ -19,7 +19,7 @@ from pura.measure.decomposition import (
 )
 from pura.measure.evaluate import TextReading, evaluate
 from pura.scheme import Payload, Profile, Schedule, encode, schedule
-from pura_lab.afterwards import LaidKey, binary_sector, lay_mark
+from pura_lab.afterwards import FixedPhaseKey, binary_sector, lay_mark
 
 
 def numbers(*values: int) -> np.ndarray:
@@ -101,9 +101,9 @@ def test_texts_are_drawn_whole_and_a_wrong_position_is_counted():
     assert got.margin.mu_adv == 0
 
 
-def laid(text: TextReading, profile: Profile, payload: Payload, seed: int, **how) -> LaidKey:
+def laid(text: TextReading, profile: Profile, payload: Payload, seed: int, **how) -> FixedPhaseKey:
     points = text.lo + (text.hi - text.lo) * np.random.default_rng(seed).random(text.lo.size)
-    key = LaidKey(bytes(range(32)))
+    key = FixedPhaseKey(bytes(range(32)))
     return lay_mark(
         text.ids, text.entropy_bits, points, key, encode(payload, profile), profile, **how
     )
@@ -120,7 +120,7 @@ def test_a_mark_laid_afterwards_is_read_like_any_other(marked_text, code):
     assert out.paper_match
     really = evaluate(
         marked_text(profile, payload, 150, seed=5),
-        LaidKey(bytes(range(32))),
+        FixedPhaseKey(bytes(range(32))),
         payload,
         profile,
         prompt_known=True,
@@ -131,7 +131,7 @@ def test_a_mark_laid_afterwards_is_read_like_any_other(marked_text, code):
     # Kolmogorov-Smirnov, 0.1 %.
     gap = np.abs(phases - (np.arange(phases.size) + 0.5) / phases.size).max()
     assert gap < 1.95 / np.sqrt(phases.size)
-    plain_key = LaidKey(bytes(range(32)))
+    plain_key = FixedPhaseKey(bytes(range(32)))
     assert evaluate(plain, plain_key, payload, profile, prompt_known=True).log10_e < 6
 
 

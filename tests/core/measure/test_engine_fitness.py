@@ -19,12 +19,12 @@ from pura.model.evidence import next_token
 from pura.model.tokenise import decode, tokenise
 
 Answer = tuple[int, Any]
-Asked = Callable[[dict[str, Any]], Answer]
+PowerQuery = Callable[[dict[str, Any]], Answer]
 Rows = Callable[[str], list[dict[str, Any]]]
 
 
 @contextmanager
-def serving(answer: Asked) -> Iterator[str]:
+def serving(answer: PowerQuery) -> Iterator[str]:
     """A server of OpenAI's interface on a free port of this computer."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -69,7 +69,7 @@ def top(model: Any, probabilities: Any, count: int) -> list[tuple[str, float]]:
     return [(decode(model.tokenizer, [int(i)]), float(np.log(probabilities[i]))) for i in likeliest]
 
 
-def from_model(model: Any, temperature: float = 1.0, turned: int = 0) -> Asked:
+def from_model(model: Any, temperature: float = 1.0, turned: int = 0) -> PowerQuery:
     """Answer as vLLM and llama.cpp do; turned, each token has the probability of another one."""
 
     def answer(asked: dict[str, Any]) -> Answer:

@@ -19,7 +19,7 @@ from pura.measure.power import (
 )
 from pura.measure.power_plan import THRESHOLDS, PowerPlan, parse_edit
 from pura.scheme import Profile
-from pura.verdict.power import Asked, lower_limit, parse_power, shipped_power
+from pura.verdict.power import PowerQuery, lower_limit, parse_power, shipped_power
 
 PROFILE = Profile(
     payload_bits=36, vocab_size=100, code="tbcc", temperature=0.7, top_p=0.95, model="1" * 16
@@ -110,7 +110,7 @@ def test_a_table_speaks_of_what_was_measured_and_of_nothing_else():
     found += [evidence("", *([9.0] * 6)), evidence("English", *([0.0] * 6))]
     table = parse_power(make_table(PLAN, SOURCE, Reader(), found, default_model()))  # type: ignore[arg-type]
     assert (table.conditions["texts"], table.conditions["left_out"]) == (63, 1)
-    asked = Asked(
+    asked = PowerQuery(
         profile=PROFILE,
         usable=40,
         threshold=6.0,

@@ -45,11 +45,11 @@ def signed(report: Report) -> bytes:
 def uncaged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do in this process what the children do; the way through them is another test's."""
     monkeypatch.setattr(
-        check, "take_apart", lambda data, trust, *, moment, beat: dissect(data, trust, moment)
+        check, "take_apart", lambda data, trust, *, moment, heartbeat: dissect(data, trust, moment)
     )
     again = cache(remake)
 
-    def made_again(record: bytes, told: bytes, *, beat: Any) -> bytes | None:
+    def made_again(record: bytes, told: bytes, *, heartbeat: Any) -> bytes | None:
         try:
             return again(record, told)
         except (ValueError, PuraError):
@@ -57,7 +57,9 @@ def uncaged(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(check, "made_again", made_again)
     monkeypatch.setattr(
-        check, "look_different", lambda data, other, *, beat: tuple(differing_pages(other, data))
+        check,
+        "look_different",
+        lambda data, other, *, heartbeat: tuple(differing_pages(other, data)),
     )
 
 

@@ -8,11 +8,15 @@ import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from tests.core.provenance import test_writing as writer
 from tests.core.serve.conftest import Start, Token, ask
 
-from pura.record.answers import Role, told_values
+from pura.record.answers import Role, answer_values
 from pura.report.statement import StatementKey, Trust, check_statement, find_statement
+from pura.scheme import Profile
+from pura.usecases.environment import Environment
 
 
 def test_the_public_is_told_of_a_mark_or_nothing_and_never_a_number(
@@ -114,7 +118,7 @@ def test_all_that_holders_of_tokens_are_shown_is_signed(
             ]
             said, shown = found.statement, told.json()["answer"]
             assert (said.role, said.detector) == (role.value, "House")
-            assert said.answer == {name: shown[name] for name in told_values()}
+            assert said.answer == {name: shown[name] for name in answer_values()}
             assert shown["marks"] != []
             assert bool(said.record) is (role is Role.INTERNAL) is ("record" in shown)
             for part in ("meaning", "marks", "record"):
@@ -126,3 +130,32 @@ def test_all_that_holders_of_tokens_are_shown_is_signed(
         assert again.json()["answer"]["headline"] != asked.json()["answer"]["headline"]
     assert client.get("/v1/detector").json()["statement_key"] == key.public_pem()
     assert "statement" not in ask(client, marked[0]).json()["answer"]
+
+
+def test_signed_manifests_are_told_and_the_operators_list_says_whom_to_trust(
+    at: Environment,
+    detector: Start,
+    token: Token,
+    small_samples: dict[str, Any],
+) -> None:
+    sample = small_samples["marked-tbcc"]
+    text, payload = sample["texts"][0]["text"], sample["texts"][0]["payload"]
+    profile = Profile.from_dict(sample["profile"]).fingerprint
+    signed = writer.sign_text(
+        text,
+        writer.IDENTITY,
+        writer.assertions(text, payload, profile, writer.ALGORITHM, now=writer.NOW),
+    ).text
+    at.paths.trust.parent.mkdir(parents=True, exist_ok=True)
+    tokens = {role: token(role) for role in (Role.TRUSTED, Role.INTERNAL)}
+    for trusted in (False, True):
+        if trusted:
+            at.paths.trust.write_bytes(writer.pem(writer.ROOT[1]))
+        client = detector()
+        for role, headers in tokens.items():
+            [told] = ask(client, signed, headers).json()["answer"]["manifests"]
+            assert (told["form"], told["state"]) == ("a8", "valid" if trusted else "untrusted")
+            # Anybody can sign a guess of a payload; who may not hear it hears no answer to that.
+            known = trusted or role is Role.INTERNAL
+            assert told["soft_binding"] == ("agrees" if known else "absent")
+        assert "manifests" not in ask(client, signed).json()["answer"]

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import schemathesis
+import tests.fuzz.bodies  # noqa: F401  # how manifest stores are sent
 from hypothesis import given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -39,12 +40,6 @@ def theirs() -> dict[str, Any]:
     algorithms = found["components"]["schemas"]["c2pa.softBindingAlgList"]["properties"]
     del algorithms["watermarks"]["items"]["oneOf"]  # each would have to hold a list of them
     return found
-
-
-@schemathesis.serializer("application/c2pa")
-def as_it_is(context: Any, value: Any) -> bytes:
-    """Send a store as bytes, whatever was thought of."""
-    return value if isinstance(value, bytes) else json.dumps(value).encode()
 
 
 def operations(of: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:

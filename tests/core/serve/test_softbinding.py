@@ -411,6 +411,10 @@ def test_many_ask_and_publish_at_once(
     publisher, value = token(Role.PUBLISHER), binding_value(payload, profile)
     for name in (FIRST, SECOND):
         published(client, publisher, store(name, text_fingerprint(marked[0])), value)
+
+    async def waiting() -> int:
+        return int(client.app.state.service.pending)
+
     askers = [token(Role.TRUSTED, "one"), token(Role.INTERNAL, "two"), {}]
     texts = [marked[0], plain, marked[0]]
     with ThreadPoolExecutor(7) as threads:
@@ -420,7 +424,7 @@ def test_many_ask_and_publish_at_once(
             for text in texts[: 3 if who else 1]
         ]
         try:
-            while client.app.state.service.pending < len(asked):
+            while client.portal.call(waiting) < len(asked):
                 assert not any(one.done() for one in asked)
             gone = client.delete(f"{BASE}/manifests/{FIRST}", headers=publisher)
             assert gone.status_code == 204

@@ -123,7 +123,9 @@ def test_the_evidence_is_the_mean_over_candidates_and_the_text_without_any(quick
     assert "caution.prompts-none" in {c.key for c in none.cautions}
 
     with pytest.raises(
-        InputError, match="201 candidate prompts; at most 200", check=lambda e: e.code == "prompts"
+        InputError,
+        match="201 candidate prompts; at most 200",
+        check=lambda e: e.code == "prompts-many",
     ):
         of(*map(str, range(201)))
     with pytest.raises(InputError, match="at most 200,000"):

@@ -12,8 +12,8 @@ from pura.scheme import Profile
 from pura.verdict.expect import expect
 from pura.verdict.policy import Policy
 from pura.verdict.power import (
-    Asked,
     PowerFolder,
+    PowerQuery,
     claim,
     load_power,
     lower_limit,
@@ -140,7 +140,7 @@ def test_another_model_was_not_measured(tmp_path):
 
 
 def asked(**changes):
-    return Asked(
+    return PowerQuery(
         **{
             "profile": PROFILE.with_(model=MODEL),
             "usable": 300,

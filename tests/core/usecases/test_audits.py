@@ -111,7 +111,7 @@ def test_side_by_side_texts_have_the_records_that_each_has_alone(quick, setup, s
             assert [(s.number, s.done) for s in found.log] == [
                 (s.number, s.done) for s in alone.log
             ]
-    assert [getattr(one, "code", "") for one in together] == ["", "", "input-ids", "", ""]
+    assert [getattr(one, "code", "") for one in together] == ["", "", "input-ids-range", "", ""]
 
 
 @pytest.mark.sampled

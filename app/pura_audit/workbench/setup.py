@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -231,13 +231,39 @@ class SetupActs(QObject):
             self._views[0].show_when(not whole)
 
 
-class SetupDialog(WorkingDialog):
+class KeyKeepingDialog(WorkingDialog):
+    """A dialog that stores a key; without a keyring it goes into an encrypted file."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._asking: PassphraseDialog | None = None
+
+    def ask_place(self, then: Callable[[Secret | None], None]) -> None:
+        """Ask for the passphrase of the key files where one is needed, and go on with it."""
+        found = self.session.chosen.found
+        if found.place is Place.KEYRING or found.files is State.READY:
+            then(None)
+            return
+        self._asking = dialog = folder_passphrase(self, new=found.place is None)
+        dialog.given.connect(then)
+        dialog.finished.connect(lambda _: setattr(self, "_asking", None))
+        opened(dialog)
+
+    def _ended(self, failure: Failure | None) -> None:
+        super()._ended(failure)
+        if self._asking is not None:
+            if failure is not None and failure.code == "folder-passphrase":
+                self._asking.ended(failure)
+            else:
+                self._asking.accept()
+
+
+class SetupDialog(KeyKeepingDialog):
     """A name, a key, what a mark says; all else has a good value and is folded."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._file: Path | None = None
-        self._asking: PassphraseDialog | None = None
         self.setWindowTitle(translate("Setup", "Set up ours"))
         self.setMinimumWidth(560)
         column = dialog_column(
@@ -361,16 +387,10 @@ class SetupDialog(WorkingDialog):
         self.refresh_buttons()
 
     def _go(self) -> None:
-        found, key = self.session.chosen.found, self.key.currentData()
-        kept = isinstance(key, KeyRef) or found.place is Place.KEYRING
-        if kept or found.files is State.READY:
+        if isinstance(self.key.currentData(), KeyRef):  # it is kept somewhere
             self._set_up(None)
-            return
-        # Without a keyring its key goes into an encrypted file.
-        self._asking = dialog = folder_passphrase(self, new=found.place is None)
-        dialog.given.connect(self._set_up)
-        dialog.finished.connect(lambda _: setattr(self, "_asking", None))
-        opened(dialog)
+        else:
+            self.ask_place(self._set_up)
 
     def _set_up(self, folder: Secret | None) -> None:
         environment, chosen = self.session.environment, self.key.currentData()
@@ -407,14 +427,6 @@ class SetupDialog(WorkingDialog):
         super()._progressed(progress)
         self.say(stage_words(progress))
 
-    def _ended(self, failure: Failure | None) -> None:
-        super()._ended(failure)
-        if self._asking is not None:
-            if failure is not None and failure.code == "folder-passphrase":
-                self._asking.ended(failure)
-            else:
-                self._asking.accept()
-
     def _made(self, done: ProfileDone) -> None:
         chosen = self.session.chosen
         chosen.use_setup(done.name or "")
@@ -432,14 +444,13 @@ def field_words(name: str) -> str:
     return {"customer": translate("Setup", "customer"), "date": translate("Setup", "date")}[name]
 
 
-class BundleDialog(WorkingDialog):
+class BundleDialog(KeyKeepingDialog):
     """Asks for the passphrase, shows the fingerprints, and takes the bundle in."""
 
     def __init__(self, session: Session, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._path = path
         self._secret: Secret | None = None
-        self._asking: PassphraseDialog | None = None
         self.setWindowTitle(translate("Bundle", "Team bundle"))
         self.setMinimumWidth(520)
         column = dialog_column(
@@ -492,13 +503,9 @@ class BundleDialog(WorkingDialog):
         )
 
     def _ended(self, failure: Failure | None) -> None:
+        asked = self._asking is not None
         super()._ended(failure)
-        if self._asking is not None:
-            if failure is not None and failure.code == "folder-passphrase":
-                self._asking.ended(failure)
-            else:
-                self._asking.accept()
-        elif failure is not None and self._secret is None:
+        if not asked and failure is not None and self._secret is None:
             self.passphrase.setFocus()
             self.passphrase.selectAll()
 
@@ -520,15 +527,7 @@ class BundleDialog(WorkingDialog):
         self.go.setFocus()  # else it goes on from the hidden field to “Cancel”, and Enter with it
 
     def _take(self, secret: Secret) -> None:
-        found = self.session.chosen.catalogue or Inventory()
-        if found.place is Place.KEYRING or found.files is State.READY:
-            self._take_in(secret, None)
-            return
-        # Without a keyring its key goes into an encrypted file.
-        self._asking = dialog = folder_passphrase(self, new=found.place is None)
-        dialog.given.connect(lambda folder: self._take_in(secret, folder))
-        dialog.finished.connect(lambda _: setattr(self, "_asking", None))
-        opened(dialog)
+        self.ask_place(lambda folder: self._take_in(secret, folder))
 
     def _take_in(self, secret: Secret, folder: Secret | None) -> None:
         environment = self.session.environment

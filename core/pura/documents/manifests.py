@@ -10,13 +10,36 @@ from typing import Final
 
 from pura.base import decoder
 from pura.base.errors import InputError, RecordError
-from pura.base.process import converse, start_child
+from pura.base.process import ChildResult, converse, start_child
 from pura.documents import formats
 from pura.provenance import reading
 from pura.provenance.reading import Asset
 from pura.record.provenance import ABSENT, FORMS, STATES, WHY, ManifestFacts
 
 CHILD: Final = "pura.documents.child"
+
+
+def ask_child(asked: bytes, heartbeat: Callable[[], None] | None = None) -> ChildResult:
+    """Ask the sandboxed child that parses what strangers sent.
+
+    Args:
+        asked: A line of JSON, and what it is about.
+        heartbeat: Called twenty times a second; whatever it raises kills the child first.
+
+    Raises:
+        InputError: It cannot be started.
+    """
+    try:
+        child = start_child(CHILD)
+    except OSError as error:
+        raise InputError("reader.start", why=error.errno or 0, code="input-start") from None
+    return converse(
+        child,
+        asked,
+        seconds=formats.CHILD_WALL_SECONDS,
+        most=formats.MAX_ANSWER_BYTES,
+        heartbeat=heartbeat,
+    )
 
 
 def may_hold(form: str, data: bytes) -> bool:
@@ -66,17 +89,7 @@ def verified(
         for one in assets
     ]
     head = json.dumps({"trust": trust}).encode()
-    try:
-        child = start_child(CHILD)
-    except OSError as error:
-        raise InputError("reader.start", why=error.errno or 0, code="input-start") from None
-    ending = converse(
-        child,
-        head + b"\n" + json.dumps(request).encode(),
-        seconds=formats.CHILD_WALL_SECONDS,
-        most=formats.MAX_ANSWER_BYTES,
-        heartbeat=heartbeat,
-    )
+    ending = ask_child(head + b"\n" + json.dumps(request).encode(), heartbeat)
     try:
         found = [_taken(rows) for rows in json.loads(ending.answer)["manifests"]]
     except (ValueError, TypeError, KeyError, RecursionError, RecordError):

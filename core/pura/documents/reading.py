@@ -21,7 +21,7 @@ from pura.base import decoder
 from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError, RecordError
 from pura.base.numerals import visible
-from pura.base.process import NOT_SHUT_STATUS, converse, start_child
+from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import formats, manifests
 from pura.documents.encodings import Preview, decode, previews
 from pura.documents.formats import (
@@ -212,9 +212,6 @@ def _folder() -> InputError:
     return InputError("input.folder", code="input-folder")
 
 
-CHILD: Final = "pura.documents.child"
-
-
 def read_caged(
     data: bytes,
     form: Format,
@@ -235,17 +232,7 @@ def read_caged(
     """
     asked = asdict(replace(options, trust=""))
     head = json.dumps({"format": form.name, "options": asked}).encode() + b"\n"
-    try:
-        child = start_child(CHILD)
-    except OSError as error:
-        raise InputError("reader.start", why=error.errno or 0, code="input-start") from None
-    ending = converse(
-        child,
-        head + data,
-        seconds=formats.CHILD_WALL_SECONDS,
-        most=formats.MAX_ANSWER_BYTES,
-        heartbeat=heartbeat,
-    )
+    ending = manifests.ask_child(head + data, heartbeat)
     return _judge(ending.status, ending.answer, form, late=ending.late)
 
 

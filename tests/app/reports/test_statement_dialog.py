@@ -33,6 +33,8 @@ def answer(tmp_path, key) -> Path:
         "created": "2026-11-23T12:00:00Z",
         "policy": {"name": "house", "version": 1, "sha256": "ab" * 32},
         "marks": [{"places": [{"start": 0, "end": 44}], "fields": {"user": "17"}}],
+        "manifests": [],
+        "layers": "",
     }
     check = {"id": "x", "status": "done", "answer": told}
     signed = {

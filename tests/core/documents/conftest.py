@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pura.base.process import ChildResult
-from pura.documents import child, reading
+from pura.documents import child, manifests
 from pura.documents.formats import FORMATS, ReadOptions
 
 
@@ -18,8 +18,8 @@ def traced(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """With ``--cov`` the readers of honest files work in this process."""
     honest = request.path.stem in ("test_documents", "test_documents_formats")
     if honest and request.config.getoption("--cov", default=None):
-        monkeypatch.setattr(reading, "start_child", lambda _module: None)
-        monkeypatch.setattr(reading, "converse", _read_here)
+        monkeypatch.setattr(manifests, "start_child", lambda _module: None)
+        monkeypatch.setattr(manifests, "converse", _read_here)
 
 
 def _read_here(_child: None, request: bytes, **_limits: Any) -> ChildResult:

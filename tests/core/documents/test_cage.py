@@ -12,7 +12,7 @@ from tests.core.programs import ended, python, run
 
 from pura.base.errors import InputError
 from pura.base.process import NOT_SHUT_STATUS
-from pura.documents import formats, read_data, reading
+from pura.documents import formats, manifests, read_data
 from pura.documents.formats import ReadOptions
 from pura.documents.reading import read_caged
 from pura.usecases.doctor import check_cage
@@ -173,7 +173,7 @@ def test_a_bad_child_is_one_clear_error(
             bufsize=0,
         )
 
-    monkeypatch.setattr(reading, "start_child", start)
+    monkeypatch.setattr(manifests, "start_child", start)
     monkeypatch.setattr(formats, "MAX_ANSWER_BYTES", 1 << 20)
     if "sleep" in code:
         monkeypatch.setattr(formats, "CHILD_WALL_SECONDS", 0.5)
@@ -215,7 +215,7 @@ def test_a_child_that_cannot_start_is_one_clear_error(monkeypatch: pytest.Monkey
     def start(_module: str) -> subprocess.Popen[bytes]:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(reading, "start_child", start)
+    monkeypatch.setattr(manifests, "start_child", start)
     with pytest.raises(InputError, match="cannot be started"):
         read_data(b"<p>words", name="a.html")
 

@@ -108,13 +108,13 @@ def test_files_of_the_public_have_a_parser_and_no_more(
     """Four files that no parser comes to an end with."""
     opened, running, most = threading.Event(), Counter[str](), Counter[str]()
 
-    def slow(data: bytes, *, name: str, heartbeat: Callable[[], None]) -> Any:
+    def slow(data: bytes, *, name: str, heartbeat: Callable[[], None], **rest: Any) -> Any:
         running[name] += 1
         most[name] = max(most[name], running[name])
         while name == "hostile.pdf" and not opened.wait(0.01):
             heartbeat()
         running[name] -= 1
-        return read_data(data, name=name, heartbeat=heartbeat)
+        return read_data(data, name=name, heartbeat=heartbeat, **rest)
 
     monkeypatch.setattr("pura.serve.routes.read_data", slow)
     there, header = wire(), token(Role.TRUSTED)

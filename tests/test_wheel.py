@@ -50,6 +50,6 @@ def test_a_wheel_works_outside_the_tree(tmp_path, slim):
         return run(sys.executable, "-I", "-S", "-c", probe + call, cwd=tmp_path)
 
     vectors = list((ROOT / "tests" / "data" / "vectors").glob("*.json"))
-    cage = sys.platform == "linux"
-    assert pura("selftest").count("OK") == len(vectors) + cage > 1
+    sandbox = sys.platform == "linux"
+    assert pura("selftest").count("OK") == len(vectors) + sandbox > 1
     assert (" lab " in pura("--help")) is (not slim)

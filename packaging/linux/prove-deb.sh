@@ -41,7 +41,7 @@ cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 inside useradd --create-home auditor
-mount -t proc proc "$root/proc" # the cage asks it how much memory is mapped
+mount -t proc proc "$root/proc" # the sandbox asks it how much memory is mapped
 if [ -n "$before" ]; then
     cp "$before" "$root/tmp/first.deb"
     cp "$deb" "$root/tmp/second.deb"

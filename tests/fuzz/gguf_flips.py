@@ -1,12 +1,12 @@
-"""Flip bytes of a GGUF file, and have the whole converter read each, in the cage it has.
+"""Flip bytes of a GGUF file, and have the whole converter read each, in the sandbox it has.
 
     .venv/bin/python tests/fuzz/gguf_flips.py [--seconds 600] [--first NUMBER]
 
 Every input follows from its number alone. The libraries are loaded once; inputs are converted in
 forks, a hundred each, behind the bars and within the limits that a stranger's model meets.
-Converted, refused in words, ended by a limit or by a crash in the cage: all four are answers, for
-the program tells a child's end in one sentence. A fault is an error without words, or a child that
-hangs without using up its processor time. Prints how many of each; exit status 1 with a fault.
+Converted, refused in words, ended by a limit or by a crash in the sandbox: all four are answers,
+for the program tells a child's end in one sentence. A fault is an error without words, or a child
+that hangs without using up its processor time. Prints how many of each; exit status 1 with a fault.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def flipped(data: bytes, number: int) -> bytes:
 
 
 def answer(data: bytes, place: Path) -> str:
-    """Convert one input as ``python -m pura.model.convert`` does, but for the cage."""
+    """Convert one input as ``python -m pura.model.convert`` does, but for the sandbox."""
     from pura.base.errors import ModelError
     from pura.model import convert, folder
 

@@ -37,7 +37,7 @@ OF_BYTES: Final = {
     "record": "pura.record.json_io:from_json",
 }
 OF_A_FILE: Final = {
-    # What is read outside the cage; the library's own parser can be kept busy for very long.
+    # What is read outside the sandbox; the library's own parser can be kept busy for very long.
     "gguf": "pura.model.folder:inspect_gguf",
     "prompts": "pura.usecases.choices:read_candidates",
     "safetensors": "pura.model.folder:inspect_safetensors",
@@ -165,7 +165,7 @@ def _manifest() -> Target:
     from pura.provenance.reading import encode, without, wrappers
 
     def target(data: bytes) -> None:
-        """What parents do with them; a child in the cage verifies."""
+        """What parents do with them; a child in the sandbox verifies."""
         text = data.decode("utf-8", "replace")
         block = f"-----BEGIN C2PA MANIFEST-----{text}-----END C2PA MANIFEST-----"
         for one in (text + encode(data[:200]), f"<!-- {block} -->\n{text}", text):

@@ -3,7 +3,7 @@
 Privileges, user, namespaces, who looks into it, whose end it shares; the system calls and files
 that it may still use; and :func:`shut`, a sandbox for libraries that need threads and a few files:
 no network, programs or others. What parses documents stands in a narrower one
-(:mod:`pura.documents.cage`).
+(:mod:`pura.documents.sandbox`).
 
 The system's C library is asked through ctypes: the libraries that there are for this wrap a shared
 one (libseccomp) that not every system has and that a packaged program would have to carry (decision

@@ -28,7 +28,7 @@ from pura.base.linux import PARENT
 
 _ENDING: Final = ("SIGTERM", "SIGHUP")
 NOT_SHUT_STATUS: Final = 77
-"""Exit status of a child that could not shut its cage; it has read nothing."""
+"""Exit status of a child that could not enter its sandbox; it has read nothing."""
 
 
 class EndedError(KeyboardInterrupt):

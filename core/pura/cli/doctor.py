@@ -118,27 +118,27 @@ def selftest(
             out.print(say("selftest.good", name=name))
     if not results:
         err.print(say("selftest.none"))
-    shut = vectors is not None or _cage_is_shut()
+    shut = vectors is not None or _sandbox_is_shut()
     raise typer.Exit(0 if shut and results and not any(results.values()) else 1)
 
 
-def _cage_is_shut() -> bool:
-    from pura.usecases.doctor import check_cage
+def _sandbox_is_shut() -> bool:
+    from pura.usecases.doctor import check_sandbox
 
-    cage = check_cage()
-    if cage is None:
+    sandbox = check_sandbox()
+    if sandbox is None:
         out.print(say("selftest.cage-weak"))
         return True
-    if cage.problem is not None:
-        problem, hint = cage.problem.words(language())
+    if sandbox.problem is not None:
+        problem, hint = sandbox.problem.words(language())
         err.print(
             say("selftest.bad", name=say("selftest.cage"), problem=f"{problem} {hint}".strip())
         )
         return False
-    known = cage.landlock
+    known = sandbox.landlock
     files = say("selftest.landlock", version=known) if known else say("selftest.no-landlock")
-    names = say("selftest.namespaces" if cage.namespaces else "selftest.no-namespaces")
-    out.print(say("selftest.cage-shut", tried=cage.tried, landlock=files, namespaces=names))
+    names = say("selftest.namespaces" if sandbox.namespaces else "selftest.no-namespaces")
+    out.print(say("selftest.cage-shut", tried=sandbox.tried, landlock=files, namespaces=names))
     return True
 
 

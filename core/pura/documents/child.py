@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from pura.base import linux
 from pura.base.errors import InputError
-from pura.documents import cage
+from pura.documents import sandbox
 from pura.documents.encodings import preload
 from pura.documents.formats import (
     FORMATS,
@@ -37,14 +37,14 @@ _MAX_HEAD: Final = 4 << 20
 
 
 def main() -> None:
-    """Read a request, load what it needs, shut the cage, then parse."""
+    """Read a request, load what it needs, enter the sandbox, then parse."""
     linux.die_with_parent()
     source = sys.stdin.buffer
     request = json.loads(source.readline(_MAX_HEAD))
     try:
         work = (_document if "format" in request else _manifests)(request)
         preload()
-        cage.close()
+        sandbox.close()
         answer = work(source.read())
     except MemoryError:
         # The reader's own memory is free again here.
@@ -84,7 +84,7 @@ def _answer(
         return {"error": error.packed()}
     except RecursionError:
         return {"error": over("limit.deep").packed()}
-    except cage.ForbiddenError:
+    except sandbox.ForbiddenError:
         return {"error": InputError("input.outside", code="input-outside").packed()}
     except MemoryError:
         raise

@@ -171,7 +171,7 @@ _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def preload() -> None:
-    """Load every codec that may be asked for; the caged child can open no file later."""
+    """Load every codec that may be asked for; the sandboxed child can open no file later."""
     for name in (
         *(n for n, _ in CHOICES),
         *_ALSO,

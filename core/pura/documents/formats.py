@@ -35,7 +35,7 @@ class Format:
         endings: Endings of file names, with the dot.
         reader: Module and function in ``readers/``; empty for plain text, which needs no parser
             and no child. The function returns the texts of a file in reading order, runs in the
-            caged child, opens nothing and starts nothing.
+            sandboxed child, opens nothing and starts nothing.
         textual: Its bytes are text in some encoding, which the user may choose.
         preload: What the reader imports late, loaded before the child loses the right to open.
     """

@@ -1,4 +1,4 @@
-"""The manifests of files and texts, verified in a child in the cage (:mod:`.child`)."""
+"""The manifests of files and texts, verified in a child in the sandbox (:mod:`.child`)."""
 
 from __future__ import annotations
 

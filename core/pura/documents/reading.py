@@ -1,6 +1,6 @@
 """From a file of any format, bytes or pasted text to the texts in it.
 
-A file is opened once, checked and hashed; its format is told; a child in the cage parses it, and
+A file is opened once, checked and hashed; its format is told; a child in the sandbox parses it, and
 only facts are taken back.
 """
 
@@ -212,7 +212,7 @@ def _folder() -> InputError:
     return InputError("input.folder", code="input-folder")
 
 
-def read_caged(
+def read_sandboxed(
     data: bytes,
     form: Format,
     options: ReadOptions,
@@ -333,7 +333,7 @@ def read_data(
             format=form.name,
             documents=(document,),
         )
-    found = _assemble(data, name, form, read_caged(data, form, options, heartbeat=heartbeat))
+    found = _assemble(data, name, form, read_sandboxed(data, form, options, heartbeat=heartbeat))
     return _with_manifest(data, found, options.trust, heartbeat)
 
 

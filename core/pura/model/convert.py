@@ -148,17 +148,17 @@ def packing(source: Path) -> str:
 
 
 def _shut_in(source: Path, target: Path) -> Path:
-    """Shut the cage around this process, a file and a folder.
+    """Put this process into the sandbox, with a file and a folder.
 
     Returns:
         The file's name in a folder of its own: the libraries look for others beside it.
 
     Raises:
-        ModelError: It is no GGUF file, or the cage cannot be shut.
+        ModelError: It is no GGUF file, or the sandbox cannot be entered.
     """
     inspect_gguf(source)
     libraries.prepare()
-    # Outside the cage: they load libraries of the system's, which it does not let them reach.
+    # Outside the sandbox: they load libraries of the system's, which it does not let them reach.
     import gguf  # noqa: F401
     import torch  # noqa: F401
     import transformers

@@ -183,7 +183,7 @@ def _seconds(path: Path) -> int:
 
 
 def main() -> None:
-    """Read the request, bring the libraries, shut the cage, load, tokenise, read."""
+    """Read the request, bring the libraries, enter the sandbox, load, tokenise, read."""
     linux.die_with_parent()
     from pura.model import libraries
 

@@ -1,8 +1,8 @@
 """Checking a report: single checks, each with its own result in words (reports.md).
 
-The file is a stranger's: :mod:`pura.report.check_child` takes it apart in a caged child, and what
-the child says is judged here. Then the report is made again from its own record and compared, and
-where it is asked for, its texts are audited again. Nothing is fetched from any network.
+The file is a stranger's: :mod:`pura.report.check_child` takes it apart in a sandboxed child, and
+what the child says is judged here. Then the report is made again from its own record and compared,
+and where it is asked for, its texts are audited again. Nothing is fetched from any network.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Standard input: one line of JSON, then the file. The line says the trusted certificates and the
 time, or how long another PDF is that stands first and that the file should look like. Standard
-output: one JSON object, or the list of the pages that look different. It shares the cage with the
-readers of documents: no file, no socket, no program.
+output: one JSON object, or the list of the pages that look different. It shares the sandbox with
+the readers of documents: no file, no socket, no program.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import Any, Final, NoReturn
 
 from pura.base import linux
-from pura.documents import cage
+from pura.documents import sandbox
 from pura.report.check import MAX_FILE_BYTES, AttachmentFacts, FileFacts, SignatureFacts
 from pura.report.signing import drive, validation
 
@@ -287,7 +287,7 @@ def _name(name: Any) -> str:
     return ", ".join(dict.fromkeys(words)) or str(name.human_friendly)
 
 
-# Everything that is imported on the way, since the cage lets nothing in later.
+# Everything that is imported on the way, since the sandbox lets nothing in later.
 _PRELOAD: Final = (
     "pypdfium2",
     "asn1crypto.tsp",
@@ -312,7 +312,7 @@ _PRELOAD: Final = (
 
 
 def main() -> None:
-    """Read the request, shut the cage, take the file apart."""
+    """Read the request, enter the sandbox, take the file apart."""
     linux.die_with_parent()
     logging.disable(logging.CRITICAL)  # it would write tracebacks with names into the log
     source = sys.stdin.buffer
@@ -324,13 +324,13 @@ def main() -> None:
             continue  # an optional part of a library
     if before := request.get("like"):
         _drawn_once()
-        cage.close()
+        sandbox.close()
         data = source.read(before + MAX_FILE_BYTES + 1)
         _answer(list(differing_pages(data[:before], data[before:])))
     moment = datetime.fromisoformat(request["moment"])
     trust = [base64.b64decode(one) for one in request["trust"]]
     _warm(moment)
-    cage.close()
+    sandbox.close()
     facts = dissect(source.read(MAX_FILE_BYTES + 1), trust, moment)
     _answer(asdict(facts))
 

@@ -134,7 +134,7 @@ async def ended(request: Request, check: Check, *, within_s: float | None) -> bo
 async def document_of(
     request: Request, asker: Asker, data: bytes, name: str, part: str = ""
 ) -> Document:
-    """Read a file in the cage and return its one text.
+    """Read a file in the sandbox and return its one text.
 
     Raises:
         InputError: It cannot be read, or holds several texts of which none was named.

@@ -59,12 +59,12 @@ from pura.version import __version__
 
 TOLERANCE: Final = 1e-9
 _MAX_FILE_BYTES: Final = 64 << 20
-_WAYS_OUT: Final = "pura.documents.cage"
+_WAYS_OUT: Final = "pura.documents.sandbox"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CageResult:
-    """What came of the attempts to get out of the cage.
+class SandboxResult:
+    """What came of the attempts to get out of the sandbox.
 
     Attributes:
         tried: How many ways out were tried.
@@ -79,11 +79,11 @@ class CageResult:
     namespaces: bool = False
 
 
-def check_cage() -> CageResult | None:
-    """Let a child shut its cage and try every way out that it knows.
+def check_sandbox() -> SandboxResult | None:
+    """Let a child enter its sandbox and try every way out that it knows.
 
     Returns:
-        What came of it; None where the system has no cage that could be tried (not Linux).
+        What came of it; None where the system has no sandbox that could be tried (not Linux).
     """
     if sys.platform != "linux":
         return None
@@ -92,18 +92,18 @@ def check_cage() -> CageResult | None:
         request = json.dumps({"folder": folder}).encode() + b"\n"
         ending = converse(start_child(_WAYS_OUT), request, seconds=60, most=1 << 16)
     if ending.status == NOT_SHUT_STATUS:
-        return CageResult(problem=InputError("reader.cage"))
+        return SandboxResult(problem=InputError("reader.cage"))
     try:
         found = json.loads(ending.answer)
         ways = ", ".join(found["open"])
-        return CageResult(
+        return SandboxResult(
             tried=int(found["tried"]),
             problem=InputError("cage.open", ways=ways) if ways else None,
             landlock=int(found["bars"]["landlock"]),
             namespaces=bool(found["bars"]["namespaces"]),
         )
     except (ValueError, TypeError, KeyError):
-        return CageResult(problem=InputError("cage.unknown", status=ending.status))
+        return SandboxResult(problem=InputError("cage.unknown", status=ending.status))
 
 
 def check_folder(folder: Path) -> dict[str, PuraError | None]:
@@ -361,7 +361,7 @@ def examine(environment: Environment, *, hashes: bool = False) -> Iterator[Check
         lambda: _register(environment),
         lambda: _case_log(environment),
         lambda: _service(environment),
-        _cage,
+        _sandbox,
         _fonts,
         _programs,
     )
@@ -569,19 +569,19 @@ def _case_log(environment: Environment) -> Iterator[CheckResult]:
         yield _fault("case-log", error)
 
 
-def _cage() -> Iterator[CheckResult]:
-    cage = check_cage()
+def _sandbox() -> Iterator[CheckResult]:
+    sandbox = check_sandbox()
     values: dict[str, Value] = {
         "file": bounds.MAX_FILE_BYTES >> 20,
         "memory": bounds.CHILD_MEMORY_BYTES >> 20,
         "seconds": bounds.CHILD_CPU_SECONDS,
     }
-    if cage is None:
+    if sandbox is None:
         yield _seen("cage", "cage.weak", "warning", **values)
-    elif cage.problem is not None:
-        yield _fault("cage", cage.problem)
+    elif sandbox.problem is not None:
+        yield _fault("cage", sandbox.problem)
     else:
-        yield _seen("cage", "cage", tried=cage.tried, **values)
+        yield _seen("cage", "cage", tried=sandbox.tried, **values)
 
 
 def _fonts() -> Iterator[CheckResult]:

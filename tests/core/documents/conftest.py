@@ -1,4 +1,4 @@
-"""Honest documents are read in the cage, except where coverage is measured: no child is traced."""
+"""Honest documents are read in the sandbox, unless coverage is measured: no child is traced."""
 
 from __future__ import annotations
 

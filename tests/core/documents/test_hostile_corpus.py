@@ -1,4 +1,4 @@
-"""Files made to hurt. Each is read as the program reads it, in the caged child."""
+"""Files made to hurt. Each is read as the program reads it, in the sandboxed child."""
 
 from __future__ import annotations
 

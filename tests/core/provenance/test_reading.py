@@ -1,4 +1,4 @@
-"""Manifests of others' writers, read by us: found, cut out, verified in the cage, compared."""
+"""Manifests of others' writers, read by us: found, cut out, verified in the sandbox, compared."""
 
 from __future__ import annotations
 

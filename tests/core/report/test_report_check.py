@@ -133,7 +133,7 @@ def found(check: ReportCheck) -> dict[str, list[tuple[str, str]]]:
 
 
 def here(data: bytes, trust: tuple[bytes, ...] = (), moment: datetime = NOW) -> ReportCheck:
-    """What :func:`check_report` finds, without the caged child, which takes a second to start."""
+    """What :func:`check_report` finds, without the sandboxed child, which starts in a second."""
     return judge(dissect(data, trust, moment), trusted=bool(trust), moment=moment)
 
 
@@ -355,7 +355,7 @@ def test_a_fresh_audit_is_held_against_the_record(signed, audit):
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ec", "ed25519"])
-def test_every_kind_of_key_signs_and_is_checked_in_the_cage(report, kind):
+def test_every_kind_of_key_signs_and_is_checked_in_the_sandbox(report, kind):
     made: Any = {
         "rsa": lambda: rsa.generate_private_key(65537, 2048),
         "ec": lambda: ec.generate_private_key(ec.SECP384R1()),

@@ -42,7 +42,7 @@ def signed(report: Report) -> bytes:
 
 
 @pytest.fixture
-def uncaged(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do in this process what the children do; the way through them is another test's."""
     monkeypatch.setattr(
         check, "take_apart", lambda data, trust, *, moment, heartbeat: dissect(data, trust, moment)
@@ -242,7 +242,7 @@ def faults(found: ReportCheck) -> set[str]:
 
 
 @pytest.mark.sampled
-def test_forty_kinds_of_tampering_are_found(report, signed, uncaged, monkeypatch):
+def test_forty_kinds_of_tampering_are_found(report, signed, in_this_process, monkeypatch):
     assert len(TAMPERING) >= 40
     trust = trust_of(P12)
     assert check_report(report.pdf, moment=NOW).headline().startswith("Not signed: the pages are")
@@ -262,7 +262,7 @@ def test_forty_kinds_of_tampering_are_found(report, signed, uncaged, monkeypatch
     assert missed == []
 
 
-def test_what_cannot_be_compared_is_in_the_headline(report, uncaged):
+def test_what_cannot_be_compared_is_in_the_headline(report, in_this_process):
     def of_another_version(pdf: Pdf) -> None:
         told = json.loads(pdf.attachments[request.NAME].get_file().read_bytes())
         told["made_with"]["typst"] = "0"
@@ -275,7 +275,7 @@ def test_what_cannot_be_compared_is_in_the_headline(report, uncaged):
         assert "Its pages were not compared" in found.headline()
 
 
-def test_a_removed_signature_fails_where_trust_was_named(report, uncaged):
+def test_a_removed_signature_fails_where_trust_was_named(report, in_this_process):
     found = check_report(report.pdf, moment=NOW, trust=trust_of(P12))
     assert faults(found) == {"integrity.missing"}
     # A policy asks for signatures: the one here, or the one that the record was made under.
@@ -291,7 +291,7 @@ def test_a_removed_signature_fails_where_trust_was_named(report, uncaged):
     assert "integrity.policy" in faults(changed)
 
 
-def test_changed_padding_of_the_signature_is_named(signed, uncaged):
+def test_changed_padding_of_the_signature_is_named(signed, in_this_process):
     end = signed.index(b">", signed.index(b"/Contents <"))
     other = signed[: end - 2] + b"41" + signed[end:]
     assert faults(check_report(other, moment=NOW, trust=trust_of(P12))) == {"integrity.padding"}

@@ -137,7 +137,7 @@ def test_ten_thousand_connections(wire: Callable[..., Wire]) -> None:
         assert len(there.server.server_state.connections) <= 512
 
 
-def test_files_come_through_the_cage_and_never_touch_the_disk(
+def test_files_come_through_the_sandbox_and_never_touch_the_disk(
     wire: Callable[..., Wire],
     token: Token,
     marked: list[str],

@@ -5,11 +5,11 @@ descriptors everywhere; on Linux also seccomp, which leaves a few calls that rea
 Landlock, another user, namespaces and a closed memory. Python's audit hook says no to the same
 things where the kernel cannot be asked. What the kernel can do and does not do here is an error.
 
-``python -m pura.documents.cage`` tries to get out, as a parser that was taken over would. Standard
-input: one line of JSON with a folder that may suffer; in it lies a file ``mine``. Each call is made
-of the C library, past everything that Python could forbid. Standard output: one JSON object;
-``open`` names the calls that were not refused, ``bars`` says what holds. ``pura selftest`` runs
-this on the user's own machine (:func:`pura.usecases.doctor.check_cage`), and so do tests.
+``python -m pura.documents.sandbox`` tries to get out, as a parser that was taken over would.
+Standard input: one line of JSON with a folder that may suffer; in it lies a file ``mine``. Each
+call is made of the C library, past everything that Python could forbid. Standard output: one JSON
+object; ``open`` names the calls that were not refused, ``bars`` says what holds. ``pura selftest``
+runs this on the user's own machine (:func:`pura.usecases.doctor.check_sandbox`), and so do tests.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class ForbiddenError(PermissionError):
 
 
 def close() -> dict[str, Any]:
-    """Shut the cage around this process, for good.
+    """Put this process into the sandbox, for good.
 
     Returns:
         What holds: ``seccomp``, whether the kernel refuses every call but a few; ``landlock``, its
@@ -181,7 +181,7 @@ class _Piece(ctypes.Structure):
 
 
 def main() -> None:
-    """Shut the cage, then try every way out."""
+    """Enter the sandbox, then try every way out."""
     linux.die_with_parent()
     folder = os.fsencode(json.loads(sys.stdin.buffer.readline(65536))["folder"])
     attempts = _attempts(folder, os.getppid())

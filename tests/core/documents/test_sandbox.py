@@ -1,4 +1,4 @@
-"""The cage itself: what the child can no longer do, and what the parent makes of a bad child."""
+"""The sandbox itself: what the child can no longer do, and what the parent makes of a bad child."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from pura.base.errors import InputError
 from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import formats, manifests, read_data
 from pura.documents.formats import ReadOptions
-from pura.documents.reading import read_caged
-from pura.usecases.doctor import check_cage
+from pura.documents.reading import read_sandboxed
+from pura.usecases.doctor import check_sandbox
 
 HTML = formats.FORMATS["html"]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of the Linux kernel")
 
 
-def caged(code: str) -> str:
-    whole = f"{IMPORT}\n{PRELUDE}\ncage.close()\n{code}"
+def sandboxed(code: str) -> str:
+    whole = f"{IMPORT}\n{PRELUDE}\nsandbox.close()\n{code}"
     done = ended(sys.executable, "-c", whole)
     return f"{done.returncode} {done.stdout.strip()}"
 
 
-IMPORT = "from pura.documents import cage"
+IMPORT = "from pura.documents import sandbox"
 PRELUDE = """
 import socket, subprocess, os, ctypes, sys
 libc = ctypes.CDLL(None)
@@ -45,7 +45,7 @@ def attempt(what):
     "code",
     [
         "open(sys.executable)",
-        "open('/tmp/pura-cage-test', 'w')",
+        "open('/tmp/pura-sandbox-test', 'w')",
         "os.open(sys.executable, os.O_RDONLY)",
         "socket.socket()",
         "subprocess.run(['true'])",
@@ -60,23 +60,23 @@ def attempt(what):
         "ctypes.CDLL('libm.so.6')",
     ],
 )
-def test_the_cage_is_shut(code: str) -> None:
-    assert caged(f"attempt(lambda: {code})").endswith("ForbiddenError")
+def test_the_sandbox_is_shut(code: str) -> None:
+    assert sandboxed(f"attempt(lambda: {code})").endswith("ForbiddenError")
 
 
 @linux
 def test_native_code_finds_every_way_out_shut() -> None:
-    found = check_cage()
+    found = check_sandbox()
     assert found.problem is None, found.problem.message
     assert found.tried > 30
 
 
 @linux
-def test_the_ways_out_are_open_outside_the_cage(tmp_path: Path) -> None:
+def test_the_ways_out_are_open_outside_the_sandbox(tmp_path: Path) -> None:
     (tmp_path / "mine").write_bytes(b"x")
     harmless = ["open", "truncate", "chmod", "mkfifo", "fork", "socket", "kill", "dup", "mmap"]
     code = (
-        "import os, sys; from pura.documents import cage as w\n"
+        "import os, sys; from pura.documents import sandbox as w\n"
         f"ways = w._attempts(os.fsencode({str(tmp_path)!r}), os.getppid())\n"
         f"print([name for name in {harmless} if w._refused(ways[name])])"
     )
@@ -87,7 +87,7 @@ ASKED = json.dumps({"format": "html", "options": {"encoding": None, "format": No
 
 
 @linux
-def test_a_cage_that_cannot_be_shut_reads_nothing() -> None:
+def test_a_sandbox_that_cannot_be_entered_reads_nothing() -> None:
     code = (
         "from pura.base import linux; from pura.documents import child\n"
         "linux._MACHINES.clear(); child.main()"
@@ -97,10 +97,10 @@ def test_a_cage_that_cannot_be_shut_reads_nothing() -> None:
 
 
 @linux
-def test_a_caged_child_ends_with_its_parent() -> None:
+def test_a_sandboxed_child_ends_with_its_parent() -> None:
     child = (
-        "import sys, time; from pura.base import linux; from pura.documents import cage\n"
-        "linux.die_with_parent(); cage.close(); sys.stdout.write('in'); sys.stdout.flush()\n"
+        "import sys, time; from pura.base import linux; from pura.documents import sandbox\n"
+        "linux.die_with_parent(); sandbox.close(); sys.stdout.write('in'); sys.stdout.flush()\n"
         "time.sleep(600)"
     )
     parent = (
@@ -132,9 +132,9 @@ def test_who_holds_keys_is_closed_to_others(module: str) -> None:
 
 @linux
 def test_memory_and_time_are_limited() -> None:
-    assert caged("attempt(lambda: bytearray(2 << 30))").endswith("MemoryError")
+    assert sandboxed("attempt(lambda: bytearray(2 << 30))").endswith("MemoryError")
     short = "from pura.documents import formats; formats.CHILD_CPU_SECONDS = 1"
-    endless = f"{short}\n{IMPORT}\ncage.close()\nwhile True: pass"
+    endless = f"{short}\n{IMPORT}\nsandbox.close()\nwhile True: pass"
     assert ended(sys.executable, "-c", endless).returncode == -24  # SIGXCPU
 
 
@@ -178,7 +178,7 @@ def test_a_bad_child_is_one_clear_error(
     if "sleep" in code:
         monkeypatch.setattr(formats, "CHILD_WALL_SECONDS", 0.5)
     with pytest.raises(InputError) as caught:
-        read_caged(b"x" * 1_000_000, HTML, ReadOptions())
+        read_sandboxed(b"x" * 1_000_000, HTML, ReadOptions())
     assert expected in caught.value.message
 
 

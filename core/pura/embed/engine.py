@@ -197,7 +197,7 @@ def inverse_transform(probabilities: Floats, order: Ids, point: float) -> int:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Ordered:
+class RankedDistributions:
     """Next-token distributions, laid out along the circle.
 
     Attributes:
@@ -210,17 +210,19 @@ class Ordered:
     cdf: torch.Tensor
     entropy_bits: torch.Tensor
 
-    def line(self, at: int) -> Ordered:
+    def line(self, at: int) -> RankedDistributions:
         """Return one of them, as a batch of one."""
         one = slice(at, at + 1)
-        return Ordered(
+        return RankedDistributions(
             probabilities=self.probabilities[one],
             cdf=self.cdf[one],
             entropy_bits=self.entropy_bits[one],
         )
 
 
-def lay_out(logits: torch.Tensor, profile: Profile, buffer: torch.Tensor | None = None) -> Ordered:
+def lay_out(
+    logits: torch.Tensor, profile: Profile, buffer: torch.Tensor | None = None
+) -> RankedDistributions:
     """Return the distributions of some logits.
 
     Args:
@@ -237,7 +239,7 @@ def lay_out(logits: torch.Tensor, profile: Profile, buffer: torch.Tensor | None 
         )
         entropy = torch.special.entr(weights).sum(dim=1) / math.log(2.0)
         cdf = torch.cumsum(weights, dim=1)
-        return Ordered(probabilities=weights, cdf=cdf, entropy_bits=entropy)
+        return RankedDistributions(probabilities=weights, cdf=cdf, entropy_bits=entropy)
     # One exponential a token and no logarithm: H = log Z - E[x].
     first, second = (None, None) if buffer is None else buffer
     scaled = logits.to(torch.float64, copy=True) if first is None else first.copy_(logits)
@@ -250,10 +252,10 @@ def lay_out(logits: torch.Tensor, profile: Profile, buffer: torch.Tensor | None 
     entropy = (total.log() - mean).div_(math.log(2.0)).clamp_(min=0.0)
     weights.div_(total[:, None])
     cdf = torch.cumsum(weights, dim=1, out=scaled)
-    return Ordered(probabilities=weights, cdf=cdf, entropy_bits=entropy)
+    return RankedDistributions(probabilities=weights, cdf=cdf, entropy_bits=entropy)
 
 
-def pick(ordered: Ordered, points: torch.Tensor) -> torch.Tensor:
+def pick(ordered: RankedDistributions, points: torch.Tensor) -> torch.Tensor:
     """Return the rank of each row whose interval holds the row's point.
 
     Args:
@@ -279,7 +281,7 @@ _CACHED: Final = 1 << 18  # probabilities, 8 bytes each
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class StepOutcome:
     """The outcome of one step, an entry for every row of the logits.
 
     Attributes:
@@ -411,7 +413,7 @@ class MarkingEngine:
                 break
         return taken
 
-    def step(self, logits: torch.Tensor, rows: Sequence[int | None]) -> Drawn:
+    def step(self, logits: torch.Tensor, rows: Sequence[int | None]) -> StepOutcome:
         """Choose the next token of every row.
 
         Args:
@@ -420,7 +422,7 @@ class MarkingEngine:
         """
         if logits.device.type == "mps":  # Apple's GPU knows no float64
             logits = logits.cpu()
-        drawn = Drawn(
+        drawn = StepOutcome(
             tokens=np.zeros(len(rows), dtype=np.int64),
             entropy_bits=np.zeros(len(rows)),
             arity=np.zeros(len(rows), dtype=np.int64),
@@ -438,7 +440,9 @@ class MarkingEngine:
                 self._draw(logits, together[at : at + most], drawn)
         return drawn
 
-    def _draw(self, logits: torch.Tensor, some: list[tuple[int, MarkedRow]], drawn: Drawn) -> None:
+    def _draw(
+        self, logits: torch.Tensor, some: list[tuple[int, MarkedRow]], drawn: StepOutcome
+    ) -> None:
         """Draw for rows of one profile."""
         import torch
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import GenerationError, ProfileError
-from pura.embed.engine import Drawn, MarkingEngine, Seed, check_count, rngs_for
+from pura.embed.engine import MarkingEngine, Seed, StepOutcome, check_count, rngs_for
 from pura.model import libraries
 from pura.model.tokenise import beginning_ids, decode, tokenise, tokenizing
 from pura.scheme import Payload, Profile, SecretKey
@@ -292,7 +292,7 @@ class _Part:
         self._ends = end_ids(model)
         self._masked = sorted(self._ends) if ignore_eos else []
         self._running = [True] * len(starts)
-        self._drawn: list[Drawn] = []
+        self._drawn: list[StepOutcome] = []
         self._lengths = [0] * len(starts)
         self._feed: Feed | None = None
 

@@ -50,7 +50,7 @@ from pura.version import __version__
 _AGAIN_S: Final = 5.0
 
 
-class Held:
+class RequestBytes:
     """Bytes of all requests that are under way; the public holds its share of them at most.
 
     Args:
@@ -88,7 +88,12 @@ class Body:
     """
 
     def __init__(
-        self, receive: Receive, headers: Headers, asker: Asker | None, service: Service, held: Held
+        self,
+        receive: Receive,
+        headers: Headers,
+        asker: Asker | None,
+        service: Service,
+        held: RequestBytes,
     ) -> None:
         self._receive, self._asker, self._service, self._held = receive, asker, service, held
         self._limits = service.settings.limits
@@ -254,7 +259,7 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         limits = settings.limits
         self._app, self._hosts = app, settings.hosts
-        self._held = Held(limits)
+        self._held = RequestBytes(limits)
         self._most_public = max(1, int(limits.connections * limits.public_share))
         self._public = 0  # requests of the public with a body that are under way
 

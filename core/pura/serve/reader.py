@@ -50,7 +50,7 @@ _TRIES: Final = 2
 _BEAT_S: Final = 0.2
 
 
-class Away:
+class WorkerLane:
     """Reads with a worker; one that dies is followed by another.
 
     Args:
@@ -128,7 +128,7 @@ def here(
 @contextmanager
 def away(start: Start[Answer], over: Said) -> Iterator[Lane]:
     """Lend the lane of a worker, ready to read."""
-    with closing(Away(start, over)) as lane:
+    with closing(WorkerLane(start, over)) as lane:
         yield lane.read
 
 

@@ -15,7 +15,7 @@ import torch
 from scipy import stats
 
 from pura.embed import generate_batch
-from pura.embed.engine import Drawn, MarkingEngine, entropy_bits, rngs_for
+from pura.embed.engine import MarkingEngine, StepOutcome, entropy_bits, rngs_for
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -57,7 +57,7 @@ def draw(
     logits: torch.Tensor,
     seed: int,
     tokens: Sequence[int] = (),
-) -> Drawn:
+) -> StepOutcome:
     """Return what one step draws with every key, behind these tokens."""
     engine = MarkingEngine()
     rngs = rngs_for(seed, len(rows))

@@ -20,7 +20,7 @@ from pura.batch.engine import WorkerDiedError
 from pura.documents import Document, from_text
 from pura.record.answers import Role
 from pura.serve.app import create_app
-from pura.serve.reader import Away, Reader
+from pura.serve.reader import Reader, WorkerLane
 from pura.serve.settings import Protection, Settings
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
@@ -47,7 +47,7 @@ class Worker:
         self.closed.set()
 
 
-def lane(*kinds: str) -> tuple[Away, list[Worker]]:
+def lane(*kinds: str) -> tuple[WorkerLane, list[Worker]]:
     made: list[Worker] = []
 
     def start(_: Callable[[], bool]) -> Any:
@@ -55,7 +55,7 @@ def lane(*kinds: str) -> tuple[Away, list[Worker]]:
         made.append(Worker(kind == "dies", kind == "waits"))
         return made[-1]
 
-    return Away(start, lambda: False), made
+    return WorkerLane(start, lambda: False), made
 
 
 def never() -> bool:

@@ -29,10 +29,12 @@ from PySide6.QtWidgets import (
 
 from pura.base.paths import Paths, resource, user_paths
 from pura.record.audit import Audit
+from pura.register.store import Issue, Register
 from pura.report.blocks import render_pages
 from pura.report.build import build_report
 from pura.report.request import Parties, ReportRequest
-from pura.scheme import SecretKey
+from pura.scheme import Profile, SecretKey, pack, parse_layout
+from pura.usecases.profiles import save_profile
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.queue_model import Item
@@ -158,7 +160,12 @@ def paint_audit(
 
 OUT: Final = Path("docs") / "images"
 ISSUED: Final = "2026-11-21"
-SMALL: Final = ("audit-small", "side-by-side")
+SMALL: Final = ("audit-small", "side-by-side", "issued-small")
+PEOPLE: Final = ("City paper", "Radio Nord", "Desk B", "Agency 7", "Reader service")
+FIELDS: Final = [
+    {"name": "customer", "bits": 20, "kind": "integer"},
+    {"name": "date", "bits": 16, "kind": "date"},
+]
 REPORTS: Final = {"report-1": "en", "report-german": "de"}
 TIMEOUT_MS: Final = 600_000
 # Brings the window to where the picture is taken; returns a dialog if that is to be painted.
@@ -313,6 +320,9 @@ class Pictures:
             (self._busy, "busy busy-dark"),
             (self._ready, "ready"),
             (self._audited, "audit-german"),
+            (self._issued, "issued issued-dark issued-german issued-small"),
+            (lambda window: window.toggle_issued(), "issued-none issued-none-dark"),
+            (self._mark, "mark-text mark-text-german"),
             (self._settings, "settings settings-dark"),
             (self._report, "report-window-light report-window-dark"),
             (self._check, "report-check"),
@@ -549,6 +559,54 @@ class Pictures:
         item = self._add(window, _plain_text(8), "newsletter")
         window.session.audits.audit([item])
         self._until(lambda: item.progress is not None and item.progress.done > 0)
+
+    def _house(self, window: MainWindow) -> Profile:
+        """Choose a set-up whose payloads have fields."""
+        found, session = sample(), window.session
+        layout = parse_layout(FIELDS, found.profile.payload_bits)
+        profile = found.profile.with_(fields=layout, name="Our assistant")
+        save_profile(session.environment, profile=profile, name="house")
+        session.environment.session_keys.add(found.key, LABEL)
+        session.chosen.use_setup("house")
+        self._until(lambda: session.chosen.ready)
+        return profile
+
+    def _issued(self, window: MainWindow) -> None:
+        """Show the register of a small house, and who got one of its payloads."""
+        profile = self._house(window)
+        with Register(window.session.environment.paths.register, create=True) as register:
+            for number in range(60):
+                day = f"2026-{number % 11 + 1:02}-{number % 27 + 1:02}"
+                values = {"customer": 400 + number * 7919 % 997, "date": day}
+                register.add(
+                    Issue(
+                        payload=pack(profile.fields, values),
+                        who=PEOPLE[number % len(PEOPLE)],
+                        when=day,
+                        model="smollm2-135m",
+                    )
+                )
+        window.toggle_issued()
+        view = window.issued
+        self._until(lambda: view.model.rowCount() == 60)
+        view.form.set_payload(pack(profile.fields, values))
+        view.look_up()
+        self._until(lambda: bool(view.answer.text()))
+
+    def _mark(self, window: MainWindow) -> QWidget:
+        """Show a text that was marked for somebody."""
+        from pura_audit.workbench.mark_dialog import MarkDialog
+
+        profile = self._house(window)
+        window.actions_by_name["generate"].trigger()
+        (dialog,) = window.findChildren(MarkDialog)
+        dialog.prompt.setPlainText("The council met on Tuesday and")
+        dialog.form.set_payload(pack(profile.fields, {"customer": 417, "date": ISSUED}))
+        dialog.who.setText(PEOPLE[0])
+        dialog.length.setValue(200)
+        dialog.write.click()
+        self._until(lambda: bool(dialog.text.toPlainText()))
+        return dialog
 
     def _set_up(self, window: MainWindow) -> QWidget:
         from pura_audit.workbench import opening

@@ -210,7 +210,7 @@ class DeviceBadge(QLabel):
         self._filled, self._bad = gpu, bad
         self.setText(text)
         self.setToolTip(tip)
-        self.setAccessibleName(f"{text}. {tip}")
+        self.setAccessibleName(text)
         restyle(self, "role", "attention" if bad else "muted")
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -1414,6 +1414,10 @@
         <source>not found</source>
         <translation>nicht gefunden</translation>
     </message>
+    <message>
+        <source>Clear the field</source>
+        <translation>Feld leeren</translation>
+    </message>
 </context>
 <context>
     <name>Fitness</name>

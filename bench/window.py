@@ -209,6 +209,7 @@ def use_table(found: Drive, audit: Audit) -> None:
     bar = pile.table.verticalScrollBar()
     ways = iter(np.linspace(0, 1, 20).tolist())
     found.step("scroll it", lambda: bar.setValue(int(next(ways) * bar.maximum())), times=20)
+    found.step("leave the table and come back", window.toggle_results, times=3)
 
 
 def open_report(found: Drive) -> None:

@@ -1349,6 +1349,30 @@
         <source>Try the sample</source>
         <translation>Beispiel ausprobieren</translation>
     </message>
+    <message>
+        <source>The answer</source>
+        <translation>Die Antwort</translation>
+    </message>
+    <message>
+        <source>Whether a mark was found, how strong it is, and for whom.</source>
+        <translation>Ob eine Markierung gefunden wurde, wie stark sie ist, und für wen.</translation>
+    </message>
+    <message>
+        <source>The text</source>
+        <translation>Der Text</translation>
+    </message>
+    <message>
+        <source>Shaded where the mark is; a strip shows the whole document.</source>
+        <translation>Schattiert, wo die Markierung ist; ein Streifen zeigt das ganze Dokument.</translation>
+    </message>
+    <message>
+        <source>The reasons</source>
+        <translation>Die Gründe</translation>
+    </message>
+    <message>
+        <source>Token by token, bit by bit, and how the evidence grows.</source>
+        <translation>Token für Token, Bit für Bit, und wie die Evidenz wächst.</translation>
+    </message>
 </context>
 <context>
     <name>Error</name>
@@ -1413,6 +1437,10 @@
     <message>
         <source>not found</source>
         <translation>nicht gefunden</translation>
+    </message>
+    <message>
+        <source>Clear the field</source>
+        <translation>Feld leeren</translation>
     </message>
 </context>
 <context>

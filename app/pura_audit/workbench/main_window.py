@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QSplitter, QStack
 
 from pura_audit.jobs.queue import Failure
 from pura_audit.platform import i18n
+from pura_audit.platform.accessible import announce
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
@@ -280,8 +281,12 @@ class MainWindow(QMainWindow):
         )
         if another:
             self.selection.show_strongest()
-        if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
+        if page is self.work.stack.currentWidget():
+            return
+        if self._focus_inside(self.work.stack):
             self.queue.list.setFocus()  # not on a button that has just come up by itself
+        if page is self.work.busy:
+            announce(self, f"{item.name}: {self.work.heading()}")
 
     def _follow(self, item: Item) -> None:
         """Show the evidence of a text while it is read."""

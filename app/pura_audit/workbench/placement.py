@@ -81,6 +81,12 @@ class WorkView(QWidget):
         self._fit()
         QTimer.singleShot(0, self, self._fit)  # once more when the new words have their fonts
 
+    def heading(self) -> str:
+        """Return what stands in large letters: the answer, or what became of the text."""
+        view = self.stack.currentWidget()
+        assert isinstance(view, AnswerView | ReadyView | BusyView | ErrorView)  # no others are in
+        return view.heading.text()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the height anew."""
         super().resizeEvent(event)

@@ -1349,6 +1349,30 @@
         <source>Try the sample</source>
         <translation>Beispiel ausprobieren</translation>
     </message>
+    <message>
+        <source>The answer</source>
+        <translation>Die Antwort</translation>
+    </message>
+    <message>
+        <source>Whether a mark was found, how strong it is, and for whom.</source>
+        <translation>Ob eine Markierung gefunden wurde, wie stark sie ist, und für wen.</translation>
+    </message>
+    <message>
+        <source>The text</source>
+        <translation>Der Text</translation>
+    </message>
+    <message>
+        <source>Shaded where the mark is; a strip shows the whole document.</source>
+        <translation>Schattiert, wo die Markierung ist; ein Streifen zeigt das ganze Dokument.</translation>
+    </message>
+    <message>
+        <source>The reasons</source>
+        <translation>Die Gründe</translation>
+    </message>
+    <message>
+        <source>Token by token, bit by bit, and how the evidence grows.</source>
+        <translation>Token für Token, Bit für Bit, und wie die Evidenz wächst.</translation>
+    </message>
 </context>
 <context>
     <name>Error</name>
@@ -1413,6 +1437,10 @@
     <message>
         <source>not found</source>
         <translation>nicht gefunden</translation>
+    </message>
+    <message>
+        <source>Clear the field</source>
+        <translation>Feld leeren</translation>
     </message>
 </context>
 <context>
@@ -3650,20 +3678,8 @@
         <translation>Unterbrochen</translation>
     </message>
     <message>
-        <source>at least {n:count} marks</source>
-        <translation>mindestens {n:count} Markierungen</translation>
-    </message>
-    <message>
-        <source>{n:count} marks</source>
-        <translation>{n:count} Markierungen</translation>
-    </message>
-    <message>
         <source>Auditing, {share:text}</source>
         <translation>Wird untersucht, {share:text}</translation>
-    </message>
-    <message>
-        <source>Mark found</source>
-        <translation>Markierung gefunden</translation>
     </message>
     <message>
         <source>Auditing</source>
@@ -3672,22 +3688,6 @@
     <message>
         <source>Failed</source>
         <translation>Gescheitert</translation>
-    </message>
-    <message>
-        <source>Indication only</source>
-        <translation>Nur ein Hinweis</translation>
-    </message>
-    <message>
-        <source>No mark found</source>
-        <translation>Keine Markierung</translation>
-    </message>
-    <message>
-        <source>Too little evidence</source>
-        <translation>Zu wenig Anhaltspunkte</translation>
-    </message>
-    <message>
-        <source>Not examined</source>
-        <translation>Nicht untersucht</translation>
     </message>
     <message>
         <source>not saved</source>
@@ -4726,10 +4726,6 @@
     <message>
         <source>At 6 or more, a text that has nothing to do with the key reaches it at most once in a million times. It says nothing about who wrote the rest of a text.</source>
         <translation>Einen Wert ab 6 erreicht ein Text, der mit dem Schlüssel nichts zu tun hat, höchstens einmal in einer Million Fällen. Darüber, wer den übrigen Text geschrieben hat, sagt er nichts.</translation>
-    </message>
-    <message>
-        <source>Too little evidence</source>
-        <translation>Zu wenig Anhaltspunkte</translation>
     </message>
     <message>
         <source>Neither a mark nor its absence could be shown: it is no statement that the text is unmarked.</source>

@@ -310,5 +310,5 @@ def test_rows_of_the_queue_speak(window, audit):
     window.session.texts.add_audit(audit)
     index = window.session.texts.queue.index(0)
     words = index.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert "Mark found" in words
+    assert "A mark was found" in words
     assert "memo.txt" in words

@@ -3698,20 +3698,8 @@
         <translation>Unterbrochen</translation>
     </message>
     <message>
-        <source>at least {n:count} marks</source>
-        <translation>mindestens {n:count} Markierungen</translation>
-    </message>
-    <message>
-        <source>{n:count} marks</source>
-        <translation>{n:count} Markierungen</translation>
-    </message>
-    <message>
         <source>Auditing, {share:text}</source>
         <translation>Wird untersucht, {share:text}</translation>
-    </message>
-    <message>
-        <source>Mark found</source>
-        <translation>Markierung gefunden</translation>
     </message>
     <message>
         <source>Auditing</source>
@@ -3720,22 +3708,6 @@
     <message>
         <source>Failed</source>
         <translation>Gescheitert</translation>
-    </message>
-    <message>
-        <source>Indication only</source>
-        <translation>Nur ein Hinweis</translation>
-    </message>
-    <message>
-        <source>No mark found</source>
-        <translation>Keine Markierung</translation>
-    </message>
-    <message>
-        <source>Too little evidence</source>
-        <translation>Zu wenig Anhaltspunkte</translation>
-    </message>
-    <message>
-        <source>Not examined</source>
-        <translation>Nicht untersucht</translation>
     </message>
     <message>
         <source>not saved</source>
@@ -4778,10 +4750,6 @@
     <message>
         <source>At 6 or more, a text that has nothing to do with the key reaches it at most once in a million times. It says nothing about who wrote the rest of a text.</source>
         <translation>Einen Wert ab 6 erreicht ein Text, der mit dem Schlüssel nichts zu tun hat, höchstens einmal in einer Million Fällen. Darüber, wer den übrigen Text geschrieben hat, sagt er nichts.</translation>
-    </message>
-    <message>
-        <source>Too little evidence</source>
-        <translation>Zu wenig Anhaltspunkte</translation>
     </message>
     <message>
         <source>Neither a mark nor its absence could be shown: it is no statement that the text is unmarked.</source>

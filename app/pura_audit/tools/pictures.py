@@ -179,16 +179,7 @@ PICTURES: Final = (
     *("cases", "cases-dark", "cases-german", "case-save", "case-review", "case-check"),
 )
 """Of README and guide; the state of the window comes first in the name."""
-DIALOGS: Final = (
-    "keys",
-    "models",
-    "profiles",
-    "details",
-    "guide",
-    "palette",
-    "shortcuts",
-    "stress",
-)
+DIALOGS: Final = ("keys", "models", "profiles", "guide", "palette", "shortcuts", "stress")
 """Commands that open a dialog beside a finding."""
 SMALL: Final = ("audit-small", "side-by-side")
 VARIANTS: Final = ("light", "dark", "contrast", "german", "low", "200")

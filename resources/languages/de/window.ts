@@ -13,7 +13,7 @@
     </message>
     <message>
         <source>This finding is not saved: {why:text} It is safe here until the window is closed.</source>
-        <translation>Dieser Befund ist nicht gespeichert: {why:text} Er ist hier sicher, bis das Fenster geschlossen wird.</translation>
+        <translation>Dieser Befund ist nicht gespeichert: {why:text} Er bleibt hier, bis das Fenster geschlossen wird.</translation>
     </message>
     <message>
         <source>A later audit failed: {why:text} This is still the finding of {day:text}.</source>
@@ -1382,7 +1382,7 @@
     <name>Error</name>
     <message>
         <source>No statement is made about the text. It stays in the list, all other findings are safe, and the other texts go on.</source>
-        <translation>Über den Text wird nichts ausgesagt. Er bleibt in der Liste, alle anderen Befunde sind sicher, und die anderen Texte gehen weiter.</translation>
+        <translation>Über den Text wird nichts ausgesagt. Er bleibt in der Liste, alle anderen Befunde bleiben erhalten, und die anderen Texte gehen weiter.</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -3913,7 +3913,7 @@
     </message>
     <message>
         <source>You stopped the audit: nothing is said of this text, and all other findings are safe. Press Audit (Ctrl+Return) to begin again.</source>
-        <translation>Sie haben die Untersuchung abgebrochen: Über diesen Text wird nichts ausgesagt, alle anderen Befunde sind sicher. Drücken Sie Untersuchen (Strg+Eingabe), um neu zu beginnen.</translation>
+        <translation>Sie haben die Untersuchung abgebrochen: Über diesen Text wird nichts ausgesagt, alle anderen Befunde bleiben erhalten. Drücken Sie Untersuchen (Strg+Eingabe), um neu zu beginnen.</translation>
     </message>
     <message>
         <source>It waits here. Choose how you want to begin:</source>

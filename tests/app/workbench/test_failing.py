@@ -29,7 +29,7 @@ def test_a_crash_in_the_worker(start, qtbot, engine, text, language):
     window = start(language=language, begin_audits=False)
     view = fail(window, qtbot, engine, text, RuntimeError("crash"))
     assert "RuntimeError" in view.what.text()
-    assert {"en": "findings are safe", "de": "Befunde sind sicher"}[language] in view.safe.text()
+    assert {"en": "findings are safe", "de": "Befunde bleiben erhalten"}[language] in view.safe.text()
     assert view.way.text()
     assert mains(view) == [{"en": "Try again", "de": "Noch einmal versuchen"}[language]]
     engine.error = None

@@ -510,6 +510,12 @@ def _note(item: Item, audit: Audit) -> str:
         return filled(words, day=day)
     if item.failure is None or audit.verdict == "not-examinable":
         return item.failure.message if item.failure is not None else ""
+    if item.unkept:
+        words = translate(
+            "Answer",
+            "This finding is not saved: {why:text} It is safe here until the window is closed.",
+        )
+        return filled(words, why=item.failure.words)
     words = translate(
         "Answer", "A later audit failed: {why:text} This is still the finding of {day:text}."
     )

@@ -66,8 +66,8 @@ class WorkView(QWidget):
                 self.busy.show_item(item, paused=paused, expected=expected)
                 self.stack.setCurrentWidget(self.busy)
             case ItemState.FAILED if item.failure is not None:
-                self.error.show_failure(item.failure, item.name)
-                self.error.again.setVisible(item.document is not None or item.path is not None)
+                again = item.document is not None or item.path is not None
+                self.error.show_failure(item.failure, item.name, again=again)
                 self.stack.setCurrentWidget(self.error)
             case _:
                 self.ready.show_item(item, missing, installing=installing)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from pura.base import numerals
@@ -19,6 +19,7 @@ from pura.record.audit import Audit
 from pura.record.finding import rendered
 from pura.record.naming import NamedMark, NamedPayload, evidence_ratio, limits_words, whom_words
 from pura.words.sentences import fill, scale
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.queue_model import Item
 from pura_audit.session.selection import Selection
@@ -105,6 +106,7 @@ class MarkRow(QPushButton):
         self._number, self._theme = number, theme
         self.setProperty("role", "row")
         self.setCheckable(True)
+        self.setAutoExclusive(True)
         # Its words are shortened; it never makes the card wider.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -267,6 +269,7 @@ class StrengthScale(QWidget):
         super().__init__()
         self._theme = theme
         self._audit: Audit | None = None
+        set_role(self, QAccessible.Role.Graphic)
         self.setFont(fonts.face(fonts.LABEL))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
@@ -449,6 +452,8 @@ class AnswerView(ScrollCard):
         tongue, found = language(), audit.finding
         self.heading.setText(fill(found.headline, tongue))
         self.sentence.setText(" ".join(rendered(found.answer, tongue)))
+        said = f"{self.heading.text()}. {self.sentence.text()}"
+        self.scroll_area.setAccessibleDescription(said)
         self.strength.show_audit(audit)
         self.compared.setVisible(bool(found.caveat))
         set_tip(self.compared, *rendered(found.compared, tongue))
@@ -505,6 +510,12 @@ def _note(item: Item, audit: Audit) -> str:
         return filled(words, day=day)
     if item.failure is None or audit.verdict == "not-examinable":
         return item.failure.message if item.failure is not None else ""
+    if item.unkept:
+        words = translate(
+            "Answer",
+            "This finding is not saved: {why:text} It is safe here until the window is closed.",
+        )
+        return filled(words, why=item.failure.words)
     words = translate(
         "Answer", "A later audit failed: {why:text} This is still the finding of {day:text}."
     )

@@ -198,6 +198,7 @@ class MainWindow(QMainWindow):
         self.work.answer.details.clicked.connect(lambda: opening.show_details(self))
         self.work.answer.candidates.clicked.connect(lambda: opening.show_candidates(self))
         self.work.answer.compared.clicked.connect(lambda: opening.show_compared(self))
+        self.work.answer.versions.clicked.connect(lambda: opening.compare_versions(self))
         self.work.answer.step_wanted.connect(lambda name: opening.do_step(self, name))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         shows = self.actions_by_name["evidence"]

@@ -443,7 +443,7 @@ class MainWindow(QMainWindow):
         """Show what was issued, or the texts again."""
         self._go_to(self.issued)
         if self._places.currentWidget() is self.issued:
-            (self.issued.search if self.issued.total else self.issued.add).setFocus()
+            self.issued.search.setFocus()
 
     def look_up(self) -> None:
         """Show what was issued, with the cursor where a payload is typed."""

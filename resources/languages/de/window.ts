@@ -649,7 +649,7 @@
     </message>
     <message>
         <source>Saved by {who:text}: change</source>
-        <translation>Gespeichert von {who:text}: ändern</translation>
+        <translation>Gesichert von {who:text}: ändern</translation>
     </message>
     <message>
         <source>Purpose (may stay empty)</source>

@@ -144,6 +144,7 @@ def ringless(ring: list[QWidget]) -> list[str]:
     found = []
     for widget in ring:
         widget.setFocus(Qt.FocusReason.TabFocusReason)
+        widget.window().setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)  # as Tab does
         if not widget.hasFocus() or not widget.isVisible():
             continue  # it hands the focus on, or stood on a page that is hidden by now
         focused = widget.grab().toImage()
@@ -338,3 +339,20 @@ def test_rows_of_the_queue_speak(window, audit):
     words = index.data(Qt.ItemDataRole.AccessibleTextRole)
     assert "A mark was found" in words
     assert "memo.txt" in words
+
+
+def test_a_ring_follows_the_keyboard_and_not_the_mouse(window, audit, qtbot):
+    window.session.texts.add_audit(audit)
+    view = window.work.text.view
+    QApplication.processEvents()
+    unused = view.grab().toImage()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton)
+    window.selection.select_token(0)
+    QApplication.processEvents()
+    edge = QRect(0, 0, 2, view.height())
+    assert view.hasFocus()
+    assert view.grab().toImage().copy(edge) == unused.copy(edge)
+    qtbot.keyClick(view, Qt.Key.Key_Tab)
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Backtab)
+    assert view.hasFocus()
+    assert view.grab().toImage().copy(edge) != unused.copy(edge)

@@ -344,6 +344,12 @@ class IconButton(QToolButton):
         self.setIcon(icon(self._icon, self._theme.tokens.muted))
 
 
+def ringed(widget: QWidget) -> bool:
+    """Whether a widget that draws itself has the focus, and the keyboard is in use here."""
+    keys = Qt.WidgetAttribute.WA_KeyboardFocusChange
+    return widget.hasFocus() and widget.window().testAttribute(keys)
+
+
 def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
     """Draw the ring of a widget that draws itself and has the focus."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

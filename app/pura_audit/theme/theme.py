@@ -380,6 +380,8 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 def edge(tokens: Colours) -> str:
     """Return the outline of a field: the palest that is told from both grounds (WCAG 1.4.11)."""
+    if tokens.line == tokens.text:  # high contrast
+        return tokens.line
     grounds = (tokens.card, tokens.background)
     mixed = (mix(tokens.card, tokens.muted, share / 20) for share in range(21))
     strong = (c for c in mixed if all(contrast(c, ground) >= 3 for ground in grounds))

@@ -125,9 +125,7 @@ def unexpected(error: Exception) -> Failure:
     """Put a fault of the program into words; the details go to the log, never the text."""
     # The traceback names places in the code; the exception's own words may quote the text.
     _log.error("a job failed: %s", type(error).__name__, exc_info=error)
-    words = translate(
-        "Error", "The program made a mistake ({kind:text}); no statement is made about the text."
-    )
+    words = translate("Error", "The program made a mistake ({kind:text}).")
     way = translate(
         "Error", "Try once more. If it happens again, send the log file (Help) to your support."
     )

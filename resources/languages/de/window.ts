@@ -1401,8 +1401,8 @@
         <translation>Entfernen</translation>
     </message>
     <message>
-        <source>The program made a mistake ({kind:text}); no statement is made about the text.</source>
-        <translation>Das Programm hat einen Fehler gemacht ({kind:text}); über den Text wird nichts ausgesagt.</translation>
+        <source>The program made a mistake ({kind:text}).</source>
+        <translation>Das Programm hat einen Fehler gemacht ({kind:text}).</translation>
     </message>
     <message>
         <source>Try once more. If it happens again, send the log file (Help) to your support.</source>

@@ -1756,6 +1756,10 @@
         <translation>eine Zahl; wird nicht angezeigt</translation>
     </message>
     <message>
+        <source>0x and digits, one key or two; not shown</source>
+        <translation>0x und Ziffern, ein Schlüssel oder zwei; wird nicht angezeigt</translation>
+    </message>
+    <message>
         <source>Settings of the other program</source>
         <translation>Einstellungen des anderen Programms</translation>
     </message>
@@ -1786,6 +1790,10 @@
     <message>
         <source>Share of the second key</source>
         <translation>Anteil des zweiten Schlüssels</translation>
+    </message>
+    <message>
+        <source>Share of the first key</source>
+        <translation>Anteil des ersten Schlüssels</translation>
     </message>
     <message>
         <source>Entries of the table</source>

@@ -210,7 +210,7 @@ class Audit:
         return tuple(named)
 
     def _placed(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-        return tuple(placed(one, self.text, self.input.pages) for one in passages)
+        return placed(passages, self.text, self.input.pages)
 
     @property
     def payload(self) -> NamedPayload | None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QColor,
     QImage,
     QKeyEvent,
@@ -30,6 +31,7 @@ from PySide6.QtWidgets import (
 from pura.report.blocks import render_pages
 from pura.usecases.reports import Built
 from pura_audit.jobs.queue import Done, Failure, Job, JobContext, JobQueue, Outcome, Stopped, Work
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GAP, GRID
@@ -68,6 +70,7 @@ class PagesView(QAbstractScrollArea):
         self._stale = False
         self._pictures: dict[int, tuple[int, int, QImage]] = {}  # edition, dpi, picture
         self.setFrameShape(QFrame.Shape.NoFrame)
+        set_role(self, QAccessible.Role.Document)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.verticalScrollBar().setSingleStep(4 * GRID)

@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QWidget
 
 from pura.record.audit import Audit
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
@@ -39,6 +48,7 @@ class Legend(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
+        set_role(self, QAccessible.Role.Graphic)
         self.setFixedHeight(self.ROW)
         theme.changed.connect(self.update)
         self.show_for(None)
@@ -190,6 +200,7 @@ class TextCard(Card):
         self._note, self.unusual = ElidedLabel(role="small"), ElidedLabel(role="small")
         self._shade = push_button(translate("Text", "Show shading"), role="link")
         self._shade.setCheckable(True)
+        self._shade.setAccessibleName(translate("Text", "Show shading"))
         self._shade.toggled.connect(self._toggle)
         words = translate("Text", "Find in the text (Ctrl+F)")
         self.head.addWidget(IconButton(theme, "search", words, self.find_bar.enter))
@@ -206,12 +217,13 @@ class TextCard(Card):
             audit: What was found.
             note: Why nothing is shaded, where there is no audit.
         """
+        if text is not self.view.text:  # it is looked through once, not at each step of an audit
+            words = _unusual(text)
+            self.unusual.setText(words)
+            self.unusual.setVisible(bool(words))
         self.view.show_text(text, audit)
         self._legend.show_for(audit)
         self.side_note.setText(_facts(text, audit))
-        words = _unusual(text)
-        self.unusual.setText(words)
-        self.unusual.setVisible(bool(words))
         found = audit is not None and audit.verdict == "mark"
         # Shading a text without a finding misleads; whoever wants it asks for it.
         self._shade.setVisible(audit is not None and not found)

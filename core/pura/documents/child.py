@@ -1,9 +1,11 @@
 """The child process in which documents are parsed: ``python -m pura.documents.child``.
 
 Standard input: one line of JSON (format, options), then the bytes of the file to the end; or one
-line with the certificates that are trusted, then JSON with what holds manifests.
+line with the certificates that are trusted, then JSON with what holds manifests; or one line with
+the length of a PDF, its bytes, then questions about its pages, a line each.
 Standard output: one JSON object with the extracts, or with the refusal; or with what was found of
-the manifests. Nothing is printed else, and no exception's words leave: they may quote the text.
+the manifests; or an answer to each question (:mod:`.readers.pages`). Nothing is printed else, and
+no exception's words leave: they may quote the text.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any, Final, NoReturn, TypeAlias
 
 from pura.base import linux
 from pura.base.errors import InputError
@@ -23,6 +25,7 @@ from pura.documents import sandbox
 from pura.documents.encodings import preload
 from pura.documents.formats import (
     FORMATS,
+    LENGTHS,
     Format,
     FormatReader,
     ReadOptions,
@@ -34,6 +37,8 @@ from pura.documents.formats import (
 from pura.provenance.reading import Asset, load
 
 _MAX_HEAD: Final = 4 << 20
+Answer: TypeAlias = "tuple[dict[str, Any], bytes]"
+"""What is said as JSON, and bytes that follow it."""
 
 
 def main() -> None:
@@ -41,6 +46,8 @@ def main() -> None:
     linux.die_with_parent()
     source = sys.stdin.buffer
     request = json.loads(source.readline(_MAX_HEAD))
+    if "pages" in request:
+        _answer_questions(request["pages"])
     try:
         work = (_document if "format" in request else _manifests)(request)
         preload()
@@ -77,20 +84,47 @@ def _manifests(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
 def _answer(
     reader: FormatReader, data: bytes, options: ReadOptions, form: Format
 ) -> dict[str, Any]:
-    try:
+    def work() -> Answer:
         extracts = reader(data, options)
         check(extracts)
+        return {"extracts": [asdict(extract) for extract in extracts]}, b""
+
+    return _contained(work, form)[0]
+
+
+def _contained(work: Callable[[], Answer], form: Format) -> Answer:
+    """Return what a parser answers, or the refusal that its fault means."""
+    try:
+        return work()
     except InputError as error:
-        return {"error": error.packed()}
+        refusal = error
     except RecursionError:
-        return {"error": over("limit.deep").packed()}
+        refusal = over("limit.deep")
     except sandbox.ForbiddenError:
-        return {"error": InputError("input.outside", code="input-outside").packed()}
+        refusal = InputError("input.outside", code="input-outside")
     except MemoryError:
         raise
     except Exception:  # whatever a parser raises; what kind helps nobody who has the file
-        return {"error": damaged(form.label).packed()}
-    return {"extracts": [asdict(extract) for extract in extracts]}
+        refusal = damaged(form.label)
+    return {"error": refusal.packed()}, b""
+
+
+def _answer_questions(size: int) -> NoReturn:
+    """Answer whatever is asked about a PDF, until nothing is asked any more."""
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    pages = importlib.import_module("pura.documents.readers.pages")
+    preload()
+    sandbox.close()
+    answer = pages.asked(source.read(size))
+    while question := source.readline(_MAX_HEAD):
+        try:
+            told, found = _contained(lambda: answer(json.loads(question)), FORMATS["pdf"])
+        except MemoryError:
+            told, found = {"error": memory().packed()}, b""
+        head = json.dumps(told).encode("ascii")
+        sink.write(LENGTHS.pack(len(head), len(found)) + head + found)
+        sink.flush()
+    os._exit(0)
 
 
 def _send(answer: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import re
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -382,6 +383,9 @@ MAX_TOTAL_CHARACTERS: Final = 16_000_000
 """Code points of all texts of one file together."""
 MAX_ANSWER_BYTES: Final = 128 << 20
 """Bytes that the child may send back; JSON writes one character in up to six bytes."""
+
+LENGTHS: Final = struct.Struct(">II")
+"""Before each answer of a child that goes on: bytes of the JSON, and of what follows it."""
 
 CHILD_MEMORY_BYTES: Final = 1 << 30
 """Address space of the child, where the system can limit it."""

@@ -236,11 +236,14 @@ def read_sandboxed(
     return _judge(ending.status, ending.answer, form, late=ending.late)
 
 
-def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extract]:
+def refuse_ending(status: int, label: str, *, late: bool) -> None:
+    """Refuse a file whose reader ended otherwise than by itself.
+
+    Raises:
+        InputError: Why.
+    """
     if late:
         raise formats.over("limit.time", seconds=f"{formats.CHILD_WALL_SECONDS:g}")
-    if len(answer) > formats.MAX_ANSWER_BYTES:
-        raise formats.over("limit.file", mebibytes=formats.MAX_ANSWER_BYTES >> 20)
     if status == -getattr(signal, "SIGXCPU", 0) != 0:
         raise formats.over("limit.time", seconds=formats.CHILD_CPU_SECONDS)
     if status == NOT_SHUT_STATUS:
@@ -249,7 +252,13 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
         # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
         if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):
             raise memory()
-        raise InputError("reader.stopped", label=form.label, status=status, code="input-crash")
+        raise InputError("reader.stopped", label=label, status=status, code="input-crash")
+
+
+def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extract]:
+    if len(answer) > formats.MAX_ANSWER_BYTES and not late:
+        raise formats.over("limit.file", mebibytes=formats.MAX_ANSWER_BYTES >> 20)
+    refuse_ending(status, form.label, late=late)
     try:
         reply = json.loads(answer)
         if "error" in reply:

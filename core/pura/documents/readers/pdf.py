@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import re
+from array import array
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from statistics import median
-from typing import Final
+from typing import Final, TypeAlias
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
@@ -30,6 +31,18 @@ _WORD_END: Final = re.compile(r"[^\W\d_]+$")
 _WORD_START: Final = re.compile(r"^[^\W\d_]+")
 
 
+Boxes: TypeAlias = "array[int]"
+"""uint16 [4 N]: left, top, right and bottom of each character as shares of :data:`SPAN` of its page
+as it is seen; four zeros where the parser knows no place."""
+SPAN: Final = 0xFFFF
+Place: TypeAlias = Callable[[float, float], tuple[float, float]]
+"""Turns points of a page, from its lower left, into shares of the page as it is seen."""
+
+
+def _no_boxes() -> Boxes:
+    return array("H")
+
+
 @dataclass(frozen=True, kw_only=True)
 class PdfLine:
     """One line of a page; lengths in points, from the lower left.
@@ -44,6 +57,8 @@ class PdfLine:
         first_word: Width of the first word.
         page_height: Height of the page.
         hyphen: It ended with a hyphen.
+        boxes: Where each character that is no blank stands, a hyphen at the end among them: four
+            numbers each, as of :data:`Place`; empty where nobody asked.
     """
 
     text: str
@@ -55,10 +70,16 @@ class PdfLine:
     first_word: float
     page_height: float
     hyphen: bool
+    boxes: Boxes = field(default_factory=_no_boxes)
 
 
-def assemble(pages: list[list[PdfLine]]) -> tuple[str, list[Transform], list[int]]:
-    """Return the text of all pages, what was done to it, and where each page begins in it."""
+def assemble(pages: list[list[PdfLine]]) -> tuple[str, list[Transform], list[int], Boxes]:
+    """Return the text of all pages.
+
+    Returns:
+        The text, what was done to it, where each page begins in it, and the boxes of all its
+        characters that are no blanks.
+    """
     pages, dropped = _without_running(pages)
     lines = [line for page in pages for line in page]
     joiner = _Joiner(lines)
@@ -69,7 +90,7 @@ def assemble(pages: list[list[PdfLine]]) -> tuple[str, list[Transform], list[int
         Transform(name="line-ends-joined", count=joiner.joined),
         Transform(name="hyphens-joined", count=joiner.hyphens, note=unsure),
     )
-    return text, [one for one in done if one.count], starts
+    return text, [one for one in done if one.count], starts, joiner.boxes
 
 
 def _without_running(pages: list[list[PdfLine]]) -> tuple[list[list[PdfLine]], int]:
@@ -133,6 +154,7 @@ class _Joiner:
 
     def __init__(self, lines: list[PdfLine]) -> None:
         self.joined = self.hyphens = self.ambiguous = 0
+        self.boxes = _no_boxes()
         words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", " ".join(x.text for x in lines))
         self._words = {word.lower() for word in words}
 
@@ -149,7 +171,10 @@ class _Joiner:
                 if before is not None:
                     gap = self._between(before, line, step, right)
                     out.append(self._hyphen(before, line) if before.hyphen else gap)
+                    if before.hyphen and not out[-1]:
+                        del self.boxes[-4:]
                 out.append(line.text)
+                self.boxes += line.boxes
                 before = line
         if before is not None and before.hyphen:
             out.append("-")
@@ -303,6 +328,7 @@ def _merged(row: Row) -> PdfLine:
         bottom=min(line.bottom for line in row),
         top=max(line.top for line in row),
         hyphen=row[-1].hyphen,
+        boxes=sum((line.boxes for line in row), _no_boxes()),
     )
 
 
@@ -318,11 +344,24 @@ _LIGATURES: Final = {
 _TABLE: Final = {ord(sign): letters for sign, letters in _LIGATURES.items()}
 _WRONG_PASSWORD: Final = 4
 _HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium gives one at the end of a line, soft or hard
+_FIRST_HALVES: Final = (0xD800, 0xDBFF)
+_SECOND_HALVES: Final = (0xDC00, 0xDFFF)
+_FINE, _STEP = 1 << 24, 1000.0  # pixels of a page, and points, over which its map is measured
 _WIDE: Final = 1.5  # em; the widest space of justified text is narrower
 
 
 def read_pdf(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return the text of all pages as one; empty when the pages hold pictures only."""
+    extract, _ = read_pages(opened(data), placed=False)
+    return [extract] if extract.text.strip() else []
+
+
+def opened(data: bytes) -> pdfium.PdfDocument:
+    """Open a PDF.
+
+    Raises:
+        InputError: It wants a password, or has too many pages.
+    """
     try:
         document = pdfium.PdfDocument(data)
     except pdfium.PdfiumError:
@@ -331,6 +370,19 @@ def read_pdf(data: bytes, options: ReadOptions) -> list[Extract]:
         raise
     if len(document) > MAX_PAGES:
         raise over("limit.parts", most=MAX_PAGES)
+    return document
+
+
+def read_pages(document: pdfium.PdfDocument, *, placed: bool) -> tuple[Extract, Boxes]:
+    """Return the text of all pages as one.
+
+    Args:
+        document: The PDF.
+        placed: Say as well where each character stands.
+
+    Returns:
+        The text, and the boxes of its characters that are no blanks; none where nobody asked.
+    """
     pages: list[list[PdfLine]] = []
     unreadable: list[int] = []
     characters = columns = 0
@@ -340,19 +392,19 @@ def read_pdf(data: bytes, options: ReadOptions) -> list[Extract]:
         except pdfium.PdfiumError:
             unreadable.append(number)
             continue
-        lines, rows = in_order(_rows(page))
+        lines, rows = in_order(_rows(page, _place(page) if placed else None))
         columns += rows
         page.close()
         characters += sum(len(line.text) for line in lines)
         if characters > MAX_TOTAL_CHARACTERS:
             raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
         pages.append(lines)
-    text, transforms, starts = assemble(pages)
+    text, transforms, starts, boxes = assemble(pages)
+    if placed:
+        boxes = _with_ligatures(text, boxes)
     text, ligatures, starts = _expand(text, starts)
     for number in unreadable:
         starts.insert(number, starts[number] if number < len(starts) else len(text))
-    if not text.strip():
-        return []
     if columns:
         transforms.append(Transform(name="columns-ordered", count=columns))
     if ligatures:
@@ -360,9 +412,20 @@ def read_pdf(data: bytes, options: ReadOptions) -> list[Extract]:
     notes = [sentence("left-out.pdf")]
     if unreadable:
         notes.append(sentence("left-out.pages", n=len(unreadable)))
-    return [
-        Extract(text=text, transforms=tuple(transforms), notes=tuple(notes), pages=tuple(starts))
-    ]
+    found = Extract(
+        text=text, transforms=tuple(transforms), notes=tuple(notes), pages=tuple(starts)
+    )
+    return found, boxes
+
+
+def _with_ligatures(text: str, boxes: Boxes) -> Boxes:
+    """Give each letter that a ligature is written as the box of the ligature."""
+    if not any(sign in text for sign in _LIGATURES):
+        return boxes
+    found = _no_boxes()
+    for number, sign in enumerate("".join(text.split())):
+        found += boxes[4 * number : 4 * number + 4] * len(_LIGATURES.get(sign, " "))
+    return found
 
 
 def _expand(text: str, starts: list[int]) -> tuple[str, int, list[int]]:
@@ -374,7 +437,22 @@ def _expand(text: str, starts: list[int]) -> tuple[str, int, list[int]]:
     return "".join(pieces), count, list(accumulate(map(len, pieces[:-1])))
 
 
-def _rows(page: pdfium.PdfPage) -> list[list[PdfLine]]:
+def _place(page: pdfium.PdfPage) -> Place:
+    """Return how a page is turned, cut and placed when it is seen; it is all one linear map."""
+
+    def seen(x: float, y: float) -> tuple[int, int]:
+        across, down = ctypes.c_int(), ctypes.c_int()
+        raw.FPDF_PageToDevice(page.raw, 0, 0, _FINE, _FINE, 0, x, y, across, down)
+        return across.value, down.value
+
+    (x0, y0), (x1, y1), (x2, y2) = seen(0, 0), seen(_STEP, 0), seen(0, _STEP)
+    share = SPAN / _FINE
+    ax, ay, bx, by = (v * share / _STEP for v in (x1 - x0, y1 - y0, x2 - x0, y2 - y0))
+    left, top = x0 * share, y0 * share
+    return lambda x, y: (left + ax * x + bx * y, top + ay * x + by * y)
+
+
+def _rows(page: pdfium.PdfPage, place: Place | None) -> list[list[PdfLine]]:
     """Return the lines of a page in the order of the page, cut where they leave a wide gap."""
     height = page.get_height()
     text = page.get_textpage()
@@ -396,9 +474,13 @@ def _rows(page: pdfium.PdfPage) -> list[list[PdfLine]]:
         if where:
             words = _whole("".join(signs))
             hyphen = sign in _HYPHENS
+            shown = [*where, index] if hyphen else where
             if not ends and words.endswith("-") and words[-2:-1].isalpha():
                 words, hyphen = words[:-1], True
-            row.append(_line(text, words, where, height, hyphen=hyphen))
+            line = _line(text, words, where, height, hyphen=hyphen)
+            if place is not None:
+                line = replace(line, boxes=_boxes(text, shown, place))
+            row.append(line)
         signs, where = [], []
         if ends and row:
             rows.append(row)
@@ -442,6 +524,25 @@ def _line(
         page_height=height,
         hyphen=hyphen,
     )
+
+
+def _boxes(text: pdfium.PdfTextPage, where: list[int], place: Place) -> Boxes:
+    """Return the boxes of characters; the two halves of one beyond the first plane have one."""
+    found, after_first_half = _no_boxes(), False
+    for index in where:
+        unit = raw.FPDFText_GetUnicode(text.raw, index)
+        if after_first_half and _SECOND_HALVES[0] <= unit <= _SECOND_HALVES[1]:
+            after_first_half = False
+            continue
+        after_first_half = _FIRST_HALVES[0] <= unit <= _FIRST_HALVES[1]
+        left, right, bottom, top = _box(text, index)
+        if left == right or bottom == top:
+            found.extend((0, 0, 0, 0))
+            continue
+        (x0, y0), (x1, y1) = place(left, top), place(right, bottom)
+        edges = (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+        found.extend(min(SPAN, max(0, round(edge))) for edge in edges)
+    return found
 
 
 def _box(text: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:

@@ -4507,6 +4507,10 @@
         <translation>Was nachgerechnet wurde und das Ergebnis</translation>
     </message>
     <message>
+        <source>Qualifications of the examiner</source>
+        <translation>Qualifikation</translation>
+    </message>
+    <message>
         <source>Standing remarks of the organisation</source>
         <translation>Ständige Hinweise der Stelle</translation>
     </message>

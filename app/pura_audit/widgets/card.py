@@ -347,6 +347,8 @@ def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
 
 def restyle(widget: QWidget, name: str, value: object) -> None:
     """Set a property that the style sheet looks at, and let it take effect."""
+    if widget.property(name) == value:
+        return
     widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)

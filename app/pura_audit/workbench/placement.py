@@ -66,8 +66,8 @@ class WorkView(QWidget):
                 self.busy.show_item(item, paused=paused, expected=expected)
                 self.stack.setCurrentWidget(self.busy)
             case ItemState.FAILED if item.failure is not None:
-                self.error.show_failure(item.failure, item.name)
-                self.error.again.setVisible(item.document is not None or item.path is not None)
+                again = item.document is not None or item.path is not None
+                self.error.show_failure(item.failure, item.name, again=again)
                 self.stack.setCurrentWidget(self.error)
             case _:
                 self.ready.show_item(item, missing, installing=installing)
@@ -104,6 +104,8 @@ class WorkView(QWidget):
         # What the text needs at least is left to it; what an answer says below the payload scrolls.
         highest = self.height() - GAP - self.text.minimumSizeHint().height()
         share = max(least, min(wanted, round(self.height() * SHARE)))
+        if view is self.answer and self.answer.limits.opened:
+            share = wanted  # the text gives way: the answer stays where it is
         self.stack.setFixedHeight(max(1, min(share, highest)))
         if (layout := self.layout()) is not None:
             layout.activate()  # at once: the text opens at a place, and needs its height for it

@@ -217,12 +217,13 @@ class TextCard(Card):
             audit: What was found.
             note: Why nothing is shaded, where there is no audit.
         """
+        if text is not self.view.text:  # it is looked through once, not at each step of an audit
+            words = _unusual(text)
+            self.unusual.setText(words)
+            self.unusual.setVisible(bool(words))
         self.view.show_text(text, audit)
         self._legend.show_for(audit)
         self.side_note.setText(_facts(text, audit))
-        words = _unusual(text)
-        self.unusual.setText(words)
-        self.unusual.setVisible(bool(words))
         found = audit is not None and audit.verdict == "mark"
         # Shading a text without a finding misleads; whoever wants it asks for it.
         self._shade.setVisible(audit is not None and not found)

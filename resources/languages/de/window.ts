@@ -12,6 +12,10 @@
         <translation>Dieser Text wird gerade noch einmal geprüft. Bis dahin gilt der Befund vom {day:text}.</translation>
     </message>
     <message>
+        <source>This finding is not saved: {why:text} It is safe here until the window is closed.</source>
+        <translation>Dieser Befund ist nicht gespeichert: {why:text} Er bleibt hier, bis das Fenster geschlossen wird.</translation>
+    </message>
+    <message>
         <source>A later audit failed: {why:text} This is still the finding of {day:text}.</source>
         <translation>Eine spätere Prüfung schlug fehl: {why:text} Dies ist weiterhin der Befund vom {day:text}.</translation>
     </message>
@@ -1377,16 +1381,32 @@
 <context>
     <name>Error</name>
     <message>
-        <source>No statement is made about the text. The other texts go on.</source>
-        <translation>Über den Text wird nichts ausgesagt. Mit den anderen Texten geht es weiter.</translation>
+        <source>No statement is made about the text. It stays in the list, all other findings are safe, and the other texts go on.</source>
+        <translation>Über den Text wird nichts ausgesagt. Er bleibt in der Liste, alle anderen Befunde bleiben erhalten, und die anderen Texte gehen weiter.</translation>
     </message>
     <message>
         <source>Try again</source>
         <translation>Noch einmal versuchen</translation>
     </message>
     <message>
+        <source>Install it or put it back, or choose another model.</source>
+        <translation>Installieren Sie es oder legen Sie es zurück, oder wählen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Models …</source>
+        <translation>Modelle …</translation>
+    </message>
+    <message>
         <source>Remove</source>
         <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>The program made a mistake ({kind:text}).</source>
+        <translation>Das Programm hat einen Fehler gemacht ({kind:text}).</translation>
+    </message>
+    <message>
+        <source>Try once more. If it happens again, send the log file (Help) to your support.</source>
+        <translation>Versuchen Sie es noch einmal. Geschieht es wieder, schicken Sie die Protokolldatei (Hilfe) an Ihren Support.</translation>
     </message>
 </context>
 <context>
@@ -1736,6 +1756,10 @@
         <translation>eine Zahl; wird nicht angezeigt</translation>
     </message>
     <message>
+        <source>0x and digits, one key or two; not shown</source>
+        <translation>0x und Ziffern, ein Schlüssel oder zwei; wird nicht angezeigt</translation>
+    </message>
+    <message>
         <source>Settings of the other program</source>
         <translation>Einstellungen des anderen Programms</translation>
     </message>
@@ -1766,6 +1790,10 @@
     <message>
         <source>Share of the second key</source>
         <translation>Anteil des zweiten Schlüssels</translation>
+    </message>
+    <message>
+        <source>Share of the first key</source>
+        <translation>Anteil des ersten Schlüssels</translation>
     </message>
     <message>
         <source>Entries of the table</source>
@@ -3890,6 +3918,10 @@
     <message>
         <source>Not set up yet</source>
         <translation>Noch nicht eingerichtet</translation>
+    </message>
+    <message>
+        <source>You stopped the audit: nothing is said of this text, and all other findings are safe. Press Audit (Ctrl+Return) to begin again.</source>
+        <translation>Sie haben die Untersuchung abgebrochen: Über diesen Text wird nichts ausgesagt, alle anderen Befunde bleiben erhalten. Drücken Sie Untersuchen (Strg+Eingabe), um neu zu beginnen.</translation>
     </message>
     <message>
         <source>It waits here. Choose how you want to begin:</source>

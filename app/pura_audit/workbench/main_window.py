@@ -78,7 +78,7 @@ class MainWindow(QMainWindow):
         self.header = Header(session, theme)
         self.queue = QueueView(session, theme)
         self.results = ResultsView(session, theme)
-        self.work = WorkView(self.selection, theme)
+        self.work = WorkView(self.selection, theme, session.pages)
         self.evidence = EvidenceColumn(self.selection, theme)
         self.empty = EmptyView()
         self.status = StatusLine(session)
@@ -432,7 +432,11 @@ class MainWindow(QMainWindow):
             self.toggle_results()
 
     def zoom(self, by: int) -> None:
-        """Make the text larger or smaller; 0 is the usual size."""
+        """Make the text, or its pages, larger or smaller; 0 is the usual size."""
+        pages = self.work.text.pages
+        if pages is not None and pages.isVisible():
+            pages.view.zoom(by)
+            return
         self.set_text_size(self.text_size + by if by else 15)
 
     def find_in_text(self) -> None:

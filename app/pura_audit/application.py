@@ -17,7 +17,7 @@ from pura.base.paths import Paths, user_paths
 from pura.record.audit import Audit
 from pura.scheme import SecretKey
 from pura.version import __version__
-from pura_audit.platform import diagnostics, i18n, single
+from pura_audit.platform import accessible, diagnostics, i18n, single
 from pura_audit.platform.diagnostics import the_collector
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
@@ -70,6 +70,7 @@ def make_application() -> QApplication:
     app.setWindowIcon(app_icon())
     app.setStyle("Fusion")
     fonts.install(app)
+    accessible.install()
     the_collector()
     return app
 

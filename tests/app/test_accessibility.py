@@ -1,19 +1,20 @@
-"""Names on every control, and no trap for the keyboard, in the window and in every dialog."""
+"""What a screen reader says of every part, and no trap for the keyboard, window and dialogs."""
 
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QAbstractScrollArea,
     QAbstractSpinBox,
     QApplication,
     QDialog,
+    QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
@@ -24,45 +25,71 @@ from PySide6.QtWidgets import (
 from tests.app.every_dialog import opened_dialogs
 from tests.app.room import faults
 
+from pura.base.paths import resource
+from pura_audit.platform.accessible import set_role
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.form_dialog import PlainDialog
 from pura_audit.workbench.guide import about_dialog
 
-CONTROLS = (
-    QPushButton,
-    QLineEdit,
-    QPlainTextEdit,
-    QAbstractItemView,
-    QAbstractScrollArea,
-)
+ROLES = QAccessible.Role
+NO_ROLES = (ROLES.NoRole, ROLES.Client)
+"""What Qt calls a widget that it knows nothing of; a screen reader says “filler”, or nothing."""
+
+CELLS = (ROLES.Cell, ROLES.ColumnHeader, ROLES.RowHeader, ROLES.TreeItem)
+"""May be empty, as the table is."""
+
+PRESSED = (ROLES.Button, ROLES.CheckBox, ROLES.RadioButton, ROLES.ButtonMenu, ROLES.ComboBox)
+TOLD = QAccessible.Text
+MARKUP = re.compile(r"</?\w+[^>]*>|&\w")
+SIGNS = re.compile("[▾▸⏎✓✗☐●]")
 
 LOW = QSize(790, 465)
 """What a frame leaves of a screen of 1600 by 1000 pixels at 200 %."""
 
 
-def nameless(root: QWidget) -> list[str]:
+def told(thing: Any) -> Iterator[Any]:
+    """Go over what a screen reader finds on the screen in something."""
+    for number in range(thing.childCount()):
+        child = thing.child(number)
+        if child is not None and not child.state().invisible:
+            yield child
+            yield from told(child)
+
+
+def unsaid(root: QWidget, foreign: frozenset[str] = frozenset()) -> list[str]:
+    """What a screen reader would say wrongly, or not at all, of a part that is on the screen."""
     found = []
-    for widget in root.findChildren(QWidget):
-        if not widget.isVisibleTo(root) or widget.focusPolicy() == Qt.FocusPolicy.NoFocus:
-            continue
-        if not isinstance(widget, CONTROLS) and type(widget).__module__.startswith("PySide6"):
-            continue
-        interface = QAccessible.queryAccessibleInterface(widget)
-        name = interface.text(QAccessible.Text.Name) if interface is not None else ""
-        if not (name or widget.accessibleName()):
-            found.append(f"{type(widget).__name__} {widget.objectName()}")
+    top = QAccessible.queryAccessibleInterface(root)
+    for one in (top, *told(top)):
+        role, state = one.role(), one.state()
+        name, *more = (one.text(kind) for kind in (TOLD.Name, TOLD.Description, TOLD.Help))
+        thing = one.object()
+        what = f"{type(thing).__name__} {role.name} “{name:.60}”"
+        # The inside of a scroll area hands the focus on to the area.
+        inside = isinstance(thing, QWidget) and thing.focusProxy() is not None
+        reached = bool(state.focusable) and not inside
+        if role in NO_ROLES and (name or reached):
+            found.append(f"no role: {what}")
+        if (reached or role in PRESSED) and not name and role not in CELLS:
+            found.append(f"no name: {what}")
+        if role in (ROLES.CheckBox, ROLES.RadioButton) and not state.checkable:
+            found.append(f"no state: {what}")
+        if any(MARKUP.search(words) for words in (name, *more)):
+            found.append(f"markup: {what}")
+        if SIGNS.search(name) and role is not ROLES.StaticText:
+            found.append(f"a sign is read out: {what}")
+        if foreign.intersection((name, *more)):
+            found.append(f"another language: {what}")
     return found
 
 
-def read_as_markup(root: QWidget) -> list[str]:
-    """Widgets of which a screen reader would read tags."""
-    kinds = (QAccessible.Text.Name, QAccessible.Text.Description, QAccessible.Text.Help)
-    found = []
-    for widget in (root, *root.findChildren(QWidget)):
-        interface = QAccessible.queryAccessibleInterface(widget)
-        told = [interface.text(kind) for kind in kinds] if interface is not None else []
-        found += [words for words in told if re.search(r"</?\w+[^>]*>", words)]
-    return found
+@pytest.fixture(scope="session")
+def only_english() -> frozenset[str]:
+    """Texts of the window that read otherwise in German."""
+    root = ET.parse(resource("languages", "de", "window.ts")).getroot()
+    pairs = [(one.findtext("source"), one.findtext("translation")) for one in root.iter("message")]
+    german = {translation for _, translation in pairs}
+    return frozenset(source for source, _ in pairs if source and source not in german)
 
 
 def tab_ring(root: QWidget) -> list[QWidget]:
@@ -115,8 +142,34 @@ def covered(root: QWidget) -> list[str]:
     ]
 
 
-def test_every_control_of_the_window_has_a_name(window, audit):
-    session = window.session
+@pytest.fixture
+def plain_dialogs() -> Iterator[None]:
+    """File dialogs that Qt draws itself, as on a desktop without its own."""
+    names = Qt.ApplicationAttribute.AA_DontUseNativeDialogs
+    before = QApplication.testAttribute(names)
+    QApplication.setAttribute(names, on=True)
+    yield
+    QApplication.setAttribute(names, on=before)
+
+
+@pytest.mark.usefixtures("plain_dialogs")
+def test_dialogs_are_told_in_english_too(window, audit, qtbot, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    window.session.texts.add_audit(audit)
+    wrong: list[str] = []
+    for name, act in opened_dialogs(window).items():
+        dialog = act()
+        QApplication.processEvents()
+        wrong += [f"{name}: {fault}" for fault in unsaid(dialog)]
+        with qtbot.waitSignal(dialog.finished):
+            qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_part_of_the_window_is_told(start, audit, only_english, language):
+    window = start(language=language, begin_audits=False)
+    session, foreign = window.session, only_english if language == "de" else frozenset()
     for state in ("empty", "ready", "running", "failed", "done"):
         if state == "ready":
             session.texts.add_text("a text to be looked at")
@@ -127,8 +180,7 @@ def test_every_control_of_the_window_has_a_name(window, audit):
         window.work.text.find_bar.enter()
         QApplication.processEvents()
         assert ringless(tab_ring(window)) == [], state
-        assert nameless(window) == [], state
-        assert read_as_markup(window) == [], state
+        assert unsaid(window, foreign) == [], state
         assert covered(window) == [], state
 
 
@@ -154,23 +206,14 @@ def test_tab_reaches_every_part_of_the_window(window, audit):
             assert widget in ring, widget
 
 
-@pytest.fixture
-def plain_dialogs() -> Iterator[None]:
-    """File dialogs that Qt draws itself, as on a desktop without its own."""
-    names = Qt.ApplicationAttribute.AA_DontUseNativeDialogs
-    before = QApplication.testAttribute(names)
-    QApplication.setAttribute(names, on=True)
-    yield
-    QApplication.setAttribute(names, on=before)
-
-
 @pytest.mark.usefixtures("plain_dialogs")
 def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
-    german, audit, qtbot, monkeypatch, tmp_path
+    german, audit, qtbot, monkeypatch, tmp_path, only_english
 ):
     monkeypatch.chdir(tmp_path)  # a file dialog lists nothing: its ring is not a chosen row
     german.session.texts.add_audit(audit)
     tight: list[str] = []
+    wrong: list[str] = []
     for name, act in opened_dialogs(german).items():
         dialog = act()
         assert dialog is not None, name
@@ -178,8 +221,9 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
         assert dialog.windowTitle(), name
         # Beside the guide none is open while the language is changed in another, the settings.
         assert dialog.isModal() or name == "show_guide"
-        assert nameless(dialog) == [], name
-        assert read_as_markup(dialog) == [], name
+        own = not isinstance(dialog, QFileDialog)  # Qt speaks its own German
+        said = unsaid(dialog, only_english if own else frozenset())
+        wrong += [f"{name}: {fault}" for fault in said]
         assert covered(dialog) == [], name
         ring = tab_ring(dialog)
         missed = [
@@ -201,6 +245,7 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
         with qtbot.waitSignal(dialog.finished):
             qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not tight, "\n".join(tight)
+    assert not wrong, "\n".join(wrong)
 
 
 class Trap(QLineEdit):
@@ -221,10 +266,23 @@ def test_the_walk_itself_finds_a_missing_name_and_a_focus_trap(qtbot):
     dialog.show()
     reached.setFocus()
     QApplication.processEvents()
-    assert nameless(dialog) == ["QLineEdit "]
-    assert read_as_markup(dialog) == []
+    assert unsaid(dialog) == ["no name: QLineEdit EditableText “”"]
+    mute.setAccessibleName("Two words")
+    assert unsaid(dialog, frozenset({"Two words"})) == [
+        "another language: QLineEdit EditableText “Two words”"
+    ]
     reached.setToolTip("<p>Two words</p>")
-    assert read_as_markup(dialog) == ["<p>Two words</p>"]
+    assert unsaid(dialog) == ["markup: QPushButton Button “Reached”"]
+    reached.setToolTip("")
+    painted = QWidget(dialog)
+    painted.setAccessibleName("A picture")
+    painted.show()
+    assert unsaid(dialog) == ["no role: QWidget Client “A picture”"]
+    set_role(painted, QAccessible.Role.Graphic)
+    QAccessible.deleteAccessibleInterface(
+        QAccessible.uniqueId(QAccessible.queryAccessibleInterface(painted))
+    )
+    assert unsaid(dialog) == []
     ring = tab_ring(dialog)
     assert trap in ring
     assert mute not in ring
@@ -252,5 +310,5 @@ def test_rows_of_the_queue_speak(window, audit):
     window.session.texts.add_audit(audit)
     index = window.session.texts.queue.index(0)
     words = index.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert "Mark found" in words
+    assert "A mark was found" in words
     assert "memo.txt" in words

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.app.records import candidate, issued, laid_out
+from typer.testing import CliRunner
 
 from pura.base.catalogue import Template, catalogue
 from pura.batch import results
@@ -21,8 +23,10 @@ from pura.batch.results import (
     read_row,
     row_line,
     row_of,
+    write_rows,
 )
 from pura.caselog import CaseLog, open_case, read_case, save_audit
+from pura.cli.__main__ import app
 from pura.cli.verify import audit_lines
 from pura.provenance.binding import binding_value, stated
 from pura.record import answers, json_io
@@ -46,11 +50,13 @@ from pura.report.annexes import Seals
 from pura.report.build import content_of
 from pura.report.request import ReportRequest
 from pura.report.statement import SCHEMA, Statement, StatementKey, check_statement
-from pura.words.sentences import Sentence
+from pura.usecases.batch import summary_of
+from pura.words.sentences import Sentence, sentence, title
 from pura_audit.jobs.queue import JobContext
 from pura_audit.session.export import csv_text, exported_table
-from pura_audit.session.queue_model import Item, ItemState, listed
-from pura_audit.session.results import ResultRow
+from pura_audit.session.queue_model import Item, ItemState, listed, verdict_words
+from pura_audit.session.results import ResultRow, kind_words
+from pura_audit.workbench.queue_view import _OUTCOMES as TONES
 
 LANGUAGES = ("en", "de")
 PLACE = {"input": 1, "item": 1, "piece": 1, "path": "memo.txt", "part": ""}
@@ -146,17 +152,28 @@ MARKED: dict[str, Callable[[Audit], Audit]] = {
         laid_out(a, candidate(417, 0.6), candidate(418, 0.4)), candidate(417, 1.0).bits
     ),
 }
-OUTCOMES = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
+OUTCOMES: dict[str, tuple[str, Sentence | None]] = {
+    "mark": ("mark", None),
+    "indication": ("indication", sentence("outcome.indication")),
+    "no-mark": ("no-mark", sentence("outcome.no-mark-in-a-row", k=1, power=0.97, n=5)),
+    "insufficient": ("insufficient", sentence("outcome.insufficient", n=5, nmin=40)),
+    "not-measured": ("insufficient", sentence("outcome.insufficient-not-measured", n=2000)),
+    "handled": ("insufficient", sentence("outcome.insufficient-handled", n=2000)),
+    "not-examinable": (
+        "not-examinable",
+        sentence("outcome.not-examinable", reason="reason.damaged"),
+    ),
+}
+"""What findings may say first: the verdict, and the sentence; a mark's is that of the record."""
 KINDS = {f"{o} {name}": (o, look) for o in OUTCOMES for name, look in LOOKS.items()} | {
     f"mark {name}": ("mark", look) for name, look in MARKED.items()
 }
 
 
 def made(audit: Audit, kind: str) -> Audit:
-    verdict, look = KINDS[kind]
-    if verdict != "mark":
-        sentence = "insufficient-not-measured"
-        first = Sentence(key=f"outcome.{sentence}", values={"n": 5})
+    outcome, look = KINDS[kind]
+    verdict, first = OUTCOMES[outcome]
+    if first is not None:
         audit = replace(audit, sentences=(first, *audit.sentences[1:]), passages=())
     return look(replace(audit, verdict=verdict))
 
@@ -215,6 +232,8 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
                         said_so = f"{field.name}: {field.text}" in words.splitlines()
                         said_so |= f"  {field.name}: {field.text}" in words.splitlines()
                         assert said_so == field.identified, where
+            # What was not measured says what measures it.
+            assert ("pura power measure" in words) == kind.startswith("not-measured"), where
             beside = rendered(found.qualifications, language)
             assert [one for one in beside if one not in words] == [], where
         for output in told:
@@ -235,13 +254,14 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
 
 
 def test_rows_lists_and_files_hold_every_finding(base, tmp_path):
-    nothing = JobContext(lambda _: None, lambda _: None)
+    nothing, lines = JobContext(lambda _: None, lambda _: None), []
     with CaseLog(tmp_path / "log.sqlite3", create=True) as log:
         who = log.person("A. Example")
         case = open_case(log, "Case", who).id
         for place, kind in enumerate(KINDS):
             audit = replace(made(base, kind), id=f"{place:032x}")
             found, row, batch = audit.finding, audit.to_row(), finding_of(audit.finding)
+            shown = found.verdict != "not-examinable"
             for name, column in VALUES.items():
                 value = column.of(found)
                 flat = ", ".join(value) if name in row and isinstance(value, list) else value
@@ -249,8 +269,10 @@ def test_rows_lists_and_files_hold_every_finding(base, tmp_path):
                 assert BATCH not in column.files or batch[name] == value, (kind, name)
             line = json.loads(row_line(row_of(PLACE, batch)))
             assert read_row(line) == line, kind
+            lines.append(line)
             again = finding_in(line)
             assert (again.verdict, again.log10_e) == (found.verdict, found.log10_e), kind
+            assert (again.headline, again.outcome) == (found.headline, found.outcome), kind
             assert [m.payload.bits for m in again.marks] == [m.payload.bits for m in found.marks]
             summary = json_io.summary(audit)
             assert (summary["id"], summary["verdict"]) == (found.id, found.verdict)
@@ -267,11 +289,26 @@ def test_rows_lists_and_files_hold_every_finding(base, tmp_path):
             head, (cells,) = exported_table(None, [ResultRow(name=found.name, item=item)], nothing)  # type: ignore[arg-type]
             cell = dict(zip(head, cells, strict=True))
             assert cell["Number of the audit"] == found.id
-            shown = found.verdict != "not-examinable"
+            opened = ResultRow(name=found.name, finding=again)
+            labels = {verdict_words(item), cell["Outcome"], opened.cell("outcome")}
+            assert labels == {found.title("en")}, kind
+            group = ResultRow(name=found.name, item=item).kind
+            assert (opened.kind, row["outcome"], summary["outcome"]) == (group,) * 3, kind
+            assert kind_words(group) == found.title("en") or len(audit.marks) > 1, kind
+            assert TONES[group] == TONES[found.verdict], kind
             evidence = round(found.log10_e, 2) if shown else None
             assert [one for one in cells if isinstance(one, float)][:1] in ([evidence], []), kind
             assert found.tokens in cells, kind
         kept = {item.id: item for item in read_case(log, case).items}
+    rows = str(tmp_path / "rows.jsonl")
+    write_rows(rows, lines, "jsonl")
+    counts = Counter(made(base, kind).finding.outcome for kind in KINDS)
+    assert summary_of(rows).outcomes == counts
+    for language in LANGUAGES:
+        words = ["batch", "summary", rows, "--language", language]
+        told = CliRunner().invoke(app, words).stdout
+        for outcome, count in counts.items():
+            assert f"  {count}  {title(outcome, language)}\n" in told, outcome
     for place, kind in enumerate(KINDS):
         audit = replace(made(base, kind), id=f"{place:032x}")
         item_finding = kept[audit.id].finding

@@ -374,6 +374,7 @@ class ReportDialog(PlainDialog):
         # Parents first: a widget that moves into another takes all that is in it along, and each
         # of them is dressed anew.
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)
+        self.parts.setHandleWidth(GAP)
         self.left = QFrame(self.parts)
         self.form = ReportForm(
             audits,
@@ -416,7 +417,6 @@ class ReportDialog(PlainDialog):
         side.setContentsMargins(GAP + GRID // 2, GRID, GRID // 2, GRID)
         side.addWidget(self.form)
         self.left.setMinimumWidth(FORM - 100)
-        self.parts.setHandleWidth(GAP)
         self.parts.setChildrenCollapsible(False)
         self.parts.setStretchFactor(1, 1)
         self.parts.setSizes([FORM, 10_000])

@@ -518,6 +518,7 @@ class Audits(QObject):
                 item.failure = Failure.of(audited.error) if audited.error is not None else None
                 self.pace.note(audited.audit)
                 if kept.failure is not None:
+                    item.failure = item.failure or kept.failure
                     self.noticed.emit(kept.failure.words)
                 self.kept.emit(item)
                 if Notice.SHORT_OF_MEMORY in audited.notices:

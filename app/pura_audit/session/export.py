@@ -19,6 +19,7 @@ from pura.record.finding import VALUES, Finding
 from pura.usecases.cases import open_saved
 from pura.usecases.environment import Environment
 from pura.version import __version__
+from pura.words.sentences import title
 from pura_audit.jobs.queue import JobContext
 from pura_audit.platform.i18n import language, translate
 from pura_audit.session.results import COLUMNS, NUMBERS, ResultRow, headers
@@ -248,7 +249,7 @@ def _about(head: Sequence[str], cells: Sequence[tuple[Cell, ...]]) -> Sheet:
                 ),
             ),
             (
-                translate("Results", "Too little evidence"),
+                "; ".join(title(kind, language()) for kind in ("insufficient", "not-measured")),
                 translate(
                     "Results",
                     "Neither a mark nor its absence could be shown: it is no statement that the"

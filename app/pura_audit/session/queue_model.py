@@ -25,7 +25,7 @@ from pura.record.finding import Finding
 from pura.scheme import Profile
 from pura.verdict.expect import language_of
 from pura_audit.jobs.queue import Failure, Progress
-from pura_audit.platform.i18n import filled, size, translate
+from pura_audit.platform.i18n import filled, language, size, translate
 from pura_audit.session.choices import KeyChoice
 
 
@@ -158,33 +158,13 @@ def verdict_words(item: Item) -> str:
     if item.state is ItemState.FAILED and item.failure is not None:
         return item.failure.message
     if item.state is ItemState.DONE:
-        return outcome_words(item.finding) if item.finding is not None else ""
+        return item.finding.title(language()) if item.finding is not None else ""
     return state_words(item.state)
 
 
 def case_words(name: str) -> str:
     """Return the name of a case as it is shown: that of the one for all the rest is translated."""
     return translate("Cases", "Unfiled") if name == UNFILED else name
-
-
-def outcome_words(found: Finding) -> str:
-    """Return the outcome in a few words, for lists; its headline stands with the answer."""
-    if found.verdict == "mark" and found.counted > 1:
-        least = translate("Queue", "at least {n:count} marks")
-        words = least if found.at_least else translate("Queue", "{n:count} marks")
-        return filled(words, n=found.counted)
-    return verdict_names()[found.verdict]
-
-
-def verdict_names() -> dict[str, str]:
-    """Name the verdicts, as lists and tables do."""
-    return {
-        "mark": translate("Queue", "Mark found"),
-        "indication": translate("Queue", "Indication only"),
-        "no-mark": translate("Queue", "No mark found"),
-        "insufficient": translate("Queue", "Too little evidence"),
-        "not-examinable": translate("Queue", "Not examined"),
-    }
 
 
 def saved_words(item: Item) -> str:

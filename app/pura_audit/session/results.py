@@ -26,6 +26,7 @@ from PySide6.QtGui import QFont
 from pura.base.catalogue import catalogue
 from pura.record.finding import Finding
 from pura.record.naming import NamedPayload
+from pura.words.sentences import title
 from pura_audit.jobs.queue import JobContext
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.session.queue_model import (
@@ -33,11 +34,9 @@ from pura_audit.session.queue_model import (
     ItemState,
     QueueModel,
     case_words,
-    outcome_words,
     review_words,
     saved_words,
     state_words,
-    verdict_names,
     verdict_words,
 )
 
@@ -66,6 +65,7 @@ KINDS: Final = (
     "indication",
     "no-mark",
     "insufficient",
+    "not-measured",
     "not-examinable",
     "failed",
     "waiting",
@@ -118,7 +118,7 @@ class ResultRow:
         """One of :data:`KINDS`."""
         item = self.item
         if item is None or item.state is ItemState.DONE:
-            return self.found.verdict if self.found is not None else "failed"
+            return self.found.outcome if self.found is not None else "failed"
         return "failed" if item.state is ItemState.FAILED else "waiting"
 
     @property
@@ -158,7 +158,7 @@ def _outcome(row: ResultRow) -> str:
     failed = state_words(ItemState.FAILED)  # why it has stands in a column of its own
     if row.item is not None and row.item.state is not ItemState.DONE:
         return failed if row.item.state is ItemState.FAILED else verdict_words(row.item)
-    return outcome_words(row.found) if row.found is not None else failed
+    return row.found.title(language()) if row.found is not None else failed
 
 
 def _payload(found: Finding) -> str:
@@ -236,7 +236,7 @@ def kind_words(kind: str) -> str:
         "failed": state_words(ItemState.FAILED),
         "waiting": translate("Results", "Still to audit"),
     }
-    return others.get(kind) or verdict_names()[kind]
+    return others.get(kind) or title(kind, language())
 
 
 def _by_outcome(rows: Iterable[ResultRow]) -> dict[str, tuple[str, list[ResultRow]]]:
@@ -450,7 +450,7 @@ class ResultsModel(QAbstractTableModel):
             if isinstance(row, ResultRow) and row.item
         }
         self._at = {id(row): place for place, row in enumerate(self._shown)}
-        self._marks = {id(row): self._mark(row) for row in rows}
+        self._marks = {id(row): self._mark(row) for row in rows} if self._grouping else {}
         self.endResetModel()
         self.counted.emit()
 

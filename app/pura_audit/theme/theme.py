@@ -258,9 +258,12 @@ QSlider::sub-page:horizontal:disabled { background: $muted; }
 QSlider::handle:horizontal:disabled { border-color: $line; }
 QFrame[role="box"] { background: transparent; border: 1px solid $line; border-radius: 6px; }
 QFrame[role="rule"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
-QToolButton[role="chip"] { border-radius: 15px; padding: 5px 12px; }
-QToolButton[role="chip"]:focus { padding: 4px 11px; }
-QToolButton[role="chip"]::menu-indicator { image: none; width: 0; }
+QToolButton[role="chip"] { border-radius: 15px; padding: 5px 28px 5px 12px; }
+QToolButton[role="chip"]:focus { padding: 4px 27px 4px 11px; }
+QToolButton[role="chip"]::menu-indicator {
+  image: url("$arrow_down"); width: 10px; height: 10px;
+  subcontrol-origin: padding; subcontrol-position: right center; right: 10px;
+}
 QToolButton[role="chip"][missing="true"] { color: $against; border-color: $against; }
 QToolButton[role="quiet"] {
   background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 3px;

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import translate
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
@@ -180,6 +181,9 @@ class ScrollCard(Card):
         return super().eventFilter(watched, event)
 
 
+_HEADINGS: Final = ("answer", "title", "section")
+
+
 def set_tip(widget: QWidget, *paragraphs: str) -> None:
     """Say in a tooltip, and to a screen reader, what a widget shows.
 
@@ -195,6 +199,8 @@ def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
     made.setTextFormat(Qt.TextFormat.PlainText)
     if role:
         made.setProperty("role", role)
+    if role in _HEADINGS:
+        set_role(made, QAccessible.Role.Heading)
     made.setWordWrap(wrap)
     return made
 
@@ -277,6 +283,8 @@ def search_field(hint: str, name: str = "") -> QLineEdit:
     made.setPlaceholderText(hint)
     made.setAccessibleName(name or hint)
     made.setClearButtonEnabled(True)
+    if (clear := made.findChild(QToolButton)) is not None:
+        clear.setAccessibleName(translate("Find", "Clear the field"))
     return made
 
 
@@ -339,6 +347,8 @@ def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
 
 def restyle(widget: QWidget, name: str, value: object) -> None:
     """Set a property that the style sheet looks at, and let it take effect."""
+    if widget.property(name) == value:
+        return
     widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
@@ -498,7 +508,8 @@ class Fold(QWidget):
     """A heading, and below it what it stands for.
 
     Attributes:
-        head: The heading; pressing it opens or folds.
+        head: The heading; pressing it opens or folds. Its name says which of both it is.
+        opened: Whether it is open.
         body: Layout for the content.
 
     Signals:
@@ -515,12 +526,11 @@ class Fold(QWidget):
         ruled: bool = True,
     ) -> None:
         super().__init__()
-        self._title = title
+        self._title, self.opened = title, opened
         self.head = push_button(title, role="fold")
         self.head.setAutoDefault(False)
-        self.head.setCheckable(True)
         self.head.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.head.toggled.connect(self._toggle)
+        self.head.clicked.connect(self._press)
         self.side_note = ElidedLabel(role="muted", align=Qt.AlignmentFlag.AlignRight)
         self._inside = QWidget()
         self.body = column_of(inside=self._inside)
@@ -529,16 +539,20 @@ class Fold(QWidget):
         line.setVisible(ruled)
         head = row_of(self.head, (self.side_note, 1), spacing=GAP)
         column_of(head, self._inside, line, spacing=GRID // 2, inside=self)
-        self.head.setChecked(opened)
         self._toggle(opened)
 
     def open(self) -> None:
         """Unfold it."""
-        self.head.setChecked(True)
+        if not self.opened:
+            self._toggle(True)
 
     def fold(self) -> None:
         """Leave only its heading."""
-        self.head.setChecked(False)
+        if self.opened:
+            self._toggle(False)
+
+    def _press(self) -> None:
+        self._toggle(not self.opened)
 
     def retitle(self, title: str) -> None:
         """Give it another heading."""
@@ -558,6 +572,7 @@ class Fold(QWidget):
             self._draw()
 
     def _toggle(self, opened: bool) -> None:
+        self.opened = opened
         self._inside.setVisible(opened)
         self._draw()
         self._name()
@@ -565,13 +580,9 @@ class Fold(QWidget):
 
     def _draw(self) -> None:
         colour = self.palette().color(QPalette.ColorRole.PlaceholderText).name()
-        self.head.setIcon(icon("up" if self.head.isChecked() else "down", colour))
+        self.head.setIcon(icon("up" if self.opened else "down", colour))
 
     def _name(self) -> None:
-        opened = (
-            translate("Report", "open")
-            if self.head.isChecked()
-            else (translate("Report", "folded"))
-        )
+        opened = translate("Report", "open") if self.opened else (translate("Report", "folded"))
         parts = (self._title, self.side_note.text(), opened)
         self.head.setAccessibleName(", ".join(part for part in parts if part))

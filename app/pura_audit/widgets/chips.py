@@ -127,7 +127,8 @@ class ChoiceMenu(QMenu):
 
 
 MAX_CHIP = 420
-FRAME = 28  # pixels beside the words
+LEAST_CHIP = 200  # so wide from the beginning: it does not grow when it is known what is chosen
+FRAME = 44  # pixels beside the words
 LEAST_VALUE = 56  # pixels of the choice beside what is chosen
 
 
@@ -166,8 +167,8 @@ class Chip(QToolButton):
     def sizeHint(self) -> QSize:
         """Return the room that the whole text takes, up to the largest width of a chip."""
         metrics = QFontMetrics(self.font())
-        whole = metrics.horizontalAdvance(self._whole()) + 36
-        return QSize(min(whole, MAX_CHIP), 32)
+        whole = metrics.horizontalAdvance(self._whole()) + FRAME + 8
+        return QSize(max(LEAST_CHIP, min(whole, MAX_CHIP)), 32)
 
     def minimumSizeHint(self) -> QSize:
         """Return a width of a few words."""
@@ -179,17 +180,17 @@ class Chip(QToolButton):
         self._fit()
 
     def _whole(self) -> str:
-        return f"{self._kind}  {self._value}  ▾"
+        return f"{self._kind}  {self._value}"
 
     def _fit(self) -> None:
         metrics = QFontMetrics(self.font())
         kind = f"{self._kind}  "
         least = min(LEAST_VALUE, metrics.horizontalAdvance(self._value))
-        if self.width() - FRAME - metrics.horizontalAdvance(f"{kind}  ▾") < least:
+        if self.width() - FRAME - metrics.horizontalAdvance(kind) < least:
             kind = ""  # the tool tip has both
-        room = self.width() - FRAME - metrics.horizontalAdvance(f"{kind}  ▾")
+        room = self.width() - FRAME - metrics.horizontalAdvance(kind)
         value = metrics.elidedText(self._value, Qt.TextElideMode.ElideRight, max(0, room))
-        self.setText(f"{kind}{value}  ▾".replace("&", "&&"))
+        self.setText(f"{kind}{value}".replace("&", "&&"))
         self.updateGeometry()
 
 
@@ -210,7 +211,7 @@ class DeviceBadge(QLabel):
         self._filled, self._bad = gpu, bad
         self.setText(text)
         self.setToolTip(tip)
-        self.setAccessibleName(f"{text}. {tip}")
+        self.setAccessibleName(text)
         restyle(self, "role", "attention" if bad else "muted")
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QColor,
     QImage,
     QKeyEvent,
@@ -22,6 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame
 
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import focus_ring
@@ -66,6 +68,7 @@ class PagesView(QAbstractScrollArea):
         self._stale = False
         self._pictures: dict[int, tuple[int, int, QImage]] = {}  # edition, dpi, picture
         self.setFrameShape(QFrame.Shape.NoFrame)
+        set_role(self, QAccessible.Role.Document)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.verticalScrollBar().setSingleStep(4 * GRID)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyqtgraph as pg
 from PySide6.QtCore import QBuffer, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QFontMetricsF,
     QGuiApplication,
     QKeyEvent,
@@ -25,6 +26,7 @@ from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
 from pura.record.audit import Audit
 from pura.words.sentences import scale
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import error_words, filled, language, number, translate
 from pura_audit.session.export import csv_text
 from pura_audit.theme import fonts
@@ -166,6 +168,7 @@ class PlotCard(Card):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(plot)
+        set_role(plot, QAccessible.Role.Chart)
         self.body.addWidget(self._pages, 1)
 
     def set_filled(self, filled: bool, audit: Audit | None) -> None:
@@ -318,6 +321,7 @@ class ScaleStrip(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        set_role(self, QAccessible.Role.Graphic)
         self._theme = theme
         self._place: int | None = None
         self._against = False

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from pura.base import numerals
@@ -19,6 +19,7 @@ from pura.record.audit import Audit
 from pura.record.finding import rendered
 from pura.record.naming import NamedMark, NamedPayload, evidence_ratio, limits_words, whom_words
 from pura.words.sentences import fill, scale
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.queue_model import Item
 from pura_audit.session.selection import Selection
@@ -105,6 +106,7 @@ class MarkRow(QPushButton):
         self._number, self._theme = number, theme
         self.setProperty("role", "row")
         self.setCheckable(True)
+        self.setAutoExclusive(True)
         # Its words are shortened; it never makes the card wider.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -267,6 +269,7 @@ class StrengthScale(QWidget):
         super().__init__()
         self._theme = theme
         self._audit: Audit | None = None
+        set_role(self, QAccessible.Role.Graphic)
         self.setFont(fonts.face(fonts.LABEL))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
@@ -372,6 +375,7 @@ class AnswerView(ScrollCard):
         self.document = ElidedLabel("", role="muted")
         self.heading = label("", "answer", wrap=True)
         self.strength = StrengthScale(theme)
+        self.note = label("", "attention", wrap=True)
         self.sentence = label("", "reading", wrap=True)
         self.more = label("", "muted", wrap=True)
         self.measured = label("", "muted", wrap=True)
@@ -386,16 +390,27 @@ class AnswerView(ScrollCard):
         self.limit_lines = label("", "body", wrap=True)
         self.limits.body.addWidget(self.limit_lines)
         self.limits.toggled.connect(self._opened)
-        for widget in (self.heading, self.sentence, self.more, self.measured, self.limit_lines):
+        for widget in (
+            self.heading,
+            self.note,
+            self.sentence,
+            self.more,
+            self.measured,
+            self.limit_lines,
+        ):
             widget.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse
                 | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
+        # The limits open below all that is above them; their heading takes no line of its own.
         self._links = QWidget()
-        row_of(self.compared, self.candidates, None, spacing=GAP, inside=self._links)
+        self.limits.side_note.hide()
+        links = (self.compared, self.candidates, self.limits.head, None)
+        row_of(*links, spacing=GAP, inside=self._links)
         outcome = column_of(self.document, self.heading, spacing=2)
         above = (
             row_of((outcome, 1), (self.strength, 1), spacing=PADDING),
+            self.note,
             self.sentence,
             self.payload,
             self.marks,
@@ -444,19 +459,21 @@ class AnswerView(ScrollCard):
         show_steps(self.steps, item)
 
     def show_audit(self, audit: Audit, note: str = "") -> None:
-        """Show the findings of an audit, below a note."""
+        """Show the findings of an audit, and a note on them."""
         self.audit, self._note = audit, note
         tongue, found = language(), audit.finding
         self.heading.setText(fill(found.headline, tongue))
         self.sentence.setText(" ".join(rendered(found.answer, tongue)))
+        said = f"{self.heading.text()}. {self.sentence.text()}"
+        self.scroll_area.setAccessibleDescription(said)
         self.strength.show_audit(audit)
         self.compared.setVisible(bool(found.caveat))
         set_tip(self.compared, *rendered(found.compared, tongue))
         # The list of the marks says how many there are.
         beside = (one for one in found.qualifications if one.key != COUNTED)
         others = rendered(beside, tongue) + found.notes(tongue)
-        if note:
-            others.insert(0, note)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))
         self.measured.setText(measured_words(audit))
@@ -470,7 +487,8 @@ class AnswerView(ScrollCard):
         count = len(marks[0].candidates) if len(marks) == 1 else 0
         words = translate("Answer", "Candidates ({n:text})") if count else ""
         self.candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
-        self._links.setVisible(not (self.compared.isHidden() and self.candidates.isHidden()))
+        links = (self.compared, self.candidates, self.limits.head)
+        self._links.setVisible(not all(link.isHidden() for link in links))
         self.scroll_area.verticalScrollBar().setValue(0)
 
     def _opened(self, opened: bool) -> None:
@@ -492,6 +510,7 @@ class AnswerView(ScrollCard):
         self.limit_lines.setText("\n".join(f"–  {line}" for line in lines))
         self.limits.fold()
         self.limits.setVisible(bool(lines))
+        self.limits.head.setVisible(bool(lines))
 
 
 def _note(item: Item, audit: Audit) -> str:
@@ -505,6 +524,12 @@ def _note(item: Item, audit: Audit) -> str:
         return filled(words, day=day)
     if item.failure is None or audit.verdict == "not-examinable":
         return item.failure.message if item.failure is not None else ""
+    if item.unkept:
+        words = translate(
+            "Answer",
+            "This finding is not saved: {why:text} It is safe here until the window is closed.",
+        )
+        return filled(words, why=item.failure.words)
     words = translate(
         "Answer", "A later audit failed: {why:text} This is still the finding of {day:text}."
     )

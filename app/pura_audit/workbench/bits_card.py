@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QCursor, QPainter, QPaintEvent, QPen, QTransform
+from PySide6.QtGui import QAccessible, QBrush, QCursor, QPainter, QPaintEvent, QPen, QTransform
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from pura.record.evidence import BitEvidence
 from pura.scheme import Profile
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
@@ -244,6 +245,7 @@ class LegendKey(QWidget):
         metrics = self.fontMetrics()
         self.setFixedHeight(16)
         self.setMinimumWidth(18 + round(metrics.horizontalAdvance(words) * 11 / 13) + 2)
+        set_role(self, QAccessible.Role.Graphic)
         self.setAccessibleName(words)
         theme.changed.connect(self.update)
 

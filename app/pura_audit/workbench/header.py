@@ -18,6 +18,7 @@ from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import say
 from pura_audit.jobs.queue import Failure
+from pura_audit.platform.accessible import announce
 from pura_audit.platform.i18n import duration, error_words, filled, language, number, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.queue_model import ItemState
@@ -262,6 +263,7 @@ class StatusLine(QWidget):
         self._notice = what.words if isinstance(what, Failure) else what
         self._timer.start()
         self.refresh()
+        announce(self, self._notice)
 
     def _told(self, *_: object) -> None:
         self.refresh()

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QSplitter, QStack
 
 from pura_audit.jobs.queue import Failure
 from pura_audit.platform import i18n
+from pura_audit.platform.accessible import announce
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
@@ -174,7 +175,8 @@ class MainWindow(QMainWindow):
         self.empty.sample.clicked.connect(self.try_sample)
         self.work.ready.prompt_changed.connect(self._note_prompt)
         self.work.ready.prompts_wanted.connect(self._load_prompts)
-        self.work.error.again.clicked.connect(self.audit_current)
+        self.work.error.again_wanted.connect(self.audit_current)
+        self.work.error.models_wanted.connect(lambda: opening.show_models(self))
         self.work.error.remove.clicked.connect(self.remove_current)
         self.work.busy.cancel.clicked.connect(self.cancel_current)
         self.work.busy.pause.clicked.connect(self.toggle_pause)
@@ -280,8 +282,12 @@ class MainWindow(QMainWindow):
         )
         if another:
             self.selection.show_strongest()
-        if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
+        if page is self.work.stack.currentWidget():
+            return
+        if self._focus_inside(self.work.stack):
             self.queue.list.setFocus()  # not on a button that has just come up by itself
+        if page is self.work.busy:
+            announce(self, f"{item.name}: {self.work.heading()}")
 
     def _follow(self, item: Item) -> None:
         """Show the evidence of a text while it is read."""

@@ -67,8 +67,8 @@ class WorkView(QWidget):
                 self.busy.show_item(item, paused=paused, expected=expected)
                 self.stack.setCurrentWidget(self.busy)
             case ItemState.FAILED if item.failure is not None:
-                self.error.show_failure(item.failure, item.name)
-                self.error.again.setVisible(item.document is not None or item.path is not None)
+                again = item.document is not None or item.path is not None
+                self.error.show_failure(item.failure, item.name, again=again)
                 self.stack.setCurrentWidget(self.error)
             case _:
                 self.ready.show_item(item, missing, installing=installing)
@@ -82,6 +82,12 @@ class WorkView(QWidget):
         self.text.offer_pages(item)
         self._fit()
         QTimer.singleShot(0, self, self._fit)  # once more when the new words have their fonts
+
+    def heading(self) -> str:
+        """Return what stands in large letters: the answer, or what became of the text."""
+        view = self.stack.currentWidget()
+        assert isinstance(view, AnswerView | ReadyView | BusyView | ErrorView)  # no others are in
+        return view.heading.text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the height anew."""
@@ -100,6 +106,8 @@ class WorkView(QWidget):
         # What the text needs at least is left to it; what an answer says below the payload scrolls.
         highest = self.height() - GAP - self.text.minimumSizeHint().height()
         share = max(least, min(wanted, round(self.height() * SHARE)))
+        if view is self.answer and self.answer.limits.opened:
+            share = wanted  # the text gives way: the answer stays where it is
         self.stack.setFixedHeight(max(1, min(share, highest)))
         if (layout := self.layout()) is not None:
             layout.activate()  # at once: the text opens at a place, and needs its height for it

@@ -60,11 +60,12 @@ from pura_audit.widgets.card import (
 )
 
 ROW: Final = 56
-_VERDICTS: Final = {
+_OUTCOMES: Final = {
     "mark": ("✓", "found"),
     "indication": ("!", "against"),
     "no-mark": ("–", "muted"),
     "insufficient": ("?", "muted"),
+    "not-measured": ("?", "muted"),
     "not-examinable": ("✕", "muted"),
 }
 _STATES: Final = {
@@ -85,7 +86,7 @@ def _to_do() -> tuple[str, str]:
 def glyph(item: Item) -> tuple[str, str]:
     """Return a row's sign and the token of its colour; the sign alone tells the state."""
     if item.state is ItemState.DONE and item.finding is not None:
-        return _VERDICTS[item.finding.verdict]
+        return _OUTCOMES[item.finding.outcome]
     return _STATES.get(item.state, ("·", "muted"))
 
 

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QPlainTextEdit
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QPlainTextEdit,
+    QSizePolicy,
+    QSpacerItem,
+    QWidget,
+)
 
 from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.queue_model import Item, ItemState, measure_words, state_words
 from pura_audit.theme.fonts import app_icon
-from pura_audit.theme.theme import GRID
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import (
     ScrollCard,
     add_parts,
+    column_of,
     dropped_paths,
     label,
     progress_bar,
@@ -87,27 +96,59 @@ class EmptyView(ScrollCard):
             "muted",
             wrap=True,
         )
-        words.setMaximumWidth(440)
         self.open = push_button(translate("Empty", "Open files …"), role="main")
         self.paste = push_button(translate("Empty", "Paste a text"))
         self.sample = push_button(translate("Empty", "Try the sample"))
         self.setup = SetupView()
-        self.setup.setMaximumWidth(720)
+        self.outlook = _outlook()
         self.setup.hide()
+        self.outlook.hide()  # until it is known which of both is due
         self.setup.complete.connect(self.open.setFocus)
-        self.setup.needed.connect(self.sample.setHidden)  # it is one of the ways then
-        for widget in (sign, heading, words):
-            widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        column = self.column
-        column.addStretch(2)
-        column.addWidget(sign, 0, Qt.AlignmentFlag.AlignCenter)
-        column.addSpacing(GRID)
-        column.addWidget(heading, 0, Qt.AlignmentFlag.AlignCenter)
-        # As wide as they may be; their height follows their width.
-        words_row, setup_row = (row_of(None, (w, 1000), None) for w in (words, self.setup))
-        buttons = row_of(None, self.open, self.paste, self.sample, None)
-        add_parts(column, words_row, GRID * 2, buttons, GRID * 2, setup_row)
-        column.addStretch(3)
+        self.setup.needed.connect(self._show)
+        # All begins at one edge and one height: nothing moves when it is known what is here.
+        above = QSpacerItem(0, ABOVE, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Maximum)
+        buttons = row_of(self.open, self.paste, self.sample, None)
+        inside = QWidget()
+        inside.setMaximumWidth(WIDE)
+        shown = (sign, GRID, heading, words, GRID * 2, buttons, GRID * 2, self.setup, self.outlook)
+        add_parts(column_of(inside=inside), *shown)
+        self.column.addItem(above)
+        add_parts(self.column, row_of(None, (inside, 1000), None), None)
+
+    def _show(self, needed: bool) -> None:
+        self.sample.setHidden(needed)  # it is one of the ways then
+        self.outlook.setHidden(needed)
+
+
+ABOVE: Final = 112
+WIDE: Final = 720
+
+
+def _outlook() -> QWidget:
+    """Return what stands in the window once a text has been audited, in words."""
+    parts = (
+        (
+            translate("Empty", "The answer"),
+            translate("Empty", "Whether a mark was found, how strong it is, and for whom."),
+        ),
+        (
+            translate("Empty", "The text"),
+            translate("Empty", "Shaded where the mark is; a strip shows the whole document."),
+        ),
+        (
+            translate("Empty", "The reasons"),
+            translate("Empty", "Token by token, bit by bit, and how the evidence grows."),
+        ),
+    )
+    made = QWidget()
+    row = row_of(spacing=GAP, inside=made)
+    for title, words in parts:
+        box = QFrame()
+        box.setProperty("role", "box")
+        lines = column_of(label(title, "title"), label(words, "muted", wrap=True), None, inside=box)
+        lines.setContentsMargins(GAP, GRID, GAP, GRID)
+        row.addWidget(box, 1)
+    return made
 
 
 class _PromptField(QPlainTextEdit):
@@ -150,7 +191,8 @@ class ReadyView(ScrollCard):
         self.setup.hide()
         self.words = label("", "muted", wrap=True)
         self.expectation = label("", "muted", wrap=True)
-        self.expectation.hide()
+        # It comes later than the rest, which does not move for it: it stands last.
+        self.expectation.setMinimumHeight(self.expectation.fontMetrics().height())
         self.prompt = _PromptField()
         self.prompt.setTabChangesFocus(True)
         self.prompt.setFixedHeight(64)
@@ -176,8 +218,8 @@ class ReadyView(ScrollCard):
         self.several.toggled.connect(self._changed)
         self.prompt.dropped.connect(self.prompts_wanted)
         several = row_of(self.several, None, self.from_file, spacing=-1)
-        above = (self.heading, self.words, self.setup, self.expectation)
-        add_parts(self.column, *above, caption, self.prompt, several, None)
+        above = (self.heading, self.words, self.setup)
+        add_parts(self.column, *above, caption, self.prompt, several, self.expectation, None)
 
     def _changed(self) -> None:
         self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
@@ -185,7 +227,6 @@ class ReadyView(ScrollCard):
     def expect(self, words: str) -> None:
         """Say what may be expected of the text."""
         self.expectation.setText(words)
-        self.expectation.setVisible(bool(words))
 
     def show_item(
         self, item: Item, missing: Sequence[str] = (), *, installing: bool = False
@@ -213,6 +254,11 @@ class ReadyView(ScrollCard):
             ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),
             ItemState.INTERRUPTED: translate(
                 "Ready", "The program ended before it was done. Press Audit (Ctrl+Return)."
+            ),
+            ItemState.CANCELLED: translate(
+                "Ready",
+                "You stopped the audit: nothing is said of this text, and all other findings are "
+                "safe. Press Audit (Ctrl+Return) to begin again.",
             ),
             ItemState.LOADING: "",
             ItemState.DONE: "",
@@ -276,26 +322,61 @@ class BusyView(ScrollCard):
 
 
 class ErrorView(ScrollCard):
-    """What happened, what it means, what to do; where the result would have stood."""
+    """What happened, what is safe, and one button; where the result would have stood.
+
+    Signals:
+        again_wanted: The text is to be audited once more.
+        models_wanted: Models are to be installed or put back.
+    """
+
+    again_wanted = Signal()
+    models_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.heading = label(state_words(ItemState.FAILED), "answer")
         self.what = label("", "attention", wrap=True)
-        self.meaning = label(
-            translate("Error", "No statement is made about the text. The other texts go on."),
+        self.safe = label(
+            translate(
+                "Error",
+                "No statement is made about the text. It stays in the list, all other findings "
+                "are safe, and the other texts go on.",
+            ),
             wrap=True,
         )
         self.way = label("", "value", wrap=True)
-        self.again = push_button(translate("Error", "Try again"))
-        self.remove = push_button(translate("Error", "Remove"))
-        lines = (self.heading, self.what, self.meaning, self.way)
+        self.again = push_button("", self._act, role="main")
+        self.remove = push_button(translate("Error", "Remove"), role="link")
+        self._failure: Failure | None = None
+        lines = (self.heading, self.what, self.safe, self.way)
         for line in lines:
             line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        add_parts(self.column, *lines, GRID, row_of(self.again, self.remove, None), None)
+        buttons = row_of(self.again, self.remove, None, spacing=GAP)
+        add_parts(self.column, *lines, GRID, buttons, None)
 
-    def show_failure(self, failure: Failure, name: str) -> None:
-        """Show why."""
+    def show_failure(self, failure: Failure, name: str, *, again: bool) -> None:
+        """Show why.
+
+        Args:
+            failure: What happened.
+            name: Of the text.
+            again: Whether there is a text that could be audited once more.
+        """
+        self._failure = failure
         self.what.setText(f"{name}: {failure.message}")
-        self.way.setText(failure.hint)
-        self.way.setVisible(bool(failure.hint))
+        hint, words = failure.hint, translate("Error", "Try again")
+        if failure.code in OF_MODELS:
+            hint = translate("Error", "Install it or put it back, or choose another model.")
+            words = translate("Error", "Models …")
+        self.way.setText(hint)
+        self.way.setVisible(bool(hint))
+        self.again.setText(words)
+        self.again.setVisible(again)
+
+    def _act(self) -> None:
+        here = self._failure is not None and self._failure.code in OF_MODELS
+        (self.models_wanted if here else self.again_wanted).emit()
+
+
+OF_MODELS: Final = ("model-missing", "model-gone")
+"""Failures that trying again does not mend."""

@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QColor,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QWidget
 
 from pura.record.audit import Audit
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.pages import DocumentPages
 from pura_audit.session.queue_model import Item
@@ -46,6 +56,7 @@ class Legend(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme, self.on_paper = theme, False
+        set_role(self, QAccessible.Role.Graphic)
         self.setFixedHeight(self.ROW)
         theme.changed.connect(self.update)
         self.show_for(None)
@@ -206,6 +217,7 @@ class TextCard(Card):
         self._note, self.unusual = ElidedLabel(role="small"), ElidedLabel(role="small")
         self._shade = push_button(translate("Text", "Show shading"), role="link")
         self._shade.setCheckable(True)
+        self._shade.setAccessibleName(translate("Text", "Show shading"))
         self._shade.toggled.connect(self._toggle)
         words = translate("Text", "Find in the text (Ctrl+F)")
         self.head.addWidget(IconButton(theme, "search", words, self.find_bar.enter))
@@ -235,12 +247,13 @@ class TextCard(Card):
             audit: What was found.
             note: Why nothing is shaded, where there is no audit.
         """
+        if text is not self.view.text:  # it is looked through once, not at each step of an audit
+            words = _unusual(text)
+            self.unusual.setText(words)
+            self.unusual.setVisible(bool(words))
         self.view.show_text(text, audit)
         self._legend.show_for(audit)
         self.side_note.setText(_facts(text, audit))
-        words = _unusual(text)
-        self.unusual.setText(words)
-        self.unusual.setVisible(bool(words))
         found = audit is not None and audit.verdict == "mark"
         # Shading a text without a finding misleads; whoever wants it asks for it.
         self._shade.setVisible(audit is not None and not found)
@@ -258,13 +271,13 @@ class TextCard(Card):
         if self.pages is None:
             return
         audit = item.shown
-        facts = audit.input if audit is not None else item.document
-        paged = facts is not None and facts.format == "pdf" and bool(facts.sha256)
-        self.tabs.setVisible(paged)
-        self.title.setVisible(not paged)
-        if not paged:
+        known = (item.document, None if audit is None else audit.input)
+        found = (one.sha256 for one in known if one is not None and one.format == "pdf")
+        sha256 = next(found, "")
+        self.tabs.setVisible(bool(sha256))
+        self.title.setVisible(not sha256)
+        if not sha256:
             self.tabs.setCurrentIndex(0)
-        sha256 = facts.sha256 if facts is not None and paged else ""
         self.pages.show_document(item.path, sha256, self.view.text, audit)
 
     def _show_as(self, place: int) -> None:

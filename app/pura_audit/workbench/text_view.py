@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
+    QAccessible,
     QColor,
     QContextMenuEvent,
     QFocusEvent,
@@ -27,6 +28,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QToolTip, QWidge
 
 from pura.record.audit import Audit
 from pura.record.naming import Passage
+from pura_audit.platform.accessible import announce, set_role
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme.theme import BADGE, Theme, mark_pen, mix, paint_badge
@@ -39,6 +41,7 @@ class TextView(TextCanvas):
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
         super().__init__(selection, theme)
+        set_role(self, QAccessible.Role.Document)
         self._fresh = False
         self._anchor = 0
         self._awaited: int | None = None  # a token that is wanted on screen once there are lines
@@ -279,6 +282,16 @@ class TextView(TextCanvas):
                 event.ignore()
             else:
                 self._selection.select_token(target)
+                self._announce(event.key())
+
+    def _announce(self, key: int) -> None:
+        """Have the token read out; after a step up or down, the line."""
+        across = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
+        words, token = self.accessibleDescription(), self._selection.token
+        if key not in across and token is not None:
+            line = self._lines.of_character(int(self._starts[token]))
+            words = self._safe[slice(*self._lines.span(line))]
+        announce(self, words)
 
     def _target(self, key: int, token: int) -> int | None:
         keys = Qt.Key
@@ -369,6 +382,7 @@ class DocumentStrip(QWidget):
         self._grey = np.empty(0)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        set_role(self, QAccessible.Role.Graphic)
         self.setAccessibleName(translate("Text", "The whole text"))
         view.laid_out.connect(self._forget)
         for signal in (view.moved, selection.changed, selection.mark_changed, theme.changed):
@@ -462,6 +476,9 @@ class DocumentStrip(QWidget):
         top, bottom = self._view.lines_on_screen()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self._theme.colour("muted"), 1))
+        if top <= 0 and bottom >= self._view.line_starts().size - 1:
+            painter.end()  # all of it is on screen
+            return
         upper = self._y(top)
         frame = QRectF(bar.left() - 2, upper, BAR + 4, max(8.0, self._y(bottom) - upper))
         frame.moveBottom(min(frame.bottom(), self.height() - 1))

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QBrush,
     QHelpEvent,
     QKeyEvent,
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolTip, QWidge
 from pura.extract.local import kernel_value
 from pura.record.audit import Audit
 from pura.scheme import Gate
+from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import decimal, filled, power, signed, translate
 from pura_audit.session.selection import Selection, TokenFacts, token_facts
 from pura_audit.theme import fonts
@@ -49,6 +51,7 @@ class Ring(QWidget):
         super().__init__()
         self._theme = theme
         self._facts: TokenFacts | None = None
+        set_role(self, QAccessible.Role.Chart)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(100, 132)  # leaves longer captions beside it their room

@@ -152,9 +152,15 @@ def finding_in(row: Row) -> Finding | None:
         marks=named_marks(payloads),
         counted=marks,
         share=row["share"] if row["verdict"] == "mark" else None,
-        headline=headline(row["verdict"], marks),
+        at_least=bool(row["more_marks"]),
+        headline=headline(outcome_in(row), marks, at_least=bool(row["more_marks"])),
         undone=tuple(row["undone"]),
     )
+
+
+def outcome_in(row: Row) -> str:
+    """Return what the headline of a row's finding says; earlier versions wrote the verdict only."""
+    return str(row["outcome"] or row["verdict"])
 
 
 def finding_of(finding: Finding, error: PuraError | None = None) -> dict[str, Any]:
@@ -166,7 +172,7 @@ def finding_of(finding: Finding, error: PuraError | None = None) -> dict[str, An
     """
     row = {name: one.of(finding) for name, one in VALUES.items() if BATCH in one.files}
     if error is not None:
-        row |= dict.fromkeys(("log10_e", "marks", "share", "hidden"))
+        row |= dict.fromkeys(("log10_e", "marks", "more_marks", "share", "hidden"))
     return row | failed(error)
 
 
@@ -174,7 +180,8 @@ def failed(error: PuraError | None) -> dict[str, Any]:
     """Return the columns that say what went wrong."""
     if error is None:
         return {"error": None, "message": None}
-    return {"verdict": NOT_EXAMINABLE, "error": error.code, "message": str(error)}
+    outcome = {"verdict": NOT_EXAMINABLE, "outcome": NOT_EXAMINABLE}
+    return outcome | {"error": error.code, "message": str(error)}
 
 
 def json_schema() -> dict[str, Any]:

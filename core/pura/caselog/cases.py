@@ -237,6 +237,11 @@ class CaseItem:
         """Of the file; None when it was erased."""
         return None if self.finding is None else self.finding.name
 
+    @property
+    def outcome(self) -> str:
+        """What its headline says, as far as the finding is kept."""
+        return self.verdict if self.finding is None else self.finding.outcome
+
     def headline(self, language: str) -> str:
         """Return the outcome in words."""
         found = self.finding

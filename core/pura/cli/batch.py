@@ -235,8 +235,8 @@ def _say(done: BatchDone) -> None:
     from pura.words.sentences import title
 
     out.print(say("batch.rows", count=done.rows, name=done.output))
-    for verdict, count in done.outcomes.most_common():
-        out.print(f"  {count}  {title(verdict, language())}")
+    for outcome, count in done.outcomes.most_common():
+        out.print(f"  {count}  {title(outcome, language())}")
     for code, count in done.errors.most_common():
         out.print(f"  {count}  {say('batch.error', code=code)}")
     if done.missing is not None:

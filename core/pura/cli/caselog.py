@@ -337,7 +337,7 @@ def list_(
         (
             case.name or _gone(case),
             str(len(case.items)),
-            ", ".join(sorted({say(f"verdict.{item.verdict}") for item in case.items})),
+            ", ".join(sorted({say(f"verdict.{item.outcome}") for item in case.items})),
             case.changed[:16].replace("T", " "),
             _state(case),
             ", ".join(case.tags),

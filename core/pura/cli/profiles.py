@@ -137,7 +137,7 @@ def foreign(
     name: StoreName = None,
     output: InsteadOfStdout = None,
 ) -> None:
-    """Make a profile of a mark by others: of vLLM, SynthID-Text, or green lists of transformers.
+    """Make a profile of a mark by others: of vLLM, SGLang or transformers.
 
     The key in the settings is sealed under a key of yours. Delete the settings file afterwards.
     """

@@ -172,7 +172,7 @@ def extent_of(
     )
 
 
-def misread(age: I64, pace: float = 1.0) -> F64:
+def misread(age: I64, pace: float | F64 = 1.0) -> F64:
     """Return the chance that a step is misread so many tokens after the beginning of a passage."""
     return np.asarray(MISREAD)[np.searchsorted(AGES, age / pace, side="right")]
 
@@ -234,39 +234,22 @@ def _chunk_of_firsts(
     text: PassageText, firsts: I64, anchor: int, settled: F64, log_settled: F64, least: int
 ) -> F64:
     """Return the log likelihood of the tokens up to the anchor for each of some first tokens."""
-    walked = [
-        _walked(text, firsts, anchor, settled, log_settled, least, pace) + math.log(share)
-        for pace, share in PACES.items()
-    ]
-    return np.asarray(np.logaddexp.reduce(walked, axis=0))
-
-
-def _walked(
-    text: PassageText,
-    firsts: I64,
-    anchor: int,
-    settled: F64,
-    log_settled: F64,
-    least: int,
-    pace: float,
-) -> F64:
-    state = np.zeros((firsts.size, text.context_window + 2))
-    state[:, 0] = 1.0
-    total = np.zeros(firsts.size)
-    for step in range(_RECOVERED):
+    paces = np.array(list(PACES))[:, None]
+    state = np.zeros((paces.size, firsts.size, text.context_window + 2))
+    state[:, :, 0] = 1.0
+    total = np.log(list(PACES.values()))[:, None] + np.zeros(firsts.size)
+    for step in range(min(_RECOVERED, anchor + 1 - int(firsts[0]))):
         going = firsts + step <= anchor
-        if not going.any():
-            break
         tokens = np.minimum(firsts + step, anchor)
-        age = np.full(firsts.size, step)
-        chance = misread(age, pace)
-        chance = np.where(firsts == 0, np.minimum(chance, _AT_TEXT_BEGIN), chance)
-        moved = _step(state, text.edited[tokens], text.factors(tokens, age, chance))
-        size = moved.sum(axis=1)
-        state = np.where(going[:, None], moved / size[:, None], state)
+        chance = np.tile(misread(np.array(step), paces), firsts.size)
+        chance[:, firsts == 0] = np.minimum(chance[:, firsts == 0], _AT_TEXT_BEGIN)
+        moved = _step(state, text.edited[tokens], text.factors(tokens, np.array(step), chance))
+        size = moved.sum(axis=-1)
+        state = np.where(going[:, None], moved / size[:, :, None], state)
         total += np.where(going, np.log(size), 0.0)
     then = np.minimum(firsts + _RECOVERED, anchor + 1) - least
-    return np.asarray(total + np.log((state * settled[then]).sum(axis=1)) + log_settled[then])
+    walked = total + np.log((state * settled[then]).sum(axis=-1)) + log_settled[then]
+    return np.asarray(np.logaddexp.reduce(walked, axis=0))
 
 
 def _lasts(text: PassageText, first: int, begun: int, anchor: int, most: int) -> tuple[I64, F64]:

@@ -55,6 +55,8 @@ from pura.record.surroundings import (
 from pura.words.sentences import Sentence, headline
 
 SCHEMA = "pura-audit/1"
+_NOT_MEASURED = ("outcome.insufficient-not-measured", "outcome.insufficient-handled")
+"""Nothing follows from finding no mark, however long the text is."""
 OLD_MOST_MARKS = 8
 """So many marks earlier versions looked for in a text, and no more."""
 
@@ -208,7 +210,7 @@ class Audit:
         return tuple(named)
 
     def _placed(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-        return tuple(placed(one, self.text, self.input.pages) for one in passages)
+        return placed(passages, self.text, self.input.pages)
 
     @property
     def payload(self) -> NamedPayload | None:
@@ -309,8 +311,8 @@ class Audit:
         )
 
     def _headline(self) -> Sentence:
-        if any(one.key == "outcome.insufficient-not-measured" for one in self.sentences):
-            return Sentence(key="title.not-measured")
+        if any(one.key in _NOT_MEASURED for one in self.sentences):
+            return headline("not-measured")
         return headline(self.verdict, len(self.marks), at_least=self.marks_limited)
 
     def title(self, language: str = "en") -> str:

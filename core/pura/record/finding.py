@@ -174,6 +174,14 @@ class Finding:
         )
         return sum(count for count in counts if isinstance(count, int))
 
+    @property
+    def outcome(self) -> str:
+        """What its headline says, without the number of marks: what findings are grouped by.
+
+        It is the verdict, except where that is "insufficient" since nothing was measured.
+        """
+        return self.headline.key.removeprefix("title.").removesuffix("-at-least")
+
     def title(self, language: str) -> str:
         """Return the headline in words."""
         return fill(self.headline, language)
@@ -325,7 +333,7 @@ def _meaning(finding: Finding, released: tuple[str, ...] | None, language: str) 
     # The sentences have numbers.
     answer = finding.answer if released is None else ()
     words = " ".join(rendered(answer, language))
-    return words or _public("-means")(finding.verdict, language)
+    return words or _public("-means")(finding.outcome, language)
 
 
 def _marks(finding: Finding, released: tuple[str, ...] | None, _: str) -> list[dict[str, Any]]:
@@ -557,6 +565,18 @@ VALUES: Final[dict[str, ShownValue]] = {
         lambda found: found.readings,
         "number of readings that count",
         files=(AUDIT, BATCH, SUMMARY),
+    ),
+    "outcome": ShownValue(
+        str,
+        lambda found: found.outcome,
+        "what the headline says: the verdict; not-measured where no measurement applies",
+        files=(AUDIT, BATCH, SUMMARY),
+    ),
+    "more_marks": ShownValue(
+        bool,
+        lambda found: found.at_least,
+        "whether there may be more marks than are counted",
+        files=(BATCH,),
     ),
     "key": ShownValue(str, lambda found: found.key_fingerprint, "fingerprint of the key"),
     "profile": ShownValue(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -171,8 +171,11 @@ def token_share(ranges: Iterable[tuple[int, int]], tokens: int) -> float:
         ranges: First and last token of each passage.
         tokens: ``L``.
     """
-    inside = {token for first, last in ranges for token in range(first, last + 1)}
-    return len(inside) / max(1, tokens)
+    inside, end = 0, 0
+    for first, last in sorted(ranges):
+        inside += max(0, last + 1 - max(first, end))
+        end = max(end, last + 1)
+    return inside / max(1, tokens)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,6 +324,7 @@ class RegisterFacts:
 
 
 _SIGN: Final = re.compile(r"\S")
+_LINE: Final = re.compile(r"\n")
 _PARAGRAPH: Final = re.compile(r"(?:\A|\n[^\S\n]*\n)\s*\S")
 
 
@@ -377,29 +381,46 @@ def _ratio(mark: NamedMark, lr_cap: float) -> dict[str, Value] | None:
     return {"capped": int(capped), "lr": lr_cap if capped else 10.0**mark.log10_e}
 
 
-def placed(passage: Passage, text: str | None, pages: Sequence[int]) -> Passage:
-    """Return a passage with the page, paragraph and lines where it stands, as far as known.
+def placed(
+    passages: Iterable[Passage], text: str | None, pages: Sequence[int]
+) -> tuple[Passage, ...]:
+    """Return passages with the page, paragraph and lines where they stand, as far as known.
 
     Args:
-        passage: The passage.
+        passages: The passages.
         text: The text; None where the record leaves it out.
         pages: Where each page begins, in characters; paragraphs are counted from there then.
     """
-    # A token brings the blank before it, which may stand on the page before.
-    begins = _first_sign(text, passage) if text is not None else passage.start + 1
-    page = max(1, bisect_right(pages, begins)) if pages else 0
-    if text is None:
-        return replace(passage, page=page)
-    if page:
-        end = pages[page] if page < len(pages) else len(text)
-        paragraph = _paragraph(text[pages[page - 1] : end], begins - pages[page - 1])
-        return replace(passage, page=page, paragraph=paragraph or 1)
-    return replace(
-        passage,
-        paragraph=_paragraph(text, begins),
-        line=text.count("\n", 0, begins) + 1,
-        last_line=text.count("\n", 0, _last_sign(text, passage)) + 1,
-    )
+    # A long text has a thousand passages: what they are counted by is looked for once.
+    lines = [] if text is None or pages else [found.start() for found in _LINE.finditer(text)]
+    paragraphs: dict[int, list[int]] = {}
+    found = []
+    for passage in passages:
+        # A token brings the blank before it, which may stand on the page before.
+        begins = _first_sign(text, passage) if text is not None else passage.start + 1
+        page = max(1, bisect_right(pages, begins)) if pages else 0
+        if text is None:
+            found.append(replace(passage, page=page))
+            continue
+        first = pages[page - 1] if page else 0
+        if page not in paragraphs:
+            end = pages[page] if 0 < page < len(pages) else len(text)
+            paragraphs[page] = [
+                first + match.end() - 1 for match in _PARAGRAPH.finditer(text[first:end])
+            ]
+        number = max(1, bisect_right(paragraphs[page], begins))
+        if page:
+            found.append(replace(passage, page=page, paragraph=number))
+            continue
+        found.append(
+            replace(
+                passage,
+                paragraph=number if len(paragraphs[page]) > 1 else 0,
+                line=bisect_left(lines, begins) + 1,
+                last_line=bisect_left(lines, _last_sign(text, passage)) + 1,
+            )
+        )
+    return tuple(found)
 
 
 def place_words(passage: Passage, language: str, leaf: str = "page") -> str:
@@ -459,12 +480,6 @@ def _last_sign(text: str, passage: Passage) -> int:
     """Return where the last character of a passage stands that is no blank."""
     inside = text[passage.start : passage.end].rstrip()
     return passage.start + max(0, len(inside) - 1)
-
-
-def _paragraph(text: str, place: int) -> int:
-    """Return the number of the paragraph at a place; 0 where the text has only one."""
-    begun = [found.end() - 1 for found in _PARAGRAPH.finditer(text)]
-    return max(1, bisect_right(begun, place)) if len(begun) > 1 else 0
 
 
 def payload_lines(payload: NamedPayload, language: str) -> list[str]:

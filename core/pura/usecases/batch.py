@@ -28,6 +28,7 @@ from pura.batch.results import (
     finding_of,
     format_of,
     merged,
+    outcome_in,
     packed,
     read_rows,
     record_path,
@@ -108,7 +109,7 @@ class BatchDone:
     Attributes:
         output: Where the result is.
         rows: How many rows it has.
-        outcomes: Rows by verdict.
+        outcomes: Rows by what their headline says (:attr:`~pura.record.finding.Finding.outcome`).
         errors: Rows by the code of what went wrong.
         chosen: Rows that were chosen; None where none were to be.
         found: Texts that were examined in this run; the others were seen before.
@@ -360,7 +361,7 @@ def _written(output: str, rows: Iterator[Row], form: str, fdr: float | None) -> 
 
 def _counted(rows: Iterator[Row], done: BatchDone) -> Iterator[Row]:
     for row in rows:
-        done.outcomes[row["verdict"]] += 1
+        done.outcomes[outcome_in(row)] += 1
         if row["error"] is not None:
             done.errors[row["error"]] += 1
         yield row

@@ -137,7 +137,7 @@ def create_foreign(
 
     Args:
         environment: Whose keys, models and profiles.
-        settings: As vLLM takes them (``--watermark-config``) or transformers writes them
+        settings: As vLLM or SGLang takes them (``--watermark-config``) or transformers writes them
             (``SynthIDTextWatermarkingConfig``, ``WatermarkingConfig``), the secret included, in a
             file of JSON; or as they were typed.
         key: The key that the secret is sealed under.

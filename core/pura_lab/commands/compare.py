@@ -88,7 +88,12 @@ def compare(
             help="What is done to the texts: “none”, or an attack, like “substitute:0.2”."
         ),
     ] = None,
-    tokens: Annotated[int, typer.Option(min=20, max=4000, help="Length of each text.")] = 200,
+    tokens: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=20, max=4000, help="Lengths; shorter texts are the beginnings of the longest."
+        ),
+    ] = None,
     recorded: Annotated[
         bool,
         typer.Option(
@@ -115,7 +120,7 @@ def compare(
             bits=tuple(bits or (12, 24, 36)),
             methods=tuple(method or ()),
             conditions=tuple(condition or ("none",)),
-            tokens=tokens,
+            tokens=tuple(tokens or (200,)),
             model=model,
             recorded=recorded,
             keys=keys,
@@ -136,10 +141,11 @@ def _print(cells: Sequence[TableCell], unmarked: Sequence[dict[str, Any]]) -> No
     for c in cells:
         paper = "–" if c.published is None else f"{c.published:.1f}"
         out.print(
-            f"| {c.condition} | {c.bits} | {c.method} | {c.match}/{c.texts}"
+            f"| {c.condition} | {c.bits} | {c.tokens} | {c.method} | {c.match}/{c.texts}"
             f" | {100 * c.low:.0f}–{100 * c.high:.0f} | {100 * c.accuracy:.1f}"
             f" | {100 * c.erased:.1f} | {100 * c.edited:.1f} | {c.read_seconds:.3f}"
-            f" | {c.write_seconds:.2f} | {c.perplexity:.1f} | {paper} |"
+            f" | {c.write_seconds:.2f} | {c.perplexity:.1f}"
+            f" | {100 * c.likeliest:+.1f} | {paper} |"
         )
     if unmarked:
         _print_head("compare.plain-head")

@@ -14,6 +14,7 @@ from pura.embed.generate import Feed, end_ids, prompt_ids
 from pura.measure.corpora import STUDY
 from pura.scheme import SecretKey
 from pura_lab.rivals.base import I64, Rival, draw
+from pura_lab.rivals.binomial import HORIZONS, Binomial, BinomialTournament
 from pura_lab.rivals.greens import BiMark, Kgw, Mpac, RsBh, StealthInk, Unigram, segment_table
 from pura_lab.rivals.gumbel import Ctwl, CycleShift, Exp, GumbelMax, Its, Proxy
 from pura_lab.rivals.spread import ArcMark, Mc2Mark
@@ -110,6 +111,14 @@ METHODS: Final[dict[str, Method]] = {
         _row("mirrormark", _plain(MirrorMark)),
         _row("mc2mark", _plain(Mc2Mark)),
         _row("arcmark", _plain(ArcMark)),
+        _row("binomial", _plain(Binomial), unbiased=False),
+        _row("binomial-plus", _plain(Binomial, horizons=HORIZONS), unbiased=False),
+        _row(
+            "binomial-plus-0.5",
+            _plain(Binomial, horizons=HORIZONS, epsilon=0.5),
+            unbiased=False,
+        ),
+        _row("binomial-tournament", _plain(BinomialTournament, horizons=HORIZONS)),
         _row("cycleshift", _plain(CycleShift), 98.6, 97.8, bits=(12, 18)),
         _row("rsbh-2", _rsbh(2.0), 93.3, 82.7, 60.4, 35.4, 20.8, unbiased=False),
         _row("mpac-2", _plain(Mpac, delta=2.0), 91.8, 71.0, 41.3, 18.5, 5.6, unbiased=False),

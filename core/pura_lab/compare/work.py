@@ -38,7 +38,7 @@ I64 = npt.NDArray[np.int64]
 CLEAN: Final = "none"
 CHUNK: Final = 8  # texts of a piece of work
 TOGETHER: Final = 8  # pieces whose texts are written side by side
-_VERSION: Final = 1  # of what a piece holds
+_VERSION: Final = 2  # of what a piece holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class CellPart:
         method: Who marks them.
         bits: ``L_m``.
         chunk: Texts ``CHUNK * chunk`` and so on.
-        tokens: Length of each.
+        tokens: Length of each; shorter ones are read of their beginnings.
         source: What the rows come from: fingerprint of a model, or of laws.
         seed: Of everything that is drawn.
     """
@@ -73,9 +73,9 @@ class CellPart:
         digest = blake2b(json.dumps(what).encode(), digest_size=5).hexdigest()
         return f"texts.{self.method.name}-{self.bits}-{self.chunk}.{digest}"
 
-    def outcome(self, condition: str) -> str:
-        """Return the name of what was read after an attack."""
-        return self.name.replace("texts.", f"outcome.{condition.replace(':', '-')}.")
+    def outcome(self, condition: str, tokens: int) -> str:
+        """Return the name of what was read of the first tokens after an attack."""
+        return self.name.replace("texts.", f"outcome.{condition.replace(':', '-')}.{tokens}.")
 
     @cached_property
     def cell(self) -> Cell:
@@ -140,7 +140,7 @@ def _marked(engine: MarkingEngine, rows: F64, texts: Sequence[_Text], ours: Sequ
     return drawn.tokens
 
 
-_COLUMNS: Final = ("ids", "log_p", "entropy_bits", "lo", "hi", "seconds")
+_COLUMNS: Final = ("ids", "log_p", "likeliest", "entropy_bits", "lo", "hi", "seconds")
 
 
 class _Text:
@@ -152,7 +152,7 @@ class _Text:
         self.number_in_engine = -1
         self._piece = piece
         self._rank: I64 | None = None
-        self._said: list[tuple[int, float, float, float, float]] = []
+        self._said: list[tuple[int, float, float, float, float, float]] = []
         self.row: RivalRow | None = None
         if piece.method.make is not None:
             self.scheme = piece.scheme(bench, number)
@@ -173,13 +173,14 @@ class _Text:
 
     def note(self, token: int, law: F64) -> None:
         """Keep what the law said of the chosen token."""
-        p = float(law[token])
+        p, top = float(law[token]), int(law.argmax())
         entropy, lo = 0.0, 0.0
         if self._rank is not None:
             some = law[law > 0]
             entropy = float(-(some * np.log2(some)).sum())
             lo = float(law[self._rank < self._rank[token]].sum())
-        self._said.append((token, float(np.log(p)), entropy, lo, lo + p))
+        likeliest = float(token == top) - float(law[top])
+        self._said.append((token, float(np.log(p)), likeliest, entropy, lo, lo + p))
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return a column of the text's results."""
@@ -196,6 +197,7 @@ class ResultLine:
     Attributes:
         method: Who marked it; ``pura-spc-paper`` is the published decoder on ``pura-spc``.
         bits: ``L_m``.
+        tokens: Length of the text before anything was done to it.
         number: Of the text.
         condition: What was done to it, as
             :func:`~pura.measure.attacks.table.named_strength` reads it.
@@ -206,10 +208,13 @@ class ResultLine:
         read_seconds: Processor seconds for reading, the model's pass included where one is needed.
         write_seconds: Processor seconds for marking, the model's passes left out.
         log_p: Mean log probability of its tokens when it was written, nats.
+        likeliest: Share of tokens that were the likeliest, less what the model expected of them;
+            0 in the mean where a scheme is unbiased.
     """
 
     method: str
     bits: int
+    tokens: int
     number: int
     condition: str
     match: bool
@@ -219,10 +224,11 @@ class ResultLine:
     read_seconds: float
     write_seconds: float
     log_p: float
+    likeliest: float
 
 
 _NUMBERS: Final = ("number", "match", "accuracy", "erased", "edited", "read_seconds",
-                   "write_seconds", "log_p")  # fmt: skip
+                   "write_seconds", "log_p", "likeliest")  # fmt: skip
 
 
 class CellReader:
@@ -243,24 +249,28 @@ class CellReader:
         self._model = model
         self._tools = tools
 
-    def read(self, piece: CellPart, condition: str) -> None:
-        """Read a piece after an attack, and put what came out on the cache."""
+    def read(self, piece: CellPart, condition: str, tokens: int) -> None:
+        """Read the first tokens of a piece after an attack; what came out goes on the cache."""
         texts = self._cache.get(piece.name)
         lines = [
             line
             for at, number in enumerate(piece.numbers)
             for line in self._lines(
-                piece, number, condition, {name: column[at] for name, column in texts.items()}
+                piece,
+                number,
+                condition,
+                {name: column[at][:tokens] for name, column in texts.items()},
             )
         ]
         table = np.array([[float(getattr(line, n)) for n in _NUMBERS] for line in lines]).T
         paper = np.array([line.method.endswith("-paper") for line in lines], dtype=np.float64)
-        self._cache.put(piece.outcome(condition), {"lines": [np.vstack([table, paper])]})
+        self._cache.put(piece.outcome(condition, tokens), {"lines": [np.vstack([table, paper])]})
 
     def _lines(
         self, piece: CellPart, number: int, condition: str, text: Mapping[str, npt.NDArray[Any]]
     ) -> Iterator[ResultLine]:
         ids, edited = text["ids"], 0.0
+        written = ids.size
         if condition != CLEAN:
             assert self._tools is not None
             name, params = named_strength(condition)
@@ -273,6 +283,7 @@ class CellReader:
             yield ResultLine(
                 method=name,
                 bits=piece.bits,
+                tokens=written,
                 number=number,
                 condition=condition,
                 match=bool((bits == truth).all()),
@@ -280,8 +291,9 @@ class CellReader:
                 erased=float((bits == ERASED).mean()),
                 edited=edited,
                 read_seconds=seconds,
-                write_seconds=float(text["seconds"][0]),
+                write_seconds=float(text["seconds"][0]) * written / piece.tokens,
                 log_p=float(text["log_p"].mean()),
+                likeliest=float(text["likeliest"].mean()),
             )
 
     def _decode(
@@ -329,13 +341,14 @@ class CellReader:
         return TextReading.of(said)
 
 
-def lines_of(cache: Cache, piece: CellPart, condition: str) -> Iterator[ResultLine]:
+def lines_of(cache: Cache, piece: CellPart, condition: str, tokens: int) -> Iterator[ResultLine]:
     """Return what was read of a piece."""
-    for *numbers, published in cache.get(piece.outcome(condition))["lines"][0].T.tolist():
+    for *numbers, published in cache.get(piece.outcome(condition, tokens))["lines"][0].T.tolist():
         row = dict(zip(_NUMBERS, numbers, strict=True))
         yield ResultLine(
             method=piece.method.name + ("-paper" if published else ""),
             bits=piece.bits,
+            tokens=tokens,
             condition=condition,
             match=bool(row.pop("match")),
             number=int(row.pop("number")),
@@ -345,11 +358,13 @@ def lines_of(cache: Cache, piece: CellPart, condition: str) -> Iterator[ResultLi
 
 @dataclass(frozen=True, kw_only=True)
 class TableCell:
-    """The texts of one method, payload length and condition.
+    """The texts of one method, payload length, length and condition.
 
     Attributes:
         method: As in :class:`~pura_lab.compare.work.ResultLine`.
+        unbiased: For a fixed message.
         bits: ``L_m``.
+        tokens: Length of the texts before anything was done to them.
         condition: What was done to the texts.
         texts: How many.
         match: Texts whose payload was read whole.
@@ -361,11 +376,14 @@ class TableCell:
         read_seconds: Median processor seconds for reading a text.
         write_seconds: Median processor seconds for marking one.
         perplexity: Of the model that wrote the texts, over all their tokens.
+        likeliest: Mean share of tokens that were the likeliest, less what the model expected.
         published: Match rate in percent in the PURA paper's table, of another model and corpus.
     """
 
     method: str
+    unbiased: bool
     bits: int
+    tokens: int
     condition: str
     texts: int
     match: int
@@ -377,20 +395,29 @@ class TableCell:
     read_seconds: float
     write_seconds: float
     perplexity: float
+    likeliest: float
     published: float | None
 
 
 def summarise(lines: Iterable[ResultLine]) -> tuple[TableCell, ...]:
-    """Return the cells of some lines: by condition and payload length, best match first."""
-    groups: dict[tuple[str, int, str], list[ResultLine]] = {}
+    """Return the cells: by condition, payload length and tokens, best match first."""
+    groups: dict[tuple[str, int, int, str], list[ResultLine]] = {}
     for line in lines:
-        groups.setdefault((line.condition, line.bits, line.method), []).append(line)
+        cell = (line.condition, line.bits, line.tokens, line.method)
+        groups.setdefault(cell, []).append(line)
     cells = [_cell(group) for group in groups.values()]
     order = {name: place for place, name in enumerate(dict.fromkeys(c.condition for c in cells))}
     return tuple(
         sorted(
             cells,
-            key=lambda c: (order[c.condition], c.bits, -c.match / c.texts, -c.accuracy, c.method),
+            key=lambda c: (
+                order[c.condition],
+                c.bits,
+                c.tokens,
+                -c.match / c.texts,
+                -c.accuracy,
+                c.method,
+            ),
         )
     )
 
@@ -411,7 +438,9 @@ def _cell(lines: Sequence[ResultLine]) -> TableCell:
 
     return TableCell(
         method=first.method,
+        unbiased=method.unbiased,
         bits=first.bits,
+        tokens=first.tokens,
         condition=first.condition,
         texts=len(lines),
         match=match,
@@ -423,6 +452,7 @@ def _cell(lines: Sequence[ResultLine]) -> TableCell:
         read_seconds=median("read_seconds"),
         write_seconds=median("write_seconds"),
         perplexity=float(np.exp(-mean("log_p"))),
+        likeliest=mean("likeliest"),
         published=method.published.get(first.bits) if comparable else None,
     )
 
@@ -520,7 +550,9 @@ def _shares(scheme: Maker, ids: I64, keys: int, seed: int, *, by_redraws: bool) 
 def _schemes(bench: Bench) -> Iterator[tuple[str, Maker]]:
     for name, scheme in ZERO_BIT.items():
         yield name, partial(_zero_bit, scheme, bench.vocab_size)
-    for name in ("rsbh-3", "mpac-3", "bimark", "stealthink", "mirrormark", "cycleshift"):
+    for name in (
+        "rsbh-3", "mpac-3", "bimark", "stealthink", "mirrormark", "cycleshift", "binomial-plus"
+    ):  # fmt: skip
         make, bits = METHODS[name].make, _FEWER_BITS if name == "cycleshift" else _BITS
         assert make is not None
         yield name, partial(_with_bits, make, bench, bits)

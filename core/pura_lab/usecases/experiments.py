@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ def compare(
     bits: Sequence[int] = (12, 24, 36),
     methods: Sequence[str] = (),
     conditions: Sequence[str] = ("none",),
-    tokens: int = 200,
+    tokens: Sequence[int] = (200,),
     model: str | None = None,
     recorded: bool = False,
     keys: int = 0,
@@ -48,7 +49,7 @@ def compare(
         bits: Payload lengths.
         methods: Names of schemes; all when empty.
         conditions: ``none``, and attacks as ``name`` or ``name:strength``.
-        tokens: Length of each text.
+        tokens: Lengths; the longest is written, the others are its beginnings.
         model: Writes and reads; None takes the usual one.
         recorded: Take the laws that the model said in a few plain texts instead of asking it at
             every step: quick, and no attacks.
@@ -79,7 +80,8 @@ def compare(
     tried = _methods(methods, conditions, recorded=recorded)
     loaded = environment.model(model)
     cache = Cache(folder)
-    source = _source(loaded, cache, tokens, seed) if recorded else ModelSource(loaded)
+    longest = max(tokens)
+    source = _source(loaded, cache, longest, seed) if recorded else ModelSource(loaded)
     bench = bench_of(loaded, source)
     tools = model_tools(loaded, foreign=sentences_of(corpus("manual")))
     reader = CellReader(bench, cache, None if recorded else loaded, tools)
@@ -88,7 +90,7 @@ def compare(
             method=method,
             bits=length,
             chunk=chunk,
-            tokens=tokens,
+            tokens=longest,
             source=f"{loaded.fingerprint}{'-laws' if recorded else ''}",
             seed=seed,
         )
@@ -104,18 +106,18 @@ def compare(
         missing = [piece for piece in some if piece.name not in cache]
         if missing:
             write(source, bench, missing, cache)
-        for condition in conditions:
+        for condition, length in product(conditions, tokens):
             for piece in some:
                 checkpoint()
-                if piece.outcome(condition) not in cache:
-                    reader.read(piece, condition)
+                if piece.outcome(condition, length) not in cache:
+                    reader.read(piece, condition, length)
         done += len(some)
         progress(Stage(name=_STEP, done=done, total=len(pieces)))
     lines = [
         line
-        for condition in conditions
+        for condition, length in product(conditions, tokens)
         for piece in pieces
-        for line in lines_of(cache, piece, condition)
+        for line in lines_of(cache, piece, condition, length)
     ]
     if lines:
         write_parquet(folder / "lines.parquet", lines)

@@ -12,6 +12,10 @@
         <translation>Dieser Text wird gerade noch einmal geprüft. Bis dahin gilt der Befund vom {day:text}.</translation>
     </message>
     <message>
+        <source>This finding is not saved: {why:text} It is safe here until the window is closed.</source>
+        <translation>Dieser Befund ist nicht gespeichert: {why:text} Er bleibt hier, bis das Fenster geschlossen wird.</translation>
+    </message>
+    <message>
         <source>A later audit failed: {why:text} This is still the finding of {day:text}.</source>
         <translation>Eine spätere Prüfung schlug fehl: {why:text} Dies ist weiterhin der Befund vom {day:text}.</translation>
     </message>
@@ -1349,20 +1353,60 @@
         <source>Try the sample</source>
         <translation>Beispiel ausprobieren</translation>
     </message>
+    <message>
+        <source>The answer</source>
+        <translation>Die Antwort</translation>
+    </message>
+    <message>
+        <source>Whether a mark was found, how strong it is, and for whom.</source>
+        <translation>Ob eine Markierung gefunden wurde, wie stark sie ist, und für wen.</translation>
+    </message>
+    <message>
+        <source>The text</source>
+        <translation>Der Text</translation>
+    </message>
+    <message>
+        <source>Shaded where the mark is; a strip shows the whole document.</source>
+        <translation>Schattiert, wo die Markierung ist; ein Streifen zeigt das ganze Dokument.</translation>
+    </message>
+    <message>
+        <source>The reasons</source>
+        <translation>Die Gründe</translation>
+    </message>
+    <message>
+        <source>Token by token, bit by bit, and how the evidence grows.</source>
+        <translation>Token für Token, Bit für Bit, und wie die Evidenz wächst.</translation>
+    </message>
 </context>
 <context>
     <name>Error</name>
     <message>
-        <source>No statement is made about the text. The other texts go on.</source>
-        <translation>Über den Text wird nichts ausgesagt. Mit den anderen Texten geht es weiter.</translation>
+        <source>No statement is made about the text. It stays in the list, all other findings are safe, and the other texts go on.</source>
+        <translation>Über den Text wird nichts ausgesagt. Er bleibt in der Liste, alle anderen Befunde bleiben erhalten, und die anderen Texte gehen weiter.</translation>
     </message>
     <message>
         <source>Try again</source>
         <translation>Noch einmal versuchen</translation>
     </message>
     <message>
+        <source>Install it or put it back, or choose another model.</source>
+        <translation>Installieren Sie es oder legen Sie es zurück, oder wählen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>Models …</source>
+        <translation>Modelle …</translation>
+    </message>
+    <message>
         <source>Remove</source>
         <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>The program made a mistake ({kind:text}).</source>
+        <translation>Das Programm hat einen Fehler gemacht ({kind:text}).</translation>
+    </message>
+    <message>
+        <source>Try once more. If it happens again, send the log file (Help) to your support.</source>
+        <translation>Versuchen Sie es noch einmal. Geschieht es wieder, schicken Sie die Protokolldatei (Hilfe) an Ihren Support.</translation>
     </message>
 </context>
 <context>
@@ -1413,6 +1457,10 @@
     <message>
         <source>not found</source>
         <translation>nicht gefunden</translation>
+    </message>
+    <message>
+        <source>Clear the field</source>
+        <translation>Feld leeren</translation>
     </message>
 </context>
 <context>
@@ -1708,6 +1756,10 @@
         <translation>eine Zahl; wird nicht angezeigt</translation>
     </message>
     <message>
+        <source>0x and digits, one key or two; not shown</source>
+        <translation>0x und Ziffern, ein Schlüssel oder zwei; wird nicht angezeigt</translation>
+    </message>
+    <message>
         <source>Settings of the other program</source>
         <translation>Einstellungen des anderen Programms</translation>
     </message>
@@ -1738,6 +1790,10 @@
     <message>
         <source>Share of the second key</source>
         <translation>Anteil des zweiten Schlüssels</translation>
+    </message>
+    <message>
+        <source>Share of the first key</source>
+        <translation>Anteil des ersten Schlüssels</translation>
     </message>
     <message>
         <source>Entries of the table</source>
@@ -3693,20 +3749,8 @@
         <translation>Unterbrochen</translation>
     </message>
     <message>
-        <source>at least {n:count} marks</source>
-        <translation>mindestens {n:count} Markierungen</translation>
-    </message>
-    <message>
-        <source>{n:count} marks</source>
-        <translation>{n:count} Markierungen</translation>
-    </message>
-    <message>
         <source>Auditing, {share:text}</source>
         <translation>Wird untersucht, {share:text}</translation>
-    </message>
-    <message>
-        <source>Mark found</source>
-        <translation>Markierung gefunden</translation>
     </message>
     <message>
         <source>Auditing</source>
@@ -3715,22 +3759,6 @@
     <message>
         <source>Failed</source>
         <translation>Gescheitert</translation>
-    </message>
-    <message>
-        <source>Indication only</source>
-        <translation>Nur ein Hinweis</translation>
-    </message>
-    <message>
-        <source>No mark found</source>
-        <translation>Keine Markierung</translation>
-    </message>
-    <message>
-        <source>Too little evidence</source>
-        <translation>Zu wenig Anhaltspunkte</translation>
-    </message>
-    <message>
-        <source>Not examined</source>
-        <translation>Nicht untersucht</translation>
     </message>
     <message>
         <source>not saved</source>
@@ -3933,6 +3961,10 @@
     <message>
         <source>Not set up yet</source>
         <translation>Noch nicht eingerichtet</translation>
+    </message>
+    <message>
+        <source>You stopped the audit: nothing is said of this text, and all other findings are safe. Press Audit (Ctrl+Return) to begin again.</source>
+        <translation>Sie haben die Untersuchung abgebrochen: Über diesen Text wird nichts ausgesagt, alle anderen Befunde bleiben erhalten. Drücken Sie Untersuchen (Strg+Eingabe), um neu zu beginnen.</translation>
     </message>
     <message>
         <source>It waits here. Choose how you want to begin:</source>
@@ -4761,10 +4793,6 @@
     <message>
         <source>At 6 or more, a text that has nothing to do with the key reaches it at most once in a million times. It says nothing about who wrote the rest of a text.</source>
         <translation>Einen Wert ab 6 erreicht ein Text, der mit dem Schlüssel nichts zu tun hat, höchstens einmal in einer Million Fällen. Darüber, wer den übrigen Text geschrieben hat, sagt er nichts.</translation>
-    </message>
-    <message>
-        <source>Too little evidence</source>
-        <translation>Zu wenig Anhaltspunkte</translation>
     </message>
     <message>
         <source>Neither a mark nor its absence could be shown: it is no statement that the text is unmarked.</source>

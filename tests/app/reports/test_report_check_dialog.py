@@ -89,7 +89,7 @@ def test_a_tampered_report_that_is_dropped_is_named(window, report, qtbot):
     first = dialog.rows.itemAt(0).widget()
     assert "4 bytes were appended" in " ".join(x.text() for x in first.findChildren(QLabel))
     [fold] = dialog.area.findChildren(Fold)
-    assert not fold.head.isChecked()  # what is well stands folded below
+    assert not fold.opened  # what is well stands folded below
 
 
 def test_a_file_that_holds_no_certificate_is_named(window, report, qtbot):

@@ -312,7 +312,7 @@ def test_too_long_a_field_and_a_bad_date_are_said_in_place(opened, qtbot):
     question = dialog.form.parties.fields["question"]
     question.set_text("x" * 4001)
     assert "4,001 characters" in question.wrong.text().replace("\N{NARROW NO-BREAK SPACE}", ",")
-    assert dialog.form.parties.head.isChecked()
+    assert dialog.form.parties.opened
     assert not dialog.preview.renewing
     question.set_text("Short")
     assert question.wrong.isHidden()

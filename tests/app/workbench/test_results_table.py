@@ -45,7 +45,7 @@ def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(window, qtbot
     kinds = [row.kind for row in model.rows]
     assert kinds == ["mark"] * 6666 + ["failed"] * 3334
     said = {place: heading.words for place, heading in model.headings.items()}
-    assert said == {0: "Mark found   6,666", 6667: "Failed   3,334"}
+    assert said == {0: "A mark was found   6,666", 6667: "Failed   3,334"}
     window.toggle_results()
     table = window.results.table
     assert table.columnSpan(6667, 0) == len(COLUMNS)
@@ -79,7 +79,7 @@ def test_a_text_goes_under_its_heading_when_it_is_audited(window, qtbot, text):
     chosen = model.rows[1]
     pile.show_item(chosen.item)
     window.session.audits.audit([chosen.item])
-    said = ["Mark found   1", "Still to audit   1"]
+    said = ["A mark was found   1", "Still to audit   1"]
     qtbot.waitUntil(lambda: [one.words for one in model.headings.values()] == said)
     assert pile.table.currentIndex().row() == 1
     assert [index.row() for index in pile.table.selectionModel().selectedRows()] == [1]

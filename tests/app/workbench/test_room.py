@@ -79,7 +79,7 @@ def test_a_narrow_chooser_says_what_is_chosen(qtbot):
     chip.show()
     chip.show_value("Newsroom 2026", "")
     chip.resize(chip.sizeHint())
-    assert chip.text() == "Schlüssel  Newsroom 2026  ▾"
+    assert chip.text() == "Schlüssel  Newsroom 2026"
     chip.resize(chip.minimumSizeHint())
     assert chip.text()[0] == "N"  # how many letters there is room for depends on the font
 

@@ -134,12 +134,15 @@ def test_a_place_names_the_page_or_slide_where_the_file_has_them():
     def place(pages: tuple[int, ...], kind: str, language: str, **more: Any) -> str:
         found = replace(audit, input=replace(audit.input, format=kind, pages=pages), **more)
         assert json_io.from_json(json_io.to_json(found)).input.pages == pages
-        return found.finding.place(placed(passage, found.text, pages), language)
+        [here] = placed([passage], found.text, pages)
+        return found.finding.place(here, language)
 
     assert place((), "pdf", "en") == "paragraph 2, lines 3 to 5, characters 11 to 24"
     assert place((), "pdf", "de") == "Absatz 2, Zeilen 3 bis 5, Zeichen 11 bis 24"
     three = replace(audit, text="One.\nTwo.\nThree.").finding
-    whole = placed(Passage(first_token=0, last_token=1, start=0, end=16), "One.\nTwo.\nThree.", ())
+    [whole] = placed(
+        [Passage(first_token=0, last_token=1, start=0, end=16)], "One.\nTwo.\nThree.", ()
+    )
     assert three.place(whole, "en") == "lines 1 to 3, characters 1 to 16"
     assert three.place(whole, "de") == "Zeilen 1 bis 3, Zeichen 1 bis 16"
     assert "pages" not in json_io.to_json(audit)  # as records of earlier versions
@@ -175,7 +178,7 @@ def test_the_summary_is_part_of_the_record():
     assert part.pop("schema") != whole["schema"]
     named = {"payload", "payload_best", "payload_posterior", "payloads_in_question", "marks"}
     named |= {"fields", "fields_best", "fields_posterior", "fields_outside", "undone"}
-    named |= {"handling", "readings"}
+    named |= {"handling", "readings", "outcome"}
     named.add("layers")  # of manifests and marks
     named.add("passages")  # of every mark, and only where one was found
     assert {k: part[k] for k in part.keys() - named} == {k: whole[k] for k in part.keys() - named}

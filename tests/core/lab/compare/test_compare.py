@@ -50,25 +50,29 @@ def test_texts_are_written_attacked_read_and_kept(source, tmp_path):
     write(source, bench(), pieces, cache)
     reader = CellReader(bench(), cache, None, Tools(vocab_size=V))
     for one in pieces:
-        reader.read(one, CLEAN)
-    lines = [line for one in pieces for line in lines_of(cache, one, CLEAN)]
+        reader.read(one, CLEAN, 80)
+    lines = [line for one in pieces for line in lines_of(cache, one, CLEAN, 80)]
     cells = {cell.method: cell for cell in summarise(lines)}
     assert set(cells) == {*names, "pura-spc-paper"}
     assert all(cell.texts == CHUNK for cell in cells.values())
     assert all(cell.match >= 6 for cell in cells.values()), cells
     assert cells["rsbh-3"].published == 98.7
     assert cells["rsbh-3"].perplexity > 1
+    assert not cells["rsbh-3"].unbiased
+    # Of 640 tokens; three standard errors are 0.06 at most.
+    assert abs(cells["pura-tbcc"].likeliest) < 0.06
     # Whoever edits the texts is told how much, and the texts themselves stay as they were.
     some = pieces[names.index("mpac-3")]
-    reader.read(some, "substitute")
-    edited = list(lines_of(cache, some, "substitute"))
+    reader.read(some, "substitute", 80)
+    edited = list(lines_of(cache, some, "substitute", 80))
     assert {round(line.edited, 2) for line in edited} == {0.1}
     assert np.mean([line.accuracy for line in edited]) <= cells["mpac-3"].accuracy
-    reader.read(some, "delete:0.25")
-    assert {round(line.edited, 2) for line in lines_of(cache, some, "delete:0.25")} == {0.25}
+    reader.read(some, "delete:0.25", 40)
+    shorter = list(lines_of(cache, some, "delete:0.25", 40))
+    assert {(line.tokens, round(line.edited, 2)) for line in shorter} == {(40, 0.25)}
     for wrong in ("delete:much", "sentence-shuffle:0.5", "nothing"):
         with pytest.raises(AttackError):
-            reader.read(some, wrong)
+            reader.read(some, wrong, 80)
     before = cache.get(some.name)["ids"]
     again = Cache(tmp_path / "again")
     write(source, bench(), [some], again)

@@ -10,6 +10,7 @@ import pytest
 from pura.scheme import Payload, SecretKey
 from pura_lab.compare.methods import METHODS, Bench
 from pura_lab.rivals.base import ERASED, context_seed, largest, redraw_p
+from pura_lab.rivals.binomial import HORIZONS, Binomial, winners
 from pura_lab.rivals.greens import (
     BiMark,
     Kgw,
@@ -162,6 +163,46 @@ def test_arcmark_turns_the_coupling_to_the_cheapest_place():
     angles = np.sort(np.random.default_rng(3).random(16))
     cost = [sum(distance(angles[i] - 0.2 - (i + k) / 16) for i in range(16)) for k in range(16)]
     assert best_turn(angles, 0.2) == int(np.argmin(cost))
+
+
+def test_the_better_of_two_tokens_wins_and_utilities_that_are_alike_change_nothing():
+    rng = np.random.default_rng(4)
+    law = rng.dirichlet(np.ones(9))
+    utility = rng.integers(0, 3, 9).astype(np.float32)
+    slow = np.zeros(9)
+    for a, b in itertools.product(range(9), repeat=2):
+        share = (np.sign(utility[a] - utility[b]) + 1) / 2
+        slow[a] += share * law[a] * law[b]
+        slow[b] += (1 - share) * law[a] * law[b]
+    assert np.allclose(winners(law, utility), slow, atol=1e-15)
+    assert np.allclose(winners(law, np.zeros(9, np.float32)), law, atol=1e-15)
+    # Over all orders of four utilities, equal ones among them, nothing is left of them.
+    orders = itertools.permutations(np.array([0, 1, 1, 2], np.float32))
+    four = np.array([0.6, 0.3, 0.1, 0.0])
+    mean = np.mean([winners(four, np.array(order)) for order in orders], axis=0)
+    assert np.allclose(mean, four, atol=1e-15)
+
+
+def test_the_binomial_mark_keeps_the_expected_log_probability_and_helps_bits_that_lag():
+    rng = np.random.default_rng(7)
+    bits, spread = np.tile([0, 1], 8), {}
+    for horizons, epsilon in itertools.product(((), HORIZONS), (0.0, 0.5)):
+        scheme = Binomial(
+            key=KEY, vocab_size=V, payload_bits=16, horizons=horizons, epsilon=epsilon
+        )
+        row, excess = scheme.start(Payload.from_bits(bits), np.random.default_rng(1)), []
+        for step in range(600):
+            p = rng.dirichlet(np.full(V, 0.5))
+            token = scheme.choose(row, p, np.array([step, step]))
+            excess.append(np.log(p[token]) - p @ np.log(p) + epsilon)
+        # So far off once in 10,000 times.
+        assert abs(np.mean(excess)) < 4 * np.std(excess) / np.sqrt(600)
+        assert (row.state > 0).all()
+        spread[horizons, epsilon] = row.state.std()
+    # Weighed by the state, bits lead alike.
+    assert all(2 * spread[HORIZONS, e] < spread[(), e] for e in (0.0, 0.5)), spread
+    with pytest.raises(ValueError, match="64 bits, not 65"):
+        Binomial(key=KEY, vocab_size=V, payload_bits=65)
 
 
 def test_reed_solomon_repairs_errors_and_erasures_in_fields_that_take_turns():

@@ -1,0 +1,273 @@
+"""What a CUDA device gives: the same evidence, how fast, in how much memory.
+
+Run ``python bench/device.py`` on a machine with one; ``--device cpu`` runs the same program where
+there is none. Evidence is compared with that of the processor in float32. ``bare`` is the model's
+own ``model(ids).logits``, *reading* our pass for one key and for several. Times are of the clock,
+medians of interleaved runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import numpy as np
+
+import _common
+from audit_cost import SAMPLES, SEED, first_tokens, sample
+from pura.audit.options import AuditText, Options
+from pura.audit.run import audit_documents, audit_text
+from pura.base.errors import ModelError
+from pura.documents import from_text
+from pura.model.evidence import Request, read, read_documents
+from pura.model.tokenise import tokenise
+from pura.scheme import Profile, SecretKey
+
+KEYS = (1, 16)
+PARTS = ("roofline", "evidence", "pile", "cost", "long", "memory")
+
+
+def models(device: str, formats: list[str]) -> dict[str, Any]:
+    """Return the built-in model on the processor, then on the device in each number format."""
+    from pura.base.paths import user_paths
+    from pura.model.device import choose_device
+    from pura.model.load import load_model
+    from pura.model.store import ModelStore
+
+    known = ModelStore(user_paths().models).install_builtin()
+    found = {"processor, float32": load_model(known, choose_device("cpu"))}
+    for dtype in formats:
+        found[f"device, {dtype}"] = load_model(known, choose_device(device, dtype))
+    return found
+
+
+def evidence_table(readers: dict[str, Any]) -> None:
+    """Print what each reader finds in the marked samples, and how far it is from the first."""
+    rows = []
+    first: list[float] = []
+    for scheme in ("marked", "marked-tbcc"):
+        data = json.loads((SAMPLES / f"{scheme}.json").read_text(encoding="utf-8"))
+        key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
+        for name, model in readers.items():
+            audits = [
+                audit_text(
+                    entry["text"], model=model, keys=[(key, None)], profile=profile,
+                    options=Options(),
+                )
+                for entry in data["texts"]
+            ]  # fmt: skip
+            found = [audit.evidence.log10_e for audit in audits]
+            right = sum(
+                audit.decoded.bits == entry["payload"]
+                for audit, entry in zip(audits, data["texts"], strict=True)
+            )
+            first = found if name == next(iter(readers)) else first
+            apart = max(abs(a - b) for a, b in zip(found, first, strict=True))
+            whole = sum(found) / sum(first)
+            payloads = f"{right} of {len(found)}"
+            rows.append([f"{scheme}: {name}", f"{whole:.5f}", f"{apart:.5f}", payloads])
+    heads = ["texts and reader", "kept of log10 e", "largest difference", "payloads right"]
+    _common.print_table(heads, rows)
+
+
+def timed(ways: dict[str, Callable[[], Any]], wait: Callable[[], Any]) -> dict[str, float]:
+    """Return the median seconds of each way, waiting for the device."""
+
+    def waited(way: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: (way(), wait())
+
+    times = _common.interleaved({n: waited(w) for n, w in ways.items()}, rounds=3)
+    return {name: statistics.median(took) for name, took in times.items()}
+
+
+def ways_of(model: Any, tokens: int) -> dict[str, Callable[[], Any]]:
+    """Return the ways to go over the first tokens of the sample."""
+    import torch
+
+    whole, key, profile = sample()
+    text = first_tokens(model, whole, tokens)
+    ids = tokenise(model.tokenizer, text).ids
+    fed = torch.from_numpy(ids)[None].to(model.device.torch_device)
+    many = [SecretKey(SEED.to_bytes(31, "big") + bytes([n])) for n in range(max(KEYS))]
+
+    def bare() -> Any:
+        with torch.inference_mode():
+            return model.network(fed).logits
+
+    ways: dict[str, Callable[[], Any]] = {"bare": bare}
+    for keys in KEYS:
+        ways[f"reading, {keys}"] = partial(read, model, ids, keys=many[:keys], profile=profile)
+    ways["audit"] = lambda: audit_text(
+        text, model=model, keys=[(key, None)], profile=profile, options=Options()
+    )
+    return ways
+
+
+def cost_table(readers: dict[str, Any], lengths: list[int], wait: Callable[[], Any]) -> None:
+    """Print the seconds of the bare pass, and the others as multiples of it."""
+    rows = []
+    for name, model in readers.items():
+        for tokens in lengths:
+            found = timed(ways_of(model, tokens), wait)
+            bare = found.pop("bare")
+            ratios = [f"{took / bare:.2f}" for took in found.values()]
+            rows.append([f"{name}, {tokens}", f"{bare * 1000:.1f}", *ratios])
+            print(" ".join(rows[-1]), flush=True)
+    _common.print_table(["reader, tokens", "bare, ms", *(f"{n} ×" for n in found)], rows)
+
+
+def pile_table(readers: dict[str, Any], count: int, wait: Callable[[], Any]) -> None:
+    """Print tokens a second of a pile of texts of 50 to 400 tokens."""
+    import torch
+
+    rng = np.random.default_rng(SEED)
+    rows = []
+    for name, model in readers.items():
+        whole, key, profile = sample()
+        text = first_tokens(model, whole, 4000)
+        spans = tokenise(model.tokenizer, text).spans
+        lengths = rng.integers(50, 401, count)
+        starts = rng.integers(0, 4000 - 400, count)
+        texts = [
+            text[int(spans[a, 0]) : int(spans[a + n - 1, 1])]
+            for a, n in zip(starts, lengths, strict=True)
+        ]
+        ids = [tokenise(model.tokenizer, one).ids for one in texts]
+        batches = [ids[n : n + 64] for n in range(0, count, 64)]
+
+        def bare(model: Any = model, batches: Any = batches) -> None:
+            with torch.inference_mode():
+                for batch in batches:
+                    fed = torch.nn.utils.rnn.pad_sequence(
+                        [torch.from_numpy(one) for one in batch], batch_first=True
+                    ).to(model.device.torch_device)
+                    model.network.model(fed)
+
+        def reading(model: Any = model, ids: Any = ids, key: Any = key, p: Any = profile) -> None:
+            for n in range(0, count, 64):
+                some = [Request(texts=[one]) for one in ids[n : n + 64]]
+                read_documents(model, some, keys=[key], profile=p)
+
+        def audit(model: Any = model, texts: Any = texts, key: Any = key, p: Any = profile) -> None:
+            for n in range(0, count, 64):
+                audit_documents(
+                    [AuditText(document=from_text(one, name="text")) for one in texts[n : n + 64]],
+                    model=model, keys=[(key, None)], profile=p, options=Options(),
+                )  # fmt: skip
+
+        tokens = sum(one.size for one in ids)
+        found = {n: min(measured(way, wait)) for n, way in
+                 (("bare", bare), ("reading", reading), ("audit", audit))}  # fmt: skip
+        rows.append([name, str(tokens), *(f"{tokens / took:.0f}" for took in found.values())])
+        print(" ".join(rows[-1]), flush=True)
+    heads = ["reader", "tokens", "network alone, tokens/s", "reading, tokens/s", "audit, tokens/s"]
+    _common.print_table(heads, rows)
+
+
+def measured(way: Callable[[], Any], wait: Callable[[], Any]) -> list[float]:
+    """Return the seconds of two calls."""
+    import time
+
+    found = []
+    for _ in range(2):
+        begun = time.perf_counter()
+        way()
+        wait()
+        found.append(time.perf_counter() - begun)
+    return found
+
+
+def long_table(model: Any, lengths: list[int], wait: Callable[[], Any]) -> None:
+    """Print time a token and the device's peak of memory of long texts."""
+    import torch
+
+    whole, key, profile = sample()
+    rows = []
+    for tokens in lengths:
+        ids = tokenise(model.tokenizer, first_tokens(model, whole, tokens)).ids
+        torch.cuda.reset_peak_memory_stats()
+        took = min(measured(partial(read, model, ids, keys=[key], profile=profile), wait))
+        peak = torch.cuda.max_memory_allocated() / 1e9
+        rows.append([str(tokens), f"{took:.2f}", f"{took / tokens * 1e6:.1f}", f"{peak:.2f}"])
+    _common.print_table(["tokens", "s", "µs a token", "peak, GB"], rows)
+
+
+def short_memory(model: Any) -> None:
+    """Print what a reading does on a device that is nearly full, and on one that is full."""
+    import torch
+
+    whole, key, profile = sample()
+    ids = tokenise(model.tokenizer, first_tokens(model, whole, 2000)).ids
+    wanted = read(model, ids, keys=[key], profile=profile).hi
+    for room in (1500, 400, 120, 40, 8):
+        torch.cuda.empty_cache()
+        free, _ = torch.cuda.mem_get_info()
+        held = torch.empty(max(free - room * 2**20, 0), dtype=torch.uint8, device="cuda")
+        try:
+            found = read(model, ids, keys=[key], profile=profile).hi
+            said = f"read; largest difference {np.nanmax(np.abs(found - wanted)):.1e}"
+        except ModelError as error:
+            said = str(error)
+        print(f"{room} MiB free: {said}", flush=True)
+        del held
+
+
+def roofline(device: Any, wait: Callable[[], Any]) -> None:
+    """Print what the machine does in a copy and in matrix products."""
+    import torch
+
+    size = 1 << (28 if device.type == "cuda" else 24)
+    source = torch.zeros(size, device=device)
+    target = torch.empty_like(source)
+    took = min(measured(lambda: target.copy_(source), wait))
+    print(f"copy: {8 * size / took / 1e9:.0f} GB/s, read and written")
+    edge = 8192 if device.type == "cuda" else 1024
+    for dtype in (torch.float32, torch.bfloat16):
+        left = torch.randn(edge, edge, device=device).to(dtype)
+        left @ left
+        took = min(measured(partial(torch.matmul, left, left), wait))
+        print(f"product of matrices, {dtype}: {2 * edge**3 / took / 1e12:.2f} TFLOP/s", flush=True)
+
+
+def main() -> None:
+    """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument(
+        "--dtypes", nargs="+", default=["float32", "bfloat16", "float16"], help="on the device"
+    )
+    parser.add_argument("--lengths", type=int, nargs="+", default=[200, 1000, 4000, 16000])
+    parser.add_argument("--texts", type=int, default=64, help="of the pile")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    args = parser.parse_args()
+    import torch
+
+    cuda = args.device == "cuda"
+    wait: Callable[[], Any] = torch.cuda.synchronize if cuda else lambda: None
+    _common.print_facts("On a device", SEED)
+    readers = models(args.device, args.dtypes)
+    if "roofline" in args.parts:
+        roofline(torch.device(args.device), wait)
+    if "evidence" in args.parts:
+        evidence_table(readers)
+    del readers["processor, float32"]
+    if "pile" in args.parts:
+        pile_table(readers, args.texts, wait)
+    if "cost" in args.parts:
+        cost_table(readers, args.lengths, wait)
+    if cuda and "long" in args.parts:
+        long_table(next(iter(readers.values())), [4_000, 100_000], wait)
+    if cuda and "memory" in args.parts:
+        short_memory(next(iter(readers.values())))
+
+
+if __name__ == "__main__":
+    main()

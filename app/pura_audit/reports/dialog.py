@@ -40,7 +40,7 @@ from pura_audit.session.keeper import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID, PADDING
-from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of
+from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of, run_endless
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
@@ -235,7 +235,7 @@ class SaveProgress(QWidget):
             return
         again = partial(self.save, build, path, files, secret, replace=True)
         self.words.say(translate("Report", "Saving the report …"))
-        self.bar.setRange(0, 0)
+        run_endless(self.bar)
         self._saving = self._queue.do(
             saving(build, path, files, secret, replace=replace),
             lambda outcome: self._ended(outcome, path, again),

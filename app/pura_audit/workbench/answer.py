@@ -409,7 +409,7 @@ class AnswerView(ScrollCard):
         row_of(*links, spacing=GAP, inside=self._links)
         outcome = column_of(self.document, self.heading, spacing=2)
         above = (
-            row_of((outcome, 1), (self.strength, 1), spacing=PADDING),
+            row_of((outcome, 3), (self.strength, 2), spacing=PADDING),
             self.note,
             self.sentence,
             self.payload,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QColor,
@@ -37,6 +37,7 @@ from pura_audit.widgets.card import (
 )
 from pura_audit.widgets.text_layout import unusual
 from pura_audit.workbench.page_view import PagePane
+from pura_audit.workbench.text_canvas import LONG
 from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
 
 _NAMED: Final = 3  # kinds of unusual characters
@@ -247,11 +248,12 @@ class TextCard(Card):
             audit: What was found.
             note: Why nothing is shaded, where there is no audit.
         """
-        if text is not self.view.text:  # it is looked through once, not at each step of an audit
-            words = _unusual(text)
-            self.unusual.setText(words)
-            self.unusual.setVisible(bool(words))
+        other = text is not self.view.text  # it is looked through once, not at each step
         self.view.show_text(text, audit)
+        if other and len(text) > LONG:
+            QTimer.singleShot(0, self, self._name_unusual)
+        elif other:
+            self._name_unusual()
         self._legend.show_for(audit)
         self.side_note.setText(_facts(text, audit))
         found = audit is not None and audit.verdict == "mark"
@@ -288,6 +290,11 @@ class TextCard(Card):
         self._legend.update()
         if self._selection.audit is not None:
             self._selection.shown_from.emit(first)
+
+    def _name_unusual(self) -> None:
+        words = _unusual(self.view.text)
+        self.unusual.setText(words)
+        self.unusual.setVisible(bool(words))
 
     def _toggle(self, checked: bool) -> None:
         self._shade.setText(

@@ -13,7 +13,7 @@ from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.chips import Chip
 
-SIZES = ((760, 460), (800, 500), (1280, 720))
+SIZES = ((760, 460), (800, 500), (1024, 640), (1280, 720))
 
 
 def at_every_size(window: Any, state: str) -> list[str]:

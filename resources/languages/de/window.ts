@@ -3075,6 +3075,49 @@
     </message>
 </context>
 <context>
+    <name>Pages</name>
+    <message>
+        <source>No pages yet</source>
+        <translation>Noch keine Seiten</translation>
+    </message>
+    <message>
+        <source>Page {page:count} of {pages:count}</source>
+        <translation>Seite {page:count} von {pages:count}</translation>
+    </message>
+    <message>
+        <source>This page is broken and cannot be shown.</source>
+        <translation>Diese Seite ist beschädigt und lässt sich nicht zeigen.</translation>
+    </message>
+    <message>
+        <source>Pages of the document</source>
+        <translation>Seiten des Dokuments</translation>
+    </message>
+    <message>
+        <source>All pages, in small</source>
+        <translation>Alle Seiten im Kleinen</translation>
+    </message>
+    <message>
+        <source>Choose the &amp;file …</source>
+        <translation>&amp;Datei wählen …</translation>
+    </message>
+    <message>
+        <source>The file of this finding is not known here.</source>
+        <translation>Die Datei zu diesem Befund ist hier nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>The file that was examined</source>
+        <translation>Die untersuchte Datei</translation>
+    </message>
+    <message>
+        <source>Where the words stand is not known: nothing is shaded.</source>
+        <translation>Wo die Wörter stehen, ist nicht bekannt: nichts ist schattiert.</translation>
+    </message>
+    <message>
+        <source>Finding where the words stand …</source>
+        <translation>Die Stellen der Wörter werden gesucht …</translation>
+    </message>
+</context>
+<context>
     <name>Palette</name>
     <message>
         <source>Find everything</source>
@@ -4799,14 +4842,6 @@
         <translation>zugeklappt</translation>
     </message>
     <message>
-        <source>No pages yet</source>
-        <translation>Noch keine Seiten</translation>
-    </message>
-    <message>
-        <source>Page {page:count} of {pages:count}</source>
-        <translation>Seite {page:count} von {pages:count}</translation>
-    </message>
-    <message>
         <source>Preview of the report</source>
         <translation>Vorschau des Berichts</translation>
     </message>
@@ -6481,6 +6516,14 @@ Anteil {share:text}</translation>
     <message>
         <source>Find in the text (Ctrl+F)</source>
         <translation>Im Text suchen (Strg+F)</translation>
+    </message>
+    <message>
+        <source>How the document is shown</source>
+        <translation>Wie das Dokument gezeigt wird</translation>
+    </message>
+    <message>
+        <source>Page</source>
+        <translation>Seite</translation>
     </message>
     <message>
         <source>Not shaded, since nothing was found.</source>

@@ -27,7 +27,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"key": "ffffffffffffff0b"},
     {"key": "0x2A", "context_window": 3},
     {"key": "2A", "key_b": "8000000000000001", "mixing_probability": 0.3},
-    {"key": "C0FFEE", "key_b": "2A", "mixing_probability": 0.7, "max_probability": 0.9},
+    {"key": "C0FFEE", "key_b": "BEEF", "mixing_probability": 0.7, "max_probability": 0.9},
 )
 
 

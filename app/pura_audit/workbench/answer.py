@@ -390,6 +390,7 @@ class AnswerView(ScrollCard):
         self.document = ElidedLabel("", role="muted")
         self.heading = label("", "answer", wrap=True)
         self.strength = StrengthScale(theme)
+        self.note = label("", "attention", wrap=True)
         self.sentence = label("", "reading", wrap=True)
         self.more = label("", "muted", wrap=True)
         self.measured = label("", "muted", wrap=True)
@@ -405,17 +406,27 @@ class AnswerView(ScrollCard):
         self.limit_lines = label("", "body", wrap=True)
         self.limits.body.addWidget(self.limit_lines)
         self.limits.toggled.connect(self._opened)
-        for widget in (self.heading, self.sentence, self.more, self.measured, self.limit_lines):
+        for widget in (
+            self.heading,
+            self.note,
+            self.sentence,
+            self.more,
+            self.measured,
+            self.limit_lines,
+        ):
             widget.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse
                 | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
+        # The limits open below all that is above them; their heading takes no line of its own.
         self._links = QWidget()
-        links = (self.compared, self.candidates, self.versions)
-        row_of(*links, None, spacing=GAP, inside=self._links)
+        self.limits.side_note.hide()
+        links = (self.compared, self.candidates, self.versions, self.limits.head, None)
+        row_of(*links, spacing=GAP, inside=self._links)
         outcome = column_of(self.document, self.heading, spacing=2)
         above = (
-            row_of((outcome, 1), (self.strength, 1), spacing=PADDING),
+            row_of((outcome, 3), (self.strength, 2), spacing=PADDING),
+            self.note,
             self.sentence,
             self.payload,
             self.marks,
@@ -469,7 +480,7 @@ class AnswerView(ScrollCard):
         show_steps(self.steps, item)
 
     def show_audit(self, audit: Audit, note: str = "") -> None:
-        """Show the findings of an audit, below a note."""
+        """Show the findings of an audit, and a note on them."""
         self.audit, self._note = audit, note
         tongue, found = language(), audit.finding
         self.heading.setText(fill(found.headline, tongue))
@@ -482,8 +493,8 @@ class AnswerView(ScrollCard):
         # The list of the marks says how many there are.
         beside = (one for one in found.qualifications if one.key != COUNTED)
         others = rendered(beside, tongue) + found.notes(tongue)
-        if note:
-            others.insert(0, note)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))
         self.measured.setText(measured_words(audit))
@@ -501,7 +512,7 @@ class AnswerView(ScrollCard):
         self.scroll_area.verticalScrollBar().setValue(0)
 
     def _show_links(self) -> None:
-        links = (self.compared, self.candidates, self.versions)
+        links = (self.compared, self.candidates, self.versions, self.limits.head)
         self._links.setVisible(not all(link.isHidden() for link in links))
 
     def _opened(self, opened: bool) -> None:
@@ -523,6 +534,7 @@ class AnswerView(ScrollCard):
         self.limit_lines.setText("\n".join(f"–  {line}" for line in lines))
         self.limits.fold()
         self.limits.setVisible(bool(lines))
+        self.limits.head.setVisible(bool(lines))
 
 
 def _note(item: Item, audit: Audit) -> str:

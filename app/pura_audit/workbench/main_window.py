@@ -89,7 +89,7 @@ class MainWindow(QMainWindow):
         self.queue = QueueView(session, theme)
         self.results = ResultsView(session, theme)
         self.issued = IssuedView(session)
-        self.work = WorkView(self.selection, theme)
+        self.work = WorkView(self.selection, theme, session.pages)
         self.evidence = EvidenceColumn(self.selection, theme)
         self.empty = EmptyView()
         self.status = StatusLine(session)
@@ -471,7 +471,11 @@ class MainWindow(QMainWindow):
             self.queue.list.setFocus()
 
     def zoom(self, by: int) -> None:
-        """Make the text larger or smaller; 0 is the usual size."""
+        """Make the text, or its pages, larger or smaller; 0 is the usual size."""
+        pages = self.work.text.pages
+        if pages is not None and pages.isVisible():
+            pages.view.zoom(by)
+            return
         self.set_text_size(self.text_size + by if by else 15)
 
     def find_in_text(self) -> None:

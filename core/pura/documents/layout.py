@@ -26,7 +26,9 @@ BROKEN: Final = "broken-lines"
 TRAILING: Final = "trailing-blanks"
 RUNS: Final = "blank-runs"
 PARAGRAPHS: Final = "paragraph-lines"
-KINDS: Final = (PAGES, PREFIXES, WRAPPED, BROKEN, TRAILING, RUNS, PARAGRAPHS)
+APART: Final = "signs-set-apart"
+FILLED: Final = "lines-filled"
+KINDS: Final = (PAGES, PREFIXES, WRAPPED, BROKEN, FILLED, TRAILING, RUNS, APART, PARAGRAPHS)
 
 # A column explains a line break when the next word would have passed it. Lines were broken at one
 # when it explains so many breaks, and such a share of all, or of those amid a sentence.
@@ -45,8 +47,18 @@ _ENDS: Final = 0.6  # share of lines that end a sentence, of paragraphs under th
 _PARAGRAPH: Final = 60  # characters that a line takes to be a paragraph, on average
 _LEAST_RUNS, _RUN_SHARE = 5, 0.05
 _LEAST_DOUBLED, _DOUBLED_SHARE = 3, 0.6
+_LEAST_FILLED: Final = 2  # sentences with two blanks behind them, among others with one
 _TRAILING_SHARE: Final = 0.5
 
+_LEAST_APART, _APART_SHARE = 2, 0.5
+"""Signs between blanks from which words and signs were set apart: of all alike so many are."""
+
+_ALONE: Final = re.compile(r"(?<!\S)[^\w\s]+(?!\S)")
+_CLINGING: Final = frozenset("\"'‘’“”,.()[]")
+_ALIKE: Final = frozenset("\"'’")  # signs that may open and may close
+_CLITIC: Final = re.compile(r" (?:s|t|d|m|re|ve|ll)\b", re.IGNORECASE)
+_SPLIT_CLITIC: Final = re.compile(r"(?<=\w) (?=(?:n['’]t|['’](?:s|d|m|re|ve|ll))\b)", re.IGNORECASE)
+_SPLIT_NUMBER: Final = re.compile(r"(?<=\d[.,]) (?=\d)")
 _QUOTED: Final = re.compile(r"(?:[ \t]?>)+ ?")
 _OWN_LINE: Final = re.compile(
     r"\s*(?:[-*+•–]\s|\(?\d{1,3}[.)]\s|\(?[a-zA-Z][.)]\s|#{1,6}\s|\||```|~~~|<)|\t| {4}"
@@ -378,6 +390,51 @@ def _indented(line: str) -> bool:
     return line.startswith("    ") or (line.startswith("\t") and "\t" not in line.lstrip("\t"))
 
 
+def _filled(text: str, _costs: Costs | None) -> list[Change]:
+    """Line ends behind sentences that became two blanks: fmt and editors join lines so.
+
+    Where two blanks stand behind most sentences they are a habit and say nothing.
+    """
+    gaps = list(_SENTENCE_GAP.finditer(text))
+    doubled = [match for match in gaps if match["gap"] == "  "]
+    if not _LEAST_FILLED <= len(doubled) < _DOUBLED_SHARE * len(gaps):
+        return []
+    return [Change(*match.span("gap"), "\n", FILLED) for match in doubled]
+
+
+def _set_apart(text: str, _costs: Costs | None) -> list[Change]:
+    """Blanks beside signs, as programs put them that take a text apart into words and signs."""
+    alone = list(_ALONE.finditer(text))
+    found = Counter(match[0] for match in alone if match[0] in _CLINGING)
+    clitics = [match.start() for match in _SPLIT_CLITIC.finditer(text)]
+    apart = sum(n for sign, n in found.items() if n >= _APART_SHARE * text.count(sign))
+    if apart + len(clitics) < _LEAST_APART:
+        return []
+    blanks = {*clitics, *(match.start() for match in _SPLIT_NUMBER.finditer(text))}
+    opened: set[str] = set()
+    for match in alone:
+        left, right = _clings(text, match, opened)
+        blanks |= ({match.start() - 1} if left else set()) | ({match.end()} if right else set())
+    return [Change(at, at + 1, "", APART) for at in sorted(blanks) if text[at : at + 1] == " "]
+
+
+def _clings(text: str, match: re.Match[str], opened: set[str]) -> tuple[bool, bool]:
+    """Return whether a sign belongs to the word before it, and to the one behind it."""
+    sign, before = match[0], text[: match.start()].rstrip(" ")[-1:]
+    after = text[match.end() + 1 : match.end() + 2]
+    if sign in set("-/_") or (sign in set(",.") and before.isdigit() and after.isdigit()):
+        return True, True
+    if sign in set("'’") and before.isalnum() and _CLITIC.match(text, match.end()):
+        return True, True
+    if sign[0] in _ALIKE:
+        closes = len(sign) > 1 or sign == "’" or sign in opened or before in set(".!?")
+        (opened.discard if closes else opened.add)(sign[0])
+        return closes, not closes
+    if sign[-1] in _ALIKE:
+        opened.add(sign[-1])
+    return sign[0] in set(")]},.;:!?%”…"), sign[-1] in set("\"'([{“‘$#")
+
+
 def _paragraphs(text: str, _costs: Costs | None) -> list[Change]:
     """Long lines, most of them of whole sentences and with no empty line anywhere: paragraphs."""
     breaks = _breaks(text)
@@ -396,7 +453,9 @@ _STAGES: Final[tuple[tuple[_Make, ...], ...]] = (
     (_pages,),
     (_without_prefixes,),
     (_joined, _joined_as_printed),
+    (_filled,),
     (_blanks,),
+    (_set_apart,),
     (_paragraphs,),
 )
 """Ways to undo one kind of handling each; :func:`restore_layout` takes the first of each."""

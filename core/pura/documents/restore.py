@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -28,6 +29,10 @@ _TITLE: Final = 0.6
 """Share of words amid a sentence that begin with a capital; a German text has a third of them."""
 _LEAST_ODD, _ODD = 3, 0.08
 """How many of the smallest words amid a sentence do, and which share of them."""
+UNPUNCTUATED: Final = 100
+"""Words a sign of punctuation from which its absence is a sign; English prose has one in 8."""
+_ANY_WORD: Final = re.compile(r"\w+")
+_END: Final = re.compile(r"(?<=\w)[.,;:!?]")
 _CASED_WORD: Final = re.compile(r"[^\W\d_]+")
 _INSIDE_SENTENCE: Final = re.compile(r"(?<=[^\W\d_A-Z][ ,;])(?:(?<=[,;]) )?[^\W\d_]{2,}")
 _SMALLEST: Final = re.compile(
@@ -54,13 +59,19 @@ def case_of(text: str) -> str:
     :data:`MIXED` is a text whose capitals say nothing. A text too short to tell, or in a script
     without cases, is none of them.
     """
-    small = sum(char.islower() for char in text)
-    capital = sum(char.isupper() for char in text)
+    times = Counter(text)  # far fewer than there are characters
+    small = sum(count for char, count in times.items() if char.islower())
+    capital = sum(count for char, count in times.items() if char.isupper())
     if small + capital < _LEAST_LETTERS:
         return ""
     if capital <= _FEW * small:
         return LOWER
     return UPPER if small <= _FEW * capital else MIXED if _mixed(text) else ""
+
+
+def unpunctuated(text: str) -> bool:
+    """Whether hardly a sign stands behind a word, as where punctuation was taken out."""
+    return len(_ANY_WORD.findall(text)) > UNPUNCTUATED * len(_END.findall(text))
 
 
 def _mixed(text: str) -> bool:
@@ -70,6 +81,8 @@ def _mixed(text: str) -> bool:
     begun = [word for word in words if word[0].isupper() and word[1:].islower()]
     if len(begun) >= _TITLE * len(words):
         return True
+    if unpunctuated(text):
+        return False  # a capital may begin a sentence
     smallest = sum(bool(_SMALLEST.fullmatch(word)) for word in words)
     odd = sum(bool(_SMALLEST.fullmatch(word)) for word in begun)
     return odd >= _LEAST_ODD and odd >= _ODD * smallest

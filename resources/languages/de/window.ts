@@ -1413,8 +1413,8 @@
         <translation>Entfernen</translation>
     </message>
     <message>
-        <source>The program made a mistake ({kind:text}); no statement is made about the text.</source>
-        <translation>Das Programm hat einen Fehler gemacht ({kind:text}); über den Text wird nichts ausgesagt.</translation>
+        <source>The program made a mistake ({kind:text}).</source>
+        <translation>Das Programm hat einen Fehler gemacht ({kind:text}).</translation>
     </message>
     <message>
         <source>Try once more. If it happens again, send the log file (Help) to your support.</source>
@@ -3091,6 +3091,49 @@
     </message>
 </context>
 <context>
+    <name>Pages</name>
+    <message>
+        <source>No pages yet</source>
+        <translation>Noch keine Seiten</translation>
+    </message>
+    <message>
+        <source>Page {page:count} of {pages:count}</source>
+        <translation>Seite {page:count} von {pages:count}</translation>
+    </message>
+    <message>
+        <source>This page is broken and cannot be shown.</source>
+        <translation>Diese Seite ist beschädigt und lässt sich nicht zeigen.</translation>
+    </message>
+    <message>
+        <source>Pages of the document</source>
+        <translation>Seiten des Dokuments</translation>
+    </message>
+    <message>
+        <source>All pages, in small</source>
+        <translation>Alle Seiten im Kleinen</translation>
+    </message>
+    <message>
+        <source>Choose the &amp;file …</source>
+        <translation>&amp;Datei wählen …</translation>
+    </message>
+    <message>
+        <source>The file of this finding is not known here.</source>
+        <translation>Die Datei zu diesem Befund ist hier nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>The file that was examined</source>
+        <translation>Die untersuchte Datei</translation>
+    </message>
+    <message>
+        <source>Where the words stand is not known: nothing is shaded.</source>
+        <translation>Wo die Wörter stehen, ist nicht bekannt: nichts ist schattiert.</translation>
+    </message>
+    <message>
+        <source>Finding where the words stand …</source>
+        <translation>Die Stellen der Wörter werden gesucht …</translation>
+    </message>
+</context>
+<context>
     <name>Palette</name>
     <message>
         <source>Find everything</source>
@@ -4523,6 +4566,10 @@
         <translation>Was nachgerechnet wurde und das Ergebnis</translation>
     </message>
     <message>
+        <source>Qualifications of the examiner</source>
+        <translation>Qualifikation</translation>
+    </message>
+    <message>
         <source>Standing remarks of the organisation</source>
         <translation>Ständige Hinweise der Stelle</translation>
     </message>
@@ -4817,14 +4864,6 @@
     <message>
         <source>folded</source>
         <translation>zugeklappt</translation>
-    </message>
-    <message>
-        <source>No pages yet</source>
-        <translation>Noch keine Seiten</translation>
-    </message>
-    <message>
-        <source>Page {page:count} of {pages:count}</source>
-        <translation>Seite {page:count} von {pages:count}</translation>
     </message>
     <message>
         <source>Preview of the report</source>
@@ -6501,6 +6540,14 @@ Anteil {share:text}</translation>
     <message>
         <source>Find in the text (Ctrl+F)</source>
         <translation>Im Text suchen (Strg+F)</translation>
+    </message>
+    <message>
+        <source>How the document is shown</source>
+        <translation>Wie das Dokument gezeigt wird</translation>
+    </message>
+    <message>
+        <source>Page</source>
+        <translation>Seite</translation>
     </message>
     <message>
         <source>Not shaded, since nothing was found.</source>

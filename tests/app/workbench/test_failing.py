@@ -71,7 +71,7 @@ def test_a_finding_that_a_full_disk_does_not_take(window, qtbot, monkeypatch, te
         window.audit()
         item = session.texts.current
         qtbot.waitUntil(lambda: item.state == "done")
-        said = window.work.answer.more.text()
+        said = window.work.answer.note.text()
         assert "not saved: The disk is full. Free some space" in said
         assert "safe here until the window is closed" in said
         assert window.work.answer.steps["save"].property("state") == "next"
@@ -81,4 +81,4 @@ def test_a_finding_that_a_full_disk_does_not_take(window, qtbot, monkeypatch, te
         save_audit(log, open_case(log, "Thesis", anna).id, item.audit, anna)
     session.cases.changed.emit()
     qtbot.waitUntil(lambda: item.status is not None)
-    assert "not saved" not in window.work.answer.more.text()
+    assert "not saved" not in window.work.answer.note.text()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pura.documents.characters import unchanged
 from pura.documents.layout import (
     BROKEN,
+    FILLED,
     KINDS,
     PAGES,
     PREFIXES,
@@ -221,3 +222,46 @@ def test_the_way_back_fits_and_no_word_is_lost(text: str) -> None:
         if char.isalpha():
             assert text[done.origin[place]] == char
     assert [c for c in done.text if c.isalpha()] == [c for c in text if c.isalpha()]
+
+
+APART = (
+    "The ferry was late again , and nobody knew why . Don ' t ask the harbour - master ' s wife : "
+    '" It ' + "'" + ' s the tide , " she said ( twice ) . It cost 1 , 500 pounds .'
+)
+TOGETHER = (
+    "The ferry was late again, and nobody knew why. Don't ask the harbour-master's wife: "
+    '"It\'s the tide," she said (twice). It cost 1,500 pounds.'
+)
+
+
+def test_signs_that_were_set_apart_cling_to_their_words_again():
+    assert restore_layout(APART).text == TOGETHER
+    # As programs for languages split a text.
+    split = "We do n't know what 's there , and they 'll never say it . She is n't here ."
+    assert restore_layout(split).text == (
+        "We don't know what's there, and they'll never say it. She isn't here."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TOGETHER,
+        "A dash - or two - stands between blanks, as in 3 / 4 & so on; the rest does not.",
+        "Vous voulez savoir pourquoi ? Venez donc ! Il y a trois raisons : le vent ; la mer.",
+        'A lone sign , like that one, is a slip; the "others" (all of them) stand right.',
+    ],
+)
+def test_signs_stay_where_they_stand(text):
+    assert not restore_layout(text).changed
+
+
+def test_two_blanks_behind_some_sentences_were_a_line_end():
+    text = "It rained. Nobody came. It was late.  The hall was cold.  We left. It rained again."
+    ways = {way.text for way in layouts([unchanged(text)], lambda texts: [0.0] * len(texts))}
+    lines = "It rained. Nobody came. It was late.\nThe hall was cold.\nWe left. It rained again."
+    assert {text, lines} <= ways
+    assert names(text)[0] == FILLED
+    # A habit says nothing.
+    habit = re.sub(r"\. +", ".  ", text)
+    assert "\n" not in restore_layout(habit).text

@@ -2,8 +2,8 @@
 
 Run ``python bench/device.py`` on a machine with one; ``--device cpu`` runs the same program where
 there is none. Evidence is compared with that of the processor in float32. ``bare`` is the model's
-own ``model(ids).logits``; *reading* is our pass with the head's program (:mod:`pura.model.fused`),
-*in tiles* the same with plain torch. Times are of the clock, medians of interleaved runs.
+own ``model(ids).logits``, *reading* our pass for one key and for several. Times are of the clock,
+medians of interleaved runs.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,6 @@ from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_documents, audit_text
 from pura.base.errors import ModelError
 from pura.documents import from_text
-from pura.model import tiles
 from pura.model.evidence import Request, read, read_documents
 from pura.model.tokenise import tokenise
 from pura.scheme import Profile, SecretKey
@@ -80,16 +78,6 @@ def evidence_table(readers: dict[str, Any]) -> None:
     _common.print_table(heads, rows)
 
 
-@contextmanager
-def in_tiles() -> Iterator[None]:
-    """Let plain torch read the head."""
-    kept, tiles.MOST_KEYS_FUSED = tiles.MOST_KEYS_FUSED, -1  # type: ignore[misc]
-    try:
-        yield
-    finally:
-        tiles.MOST_KEYS_FUSED = kept  # type: ignore[misc]
-
-
 def timed(ways: dict[str, Callable[[], Any]], wait: Callable[[], Any]) -> dict[str, float]:
     """Return the median seconds of each way, waiting for the device."""
 
@@ -114,14 +102,9 @@ def ways_of(model: Any, tokens: int) -> dict[str, Callable[[], Any]]:
         with torch.inference_mode():
             return model.network(fed).logits
 
-    def plain(keys: int) -> Any:
-        with in_tiles():
-            return read(model, ids, keys=many[:keys], profile=profile)
-
     ways: dict[str, Callable[[], Any]] = {"bare": bare}
     for keys in KEYS:
         ways[f"reading, {keys}"] = partial(read, model, ids, keys=many[:keys], profile=profile)
-        ways[f"in tiles, {keys}"] = partial(plain, keys)
     ways["audit"] = lambda: audit_text(
         text, model=model, keys=[(key, None)], profile=profile, options=Options()
     )
@@ -271,8 +254,6 @@ def main() -> None:
     wait: Callable[[], Any] = torch.cuda.synchronize if cuda else lambda: None
     _common.print_facts("On a device", SEED)
     readers = models(args.device, args.dtypes)
-    if cuda:
-        print(f"program of the head runs there: {tiles.fuses('cuda:0')}\n")
     if "roofline" in args.parts:
         roofline(torch.device(args.device), wait)
     if "evidence" in args.parts:

@@ -5,7 +5,8 @@ prints the table of study.md. Under a fresh key only the secret order, the phase
 indices change; a text's distributions are computed once a round and its intervals summed up for
 each key; ``--prompted`` reads texts that quote a prompt which was marked with the key, with and
 without the steps that both share; ``--again`` does so for texts that are long enough for a second
-reading of some windows.
+reading of some windows; ``--handled`` audits them after every kind of handling of
+``bench/handling.py``, each under a key of its own, with all readings.
 Texts of the study's cell ``plain`` are used when they are in the cache
 (``bench/evidence.py generate``). Work goes in rounds over all texts. What is done stays in the
 cache: a run that was stopped goes on, and the tables are of the rounds that are whole.
@@ -17,6 +18,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,7 @@ DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 TOKENS = 200
 LONG_TOKENS = 1200
 LONG_TEXTS = 4
+HANDLED_TOKENS = 64  # of a text that is handled
 PROMPT_TOKENS = 60  # of a prompt that is marked
 PERSON_CHARACTERS = 500  # of what a person writes behind the quotation
 AGAIN_TOKENS = 2_560  # the shortest texts of which a window may be read again
@@ -72,7 +75,8 @@ def plain_texts(model: Any, cache: Cache) -> dict[str, Any]:
     for kind, file in (("human", "human.txt"), ("repeated", "boilerplate.txt")):
         for i, text in enumerate((DATA / file).read_text(encoding="utf-8").split("\n%\n")):
             texts[f"{kind}.{i}"] = tokenise(model.tokenizer, text.strip()).ids
-    for i, ids in enumerate(cache.get("texts.tbcc-36")["ids"][:5]):
+    stored = [f"texts.{cell.name}" for cell in MAIN if f"texts.{cell.name}" in cache]
+    for i, ids in enumerate(cache.get(stored[0])["ids"][:5]):
         texts[f"foreign.{i}"] = ids
     texts = {name: ids[:TOKENS] for name, ids in texts.items()}
     # Long ones, where windows name most of the list.
@@ -260,6 +264,43 @@ def again_table(cache: Cache, names: list[str], starts: list[int]) -> None:
     _common.print_table(head, rows)
 
 
+def weigh_handled(model: Any, texts: dict[str, Any], log: Path) -> None:
+    """Audit plain texts after each kind of handling, and print the evidence of all readings."""
+    from handling import HANDLINGS, handled
+    from pura.audit.options import Options
+    from pura.audit.run import audit_text
+    from pura.model.tokenise import decode
+    from pura.verdict.policy import Policy
+
+    rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
+    known = {(row["text"], row["handling"]) for row in rows}
+    profile = CODES["spc"].profile(model.vocab_size)
+    options = Options(policy=replace(Policy(), draws=0))
+    missing = ((n, k) for n in texts for k in HANDLINGS if (n, k) not in known)
+    with log.open("a", encoding="utf-8") as sink:
+        for name, kind in missing:
+            text = handled(decode(model.tokenizer, texts[name][:HANDLED_TOKENS]), kind, name)
+            keys = [(key_of(f"{name}.{kind}", 0), None)]
+            audit = audit_text(text, model=model, keys=keys, profile=profile, options=options)
+            row = {"text": name, "handling": kind, "log10_e": audit.evidence.log10_e}
+            row |= {"verdict": audit.verdict, "readings": audit.readings}
+            rows.append(row | {"named": any(m.payload.bits for m in audit.finding.marks)})
+            sink.write(json.dumps(rows[-1]) + "\n")
+    table = []
+    for kind in (*HANDLINGS, "all"):
+        mine = [row for row in rows if kind in ("all", row["handling"])]
+        values = np.array([row["log10_e"] for row in mine])
+        e = 10.0**values
+        cells = [kind, str(e.size), f"{np.mean([row['readings'] for row in mine]):.1f}"]
+        cells.append(f"{e.mean():.3f} ± {e.std(ddof=1) / np.sqrt(e.size):.3f}")
+        cells += [str(int((e >= 1 / level).sum())) for level in LEVELS]
+        cells += [f"{values.max():.2f}", str(sum(row["named"] for row in mine))]
+        table.append(cells)
+    head = ["handling", "texts", "readings, mean", "mean e ± s.e."]
+    head += [*(f"e ≥ {1 / level:g}" for level in LEVELS), "max log10 e", "payloads named"]
+    _common.print_table(head, table)
+
+
 def register_of(text: str, number: int, payload_bits: int) -> Issued:
     """Return a register of random payloads, half of the prior weight on them."""
     label = f"{SEED}/register/{text}/{number}"
@@ -445,6 +486,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="long texts, with second readings")
     parser.add_argument("--prompted", action="store_true", help="quotations of marked prompts")
     parser.add_argument("--epochs", action="store_true", help="also a month of days' keys a text")
+    parser.add_argument("--handled", action="store_true", help="handled, with all readings")
     parser.add_argument("--code", choices=list(CODES), help="only this one")
     args = parser.parse_args()
     if args.code:
@@ -470,6 +512,11 @@ def main() -> None:
         prompted_table(model, args.keys)
         return
     texts = plain_texts(model, cache)
+    if args.handled:
+        _common.print_facts("False positives after handling, all readings", SEED)
+        short = {name: ids for name, ids in texts.items() if not name.startswith("long.")}
+        weigh_handled(model, short, args.cache / "handled.jsonl")
+        return
     turns = -(-args.keys // (ROUND * len(texts)))
     if not args.no_work:
         weigh_missing(model, texts, turns, cache, args)

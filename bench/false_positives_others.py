@@ -24,9 +24,9 @@ from pura.extract.foreign import draws_of
 from pura.measure.corpora import SEED
 from pura.measure.evaluate import wilson
 from pura.scheme import Profile
-from pura.scheme.foreign import ForeignMark, GumbelMark, KgwMark, SynthIdMark
+from pura.scheme.foreign import ForeignMark, GumbelMark, KgwMark, MurmurMark, SynthIdMark
 
-WEIGHED = "gumbel-max, weighed"
+WEIGHED = ", weighed"
 
 
 def plain_texts(tokenizer: Any) -> dict[str, Any]:
@@ -98,14 +98,17 @@ def main() -> None:
         ("gumbel-max, two keys", GumbelMark(sealed="x", alpha=0.1), 1, args.keys),
         ("synthid-text", SynthIdMark(sealed="x"), 30, args.keys),
         ("kgw", KgwMark(sealed="x", list_width=width), 1, args.keys // 10),
-        (WEIGHED, GumbelMark(sealed="x"), 1, args.keys),
+        (f"gumbel-max{WEIGHED}", GumbelMark(sealed="x"), 1, args.keys),
+        ("gumbel-max-murmur3", MurmurMark(sealed="x"), 1, args.keys),
+        ("gumbel-max-murmur3, two keys", MurmurMark(sealed="x"), 2, args.keys),
+        (f"gumbel-max-murmur3{WEIGHED}", MurmurMark(sealed="x"), 2, args.keys),
     )
     rng, rows = np.random.default_rng(SEED), []
     kinds = [*dict.fromkeys(name.split(".")[0] for name in texts), "all"]
     for scheme, mark, numbers, keys in marks:
         if args.scheme not in (None, scheme):
             continue
-        told = probabilities_of(model, texts) if scheme == WEIGHED else {}
+        told = probabilities_of(model, texts) if scheme.endswith(WEIGHED) else {}
         found = weigh(mark, numbers, texts, keys, rng, told)
         for kind in kinds:
             chosen = [v for name, v in found.items() if kind in ("all", name.split(".")[0])]

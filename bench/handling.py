@@ -1,11 +1,13 @@
 """What ordinary handling does to the evidence, and what the restored readings bring back.
 
 Marked texts (the study's cell ``tbcc-36``, study.md §1) are handled as mail programs, word
-processors and people do, some of them through files of real formats, and audited without the
-prompt. One audit gives both numbers: that of the reading as found, and that of all readings::
+processors and people do, some of them through files of real formats or several times, and audited
+without the prompt: as found alone, and with all readings. *Cost* is the median ratio of the
+processor time of both::
 
-    python bench/handling.py --cache DIR [--texts N] [--only NAME …]
+    python bench/handling.py --cache DIR [--texts N] [--cell CELL] [--only NAME …]
 
+Programs of others are those of ``bench/held_out.py``; ``.tools/bin`` stands on the PATH for them.
 What was audited stands in ``DIR/handling.jsonl`` and is not audited again; ``--texts 0`` prints it.
 *Steps kept* needs no audit and is counted over all texts of the cell: the share of a text's tokens
 that still follow the same two tokens, as found and in the reading that keeps most of them.
@@ -25,12 +27,16 @@ import statistics
 import string
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "data"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from make_held_out import TOOLS, put_through
 
 import _common
 from _study_generate import generate_cells
@@ -39,11 +45,12 @@ from pura.audit.run import audit_text
 from pura.audit.variants import variants_of
 from pura.documents import read_data
 from pura.measure.cache import Cache
-from pura.measure.corpora import CELLS, SEED
+from pura.measure.corpora import CELLS, SEED, Cell
 from pura.model.tokenise import decode, tokenise, usual_spelling
 from pura.verdict.policy import Policy
 
-CELL = "tbcc-36"
+SCANNED = {"m": "rn", "e": "c", "h": "b", "l": "1", "o": "0", "i": "l", "t": "f", "a": "o"}
+ROWS_OF_KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 Handling = Callable[[str, random.Random], str]
 _GAP = re.compile(r"(?<=\S) (?=\S)")
 _SENTENCE = re.compile(r"(?<=[.!?]) +")
@@ -148,6 +155,35 @@ def by_text(text: str) -> str:
     )
 
 
+def scanned(text: str, rng: random.Random, share: float) -> str:
+    """Exchange letters as scanners do."""
+    return "".join(SCANNED.get(c, c) if rng.random() < share else c for c in text)
+
+
+def slipped(text: str, rng: random.Random, share: float) -> str:
+    """Put the key beside a letter into a share of the words of four letters and more."""
+
+    def slip(match: re.Match[str]) -> str:
+        word = match[0]
+        if rng.random() >= share:
+            return word
+        place = rng.randrange(1, len(word))
+        row = next(row for row in ROWS_OF_KEYS if word[place] in row)
+        at = row.index(word[place])
+        return (
+            word[:place]
+            + rng.choice(row[max(0, at - 1) : at] + row[at + 1 : at + 2])
+            + word[place + 1 :]
+        )
+
+    return re.sub(r"\b[a-z]{4,}\b", slip, text)
+
+
+def by(tool: str) -> Handling:
+    """Return what a program of others does."""
+    return lambda text, _: put_through(TOOLS[tool]["command"], text)
+
+
 def _blanks(text: str, rng: random.Random, share: float, put: str) -> str:
     return _GAP.sub(lambda _: put if rng.random() < share else " ", text)
 
@@ -180,6 +216,18 @@ HANDLINGS: dict[str, Handling] = {
     "e-mail, quoted-printable, wrapped at 72": lambda t, _: by_mail(_wrap(t, 72)),
     "e-mail, format=flowed": lambda t, _: by_mail(t, flowed=True),
     "web page, wrapped in its source": lambda t, _: by_page(t),
+    "pandoc, groff -man -Tascii": by("groff, ASCII"),
+    "fmt, pr with heads of pages": by("pr"),
+    "groff to PDF, pdftotext": by("pdftotext"),
+    "the same, OCR errors in 1 % of the letters": lambda t, d: scanned(
+        by("pdftotext")(t, d), d, 0.01
+    ),
+    "&nbsp; for each space": lambda t, _: t.replace(" ", "&nbsp;"),
+    "the same, small letters": lambda t, _: t.lower().replace(" ", "&nbsp;"),
+    "no punctuation": lambda t, _: re.sub(r"[^\w\s]", "", t),
+    "OCR errors in 3 % of the letters": lambda t, d: scanned(t, d, 0.03),
+    "a keyboard slip in 10 % of the long words": lambda t, d: slipped(t, d, 0.1),
+    "a keyboard slip in 20 % of the long words": lambda t, d: slipped(t, d, 0.2),
 }
 
 
@@ -188,28 +236,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--texts", type=int, default=32, help="of each handling")
+    parser.add_argument("--cell", choices=CELLS, default="tbcc-36")
     parser.add_argument("--only", nargs="*", default=list(HANDLINGS))
     arguments = parser.parse_args()
     _common.print_facts("Handling", SEED)
     model, cache = _common.load_builtin(), Cache(arguments.cache)
-    generate_cells(model, cache, [CELL])
-    log = arguments.cache / "handling.jsonl"
+    import torch
+
+    torch.set_num_threads(1)
+    cell = CELLS[arguments.cell]
+    generate_cells(model, cache, [cell.name])
+    log = arguments.cache / f"handling.{cell.name}.jsonl"
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["handling"], row["text"]) for row in rows}
-    texts = [decode(model.tokenizer, ids) for ids in cache.get(f"texts.{CELL}")["ids"]]
+    texts = [decode(model.tokenizer, ids) for ids in cache.get(f"texts.{cell.name}")["ids"]]
     kept = {name: _kept(model, texts, name) for name in arguments.only}
     with log.open("a", encoding="utf-8") as sink:
         for number, text in enumerate(texts[: arguments.texts]):
             for name in arguments.only:
                 if (name, number) in known:
                     continue
-                rows.append(_audit(model, _handled(text, name, number), name, number))
+                rows.append(_audit(model, cell, handled(text, name, number), name, number))
                 sink.write(json.dumps(rows[-1]) + "\n")
                 sink.flush()
     _print(rows, kept)
 
 
-def _handled(text: str, name: str, number: int) -> str:
+def handled(text: str, name: str, number: int | str) -> str:
     return HANDLINGS[name](text, random.Random(f"{SEED}/{name}/{number}"))  # noqa: S311
 
 
@@ -226,7 +279,7 @@ def _kept(model: Any, texts: list[str], name: str) -> tuple[float, float]:
     found, restored = [], []
     for number, text in enumerate(texts):
         whole = steps(text)
-        variants = variants_of(_handled(text, name, number), spelt=spelt)
+        variants = variants_of(handled(text, name, number), spelt=spelt)
         there = [set(steps(variant.text)) for variant in variants]
         shares = [sum(step in known for step in whole) / len(whole) for known in there]
         found.append(shares[0])
@@ -234,22 +287,31 @@ def _kept(model: Any, texts: list[str], name: str) -> tuple[float, float]:
     return statistics.median(found), statistics.median(restored)
 
 
-def _audit(model: Any, text: str, name: str, number: int) -> dict[str, Any]:
-    cell = CELLS[CELL]
-    audit = audit_text(
-        text,
-        model=model,
-        keys=[(cell.key(number), None)],
-        profile=cell.profile(model.vocab_size),
-        options=Options(policy=replace(Policy(), draws=0)),
-    )
+def _audit(model: Any, cell: Cell, text: str, name: str, number: int) -> dict[str, Any]:
+    audits, seconds = [], []
+    for restore in (False, True):
+        start = time.process_time()
+        found = audit_text(
+            text,
+            model=model,
+            keys=[(cell.key(number), None)],
+            profile=cell.profile(model.vocab_size),
+            options=Options(policy=replace(Policy(), draws=0), restore=restore),
+        )
+        seconds.append(time.process_time() - start)
+        audits.append(found)
+    alone, audit = audits
+    named = {mark.payload.bits for mark in audit.finding.marks} - {None}
     return {
         "handling": name,
         "text": number,
-        "found": audit.variants[0].log10_e,
+        "found": alone.evidence.log10_e,
         "all": audit.evidence.log10_e,
         "right": audit.decoded.bits == cell.payload(number).text,
         "verdict": audit.verdict,
+        "named": sorted(named),
+        "wrong": sorted(named - {cell.payload(number).text}),
+        "cost": seconds[1] / seconds[0],
         "readings": [v.name for v in audit.variants],
         "carried": next(v.name for v in audit.variants if v.shown),
         "cautions": [s.key for s in audit.cautions if s.key.startswith("caution.handled")],
@@ -272,6 +334,9 @@ def _print(rows: list[dict[str, Any]], kept: dict[str, tuple[float, float]]) -> 
                 f"{min(found):.1f} → {min(all_):.1f}",
                 f"{sum(x >= 6 for x in found)} → {sum(x >= 6 for x in all_)}",
                 str(sum(r["right"] and r["verdict"] == "mark" for r in mine)),
+                str(sum(bool(r["named"]) and not r["wrong"] for r in mine)),
+                str(sum(bool(r["wrong"]) for r in mine)),
+                f"{statistics.median(r['cost'] for r in mine):.2f}",
                 f"{statistics.mean(len(r['readings']) for r in mine):.1f}",
                 str(sum(r["verdict"] == "no-mark" for r in mine)),
                 str(sum(bool(r["cautions"]) for r in mine)),
@@ -286,6 +351,9 @@ def _print(rows: list[dict[str, Any]], kept: dict[str, tuple[float, float]]) -> 
             "lowest",
             "e ≥ 10^6",
             "payload read",
+            "payload named",
+            "named wrong",
+            "cost",
             "readings, mean",
             "“no mark”",
             "cautioned",

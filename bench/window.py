@@ -149,6 +149,7 @@ def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
     found.until(lambda: not any(i.document is None for i in session.texts.queue.items))
     audit = sample_audit(found, arguments.model)
     made = long_audit(audit, arguments.tokens)
+    _ = made.finding  # what the thread that audits does before it hands a finding over
     found.step(f"show {made.input.tokens:,} tokens", lambda: session.texts.add_audit(made))
     bar = view.verticalScrollBar()
     ways = iter(np.linspace(0, 1, 40).tolist())

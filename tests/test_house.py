@@ -8,7 +8,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Everything that a clone holds, without what is made in it.
-MADE = {".venv", ".engines", ".git", "demo-output", "build", "dist", "node_modules", "__pycache__"}
+MADE = {
+    ".venv",
+    ".engines",
+    ".tools",
+    ".git",
+    "demo-output",
+    "build",
+    "dist",
+    "node_modules",
+    "__pycache__",
+}
 TEXTS = {".py", ".md", ".sh", ".json", ".toml", ".txt", ".yaml", ".qss", ".ts", ".svg", ".typ", ""}
 
 

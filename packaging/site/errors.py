@@ -43,11 +43,10 @@ WHOLE = {
 # Of the window alone.
 WINDOW = {
     "internal": {
-        "en": "The program made a mistake; no statement is made about the text. *Try once more. If "
-        "it happens again, send the log file (Help) to your support.*",
-        "de": "Das Programm hat einen Fehler gemacht; über den Text wird nichts ausgesagt. "
-        "*Versuchen Sie es noch einmal. Geschieht es wieder, schicken Sie die Protokolldatei "
-        "(Hilfe) an Ihren Support.*",
+        "en": "The program made a mistake. *Try once more. If it happens again, send the log file "
+        "(Help) to your support.*",
+        "de": "Das Programm hat einen Fehler gemacht. *Versuchen Sie es noch einmal. Geschieht es "
+        "wieder, schicken Sie die Protokolldatei (Hilfe) an Ihren Support.*",
     },
     "text-not-kept": {
         "en": "This text was pasted and not yet examined. *The settings keep no readable texts: "

@@ -4,11 +4,13 @@
     python packaging/site/survival.py RESULTS
 
 Shares of texts whose mark is found and whose payload is right, with Wilson's 95 % intervals, from
-the experiment's rows.
+the experiment's rows; and, for docs/how-to/what-survives.md, from the table of the tools of others.
 """
 
 from __future__ import annotations
 
+import csv
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -17,8 +19,13 @@ import pyarrow.parquet as pq
 
 from pura.measure.evaluate import wilson
 
-IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
-FILES = {"en": IMAGES / "what-survives.svg", "de": IMAGES / "what-survives-de.svg"}
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FILES = {"en": "images/what-survives.svg", "de": "images/what-survives-de.svg"}
+TABLE = "how-to/what-survives/tools.csv"
+PAGES = {"en": "how-to/what-survives.md", "de": "de/how-to/what-survives.md"}
+PICTURES = {"en": "images/survives-tools.svg", "de": "images/survives-tools-de.svg"}
+OTHERS = {"en": "all {n} others", "de": "alle {n} anderen"}
+COUNTS = ("texts", "found", "payload right", "payload wrong", "called unmarked")
 LEGEND = {
     "en": ("mark found", "payload right", "of 100 texts"),
     "de": ("Markierung gefunden", "Nutzlast richtig", "von 100 Texten"),
@@ -60,12 +67,21 @@ def shares(results: Path) -> dict[str, tuple[int, int, int]]:
     }
 
 
-def draw(counts: dict[str, tuple[int, int, int]], language: str) -> None:
-    """Draw one picture."""
+def draw(
+    counts: dict[str, tuple[int, int, int]], words: dict[str, str], language: str, file: Path
+) -> None:
+    """Draw one picture.
+
+    Args:
+        counts: Texts, found, right.
+        words: What the rows are called, in the order of the picture.
+        language: ``en`` or ``de``.
+        file: Where it goes.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    names = [name for name in ROWS if name in counts]
+    names = [name for name in words if name in counts]
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "pura", "font.size": 9}):
         figure = Figure(figsize=(6.6, 0.5 + 0.28 * len(names)), layout="constrained")
         axis = figure.subplots()
@@ -83,19 +99,42 @@ def draw(counts: dict[str, tuple[int, int, int]], language: str) -> None:
                     markersize=5,
                     label=None if place else kind,
                 )
-        axis.set_yticks(range(len(names)), [ROWS[n][language == "de"] for n in names])
+        axis.set_yticks(range(len(names)), [words[name] for name in names])
         axis.set_ylim(len(names) - 0.4, -0.6)
         axis.set_xlim(-2, 102)
         axis.set_xlabel(unit)
         axis.grid(visible=True, axis="x", color="#DFE3E9", linewidth=0.6)
         figure.legend(loc="outside upper right", ncols=2, frameon=False)
-        figure.savefig(FILES[language], metadata={"Date": None})
+        figure.savefig(file, metadata={"Date": None})
+
+
+def write_tools(docs: Path = DOCS) -> None:
+    """Put the table of ``bench/held_out.py`` into its pages: the sums, and a picture.
+
+    Tools after which every payload is right are one row of it.
+    """
+    with (docs / TABLE).open(encoding="utf-8", newline="") as file:
+        counts = {row["tool"]: [int(row[n]) for n in COUNTS] for row in csv.DictReader(file)}
+    sums = [sum(column) for column in zip(*counts.values(), strict=True)]
+    line = f"| {len(counts)} | {' | '.join(map(str, sums))} |"
+    some = {name: (n, found, right) for name, (n, found, right, *_) in counts.items() if right < n}
+    order = sorted(some, key=lambda name: (-some[name][2], -some[name][1], name))
+    whole = sum(n for name, (n, *_) in counts.items() if name not in some)
+    for language, page in PAGES.items():
+        text = (docs / page).read_text(encoding="utf-8")
+        text = re.sub(r"^\| \d+ \|.*$", line, text, count=1, flags=re.MULTILINE)
+        (docs / page).write_text(text, encoding="utf-8", newline="\n")
+        others = {"": OTHERS[language].format(n=len(counts) - len(some))}
+        words = others | {name: name for name in order}
+        draw({**some, "": (whole, whole, whole)}, words, language, docs / PICTURES[language])
 
 
 if __name__ == "__main__":
     found = shares(Path(sys.argv[1]))
-    for language in FILES:
-        draw(found, language)
+    for place, language in enumerate(FILES):
+        draw(
+            found, {n: words[place] for n, words in ROWS.items()}, language, DOCS / FILES[language]
+        )
     for name, (texts, *hits) in found.items():
         ends = [
             f"{100 * h / texts:.0f} % ({100 * a:.0f}-{100 * b:.0f})"

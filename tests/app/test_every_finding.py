@@ -232,6 +232,8 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
                         said_so = f"{field.name}: {field.text}" in words.splitlines()
                         said_so |= f"  {field.name}: {field.text}" in words.splitlines()
                         assert said_so == field.identified, where
+            # What was not measured says what measures it.
+            assert ("pura power measure" in words) == kind.startswith("not-measured"), where
             beside = rendered(found.qualifications, language)
             assert [one for one in beside if one not in words] == [], where
         for output in told:

@@ -47,7 +47,7 @@ OPENINGS = (
 )
 
 
-TOOLS = json.loads((DATA / "held_out.json").read_text(encoding="utf-8"))["tools"]
+TOOLS = json.loads((DATA / "tools.json").read_text(encoding="utf-8"))
 """Ways through programs that others wrote and packaged, by name.
 
 ``packages`` says where they come from (``debian:``, ``pypi:``, ``npm:``) and in which version;
@@ -168,13 +168,10 @@ def main() -> None:
                 one |= KNOWN.get(name, {})
             texts.append(one | {"text": text, "original": original})
             print(kind, name, share, len(original), len(text))
-    for tool in TOOLS.values():
-        tool["packages"] = {package: version(package) for package in tool["packages"]}
     whole = {
         "model": "smollm2-135m",
         "key_hex": key("marked").to_hex(),
         "profiles": {code: Profile.new(model, code=code).to_dict() for code in CODES},
-        "tools": TOOLS,
         "texts": texts,
     }
     path = DATA / "held_out.json"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -206,3 +206,110 @@ def desktop(home, tmp_path, monkeypatch) -> Iterator[Desktop]:
                 if thread.name == backends.THREAD:
                     thread.join(60)  # without the bus nothing waits any more
             gc.collect()
+
+
+@pytest.fixture
+def screen() -> Iterator[str]:
+    """A screen of an X server of its own."""
+    reader, writer = os.pipe()
+    # The server chooses a free number itself and writes it into the pipe once it listens.
+    command = f"Xvfb -displayfd {writer} -screen 0 1440x900x24 -nolisten tcp"
+    server = subprocess.Popen(
+        command.split(), pass_fds=(writer,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        number = pipe.readline().strip()
+    try:
+        assert number, "Xvfb did not start"
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+STATUS = "org.a11y.Status"
+ACCESSIBLE = "org.a11y.atspi.Accessible"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+STATES = {"checkable": 41, "checked": 4, "focusable": 11, "selected": 23, "showing": 25}
+"""Their bits in AT-SPI's two words of states."""
+
+
+ROOT = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+
+
+class Part(NamedTuple):
+    """What a screen reader knows of a part of a program."""
+
+    owner: str
+    path: str
+    role: str
+    name: str
+    description: str
+    states: frozenset[str]
+    depth: int
+
+
+class Reader:
+    """A screen reader: it reads the tree of names, and presses what it finds there."""
+
+    def __init__(self, bus: Any) -> None:
+        self._bus = bus
+
+    def _ask(self, name: str, path: str, interface: str, member: str, sign: str, *body: Any) -> Any:
+        from jeepney import DBusAddress, new_method_call
+
+        address = DBusAddress(path, bus_name=name, interface=interface)
+        reply = self._bus.send_and_get_reply(
+            new_method_call(address, member, sign or None, body), timeout=60
+        )
+        return reply.body
+
+    def _property(self, name: str, path: str, which: str) -> str:
+        return str(self._ask(name, path, PROPERTIES, "Get", "ss", ACCESSIBLE, which)[0][1])
+
+    def walk(self, below: tuple[str, str] = ROOT, depth: int = 0) -> Iterator[Part]:
+        """Go over all that is on the screen, or what of it is inside one part."""
+        (children,) = self._ask(*below, ACCESSIBLE, "GetChildren", "")
+        for at in children:
+            (role,) = self._ask(*at, ACCESSIBLE, "GetRoleName", "")
+            (words,) = self._ask(*at, ACCESSIBLE, "GetState", "")
+            held = {state for state, bit in STATES.items() if words[bit // 32] >> bit % 32 & 1}
+            if "showing" not in held:
+                continue
+            name, more = (self._property(*at, which) for which in ("Name", "Description"))
+            yield Part(*at, role, name, more, frozenset(held), depth)
+            yield from self.walk(at, depth + 1)
+
+    def frames(self) -> list[tuple[str, str]]:
+        """Return the windows of all programs."""
+        (programs,) = self._ask(*ROOT, ACCESSIBLE, "GetChildren", "")
+        return [
+            (owner, path)
+            for program in programs
+            for owner, path in self._ask(*program, ACCESSIBLE, "GetChildren", "")[0]
+        ]
+
+    def press(self, words: str) -> None:
+        """Press the button of this name."""
+        found = next(p for p in self.walk() if "button" in p.role and p.name.startswith(words))
+        (done,) = self._ask(*found[:2], "org.a11y.atspi.Action", "DoAction", "i", 0)
+        assert done
+
+    def names(self) -> set[str]:
+        """Return all names that it could read out."""
+        return {part.name for part in self.walk()}
+
+
+@pytest.fixture
+def reader(desktop) -> Iterator[Reader]:
+    """A screen reader that was there before the program."""
+    from jeepney import DBusAddress, Properties, new_method_call
+    from jeepney.io.blocking import open_dbus_connection
+
+    at = DBusAddress("/org/a11y/bus", bus_name="org.a11y.Bus", interface="org.a11y.Bus")
+    with closing(open_dbus_connection(desktop.environment["DBUS_SESSION_BUS_ADDRESS"])) as bus:
+        bus.send_and_get_reply(Properties(at.with_interface(STATUS)).set("IsEnabled", "b", True))
+        (address,) = bus.send_and_get_reply(new_method_call(at, "GetAddress"), timeout=60).body
+        with closing(open_dbus_connection(address)) as tree:
+            yield Reader(tree)

@@ -20,11 +20,18 @@ def failing(one: dict[str, Any], audit: pura.Audit) -> str | None:
     """Return what does not hold of a text."""
     if any(mark.payload.bits not in (None, one["payload"]) for mark in audit.finding.marks):
         return "a wrong payload is named"
+    said = {sentence.key for sentence in (*audit.sentences, *audit.cautions)}
+    if not one["edited"] and {"text.gap", "caution.edited-here"} & said:
+        return "words are said to be put in that nobody put in"
     if one["kind"] != "marked":
         return "a mark is found" if audit.verdict == "mark" else None
     if audit.verdict == "no-mark":
         return "it is called unmarked"
-    return "its mark is missed" if audit.verdict != "mark" and one["edited"] < EDITED else None
+    if audit.verdict != "mark":
+        return "its mark is missed" if one["edited"] < EDITED else None
+    text, original = one["text"].strip(), one["original"].strip()
+    laid_out = text.split() == original.split() and text.count("\n") > original.count("\n")
+    return "nothing is said of its handling" if laid_out and not audit.finding.handling else None
 
 
 @pytest.mark.sampled

@@ -6,12 +6,10 @@ text comes from another program's clipboard, and buttons are pressed as a screen
 """
 
 import json
-import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +25,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
 WAIT = 120  # seconds
-STATUS = "org.a11y.Status"
-ACCESSIBLE = "org.a11y.atspi.Accessible"
 
 # The program itself, with its own flags; a timer writes a line whenever something has changed.
 PROGRAM = """
@@ -93,26 +89,6 @@ app.exec()
 
 
 @pytest.fixture
-def screen() -> Iterator[str]:
-    """A screen of an X server of its own."""
-    reader, writer = os.pipe()
-    # The server chooses a free number itself and writes it into the pipe once it listens.
-    command = f"Xvfb -displayfd {writer} -screen 0 1440x900x24 -nolisten tcp"
-    server = subprocess.Popen(
-        command.split(), pass_fds=(writer,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        number = pipe.readline().strip()
-    try:
-        assert number, "Xvfb did not start"
-        yield f":{number}"
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
-@pytest.fixture
 def folder(home, samples) -> Path:
     """A user who has a model and a profile, and no key yet."""
     profiles = home / "config" / "profiles"
@@ -159,66 +135,6 @@ class Seat:
         pytest.fail(f"it never came true: {self.state()}")
 
 
-class Reader:
-    """A screen reader: it reads the tree of names, and presses what it finds there."""
-
-    def __init__(self, bus: Any) -> None:
-        self._bus = bus
-
-    def _ask(self, name: str, path: str, interface: str, member: str, sign: str, *body: Any) -> Any:
-        from jeepney import DBusAddress, new_method_call
-
-        address = DBusAddress(path, bus_name=name, interface=interface)
-        reply = self._bus.send_and_get_reply(
-            new_method_call(address, member, sign or None, body), timeout=60
-        )
-        return reply.body
-
-    def _property(self, name: str, path: str, which: str) -> str:
-        get = "org.freedesktop.DBus.Properties"
-        return str(self._ask(name, path, get, "Get", "ss", ACCESSIBLE, which)[0][1])
-
-    def walk(self) -> Iterator[tuple[str, str, str, str]]:
-        """Go over all that is on the screen: bus name, path, role, name."""
-        root = "/org/a11y/atspi/accessible/root"
-        todo = [("org.a11y.atspi.Registry", root)]
-        while todo:
-            name, path = todo.pop(0)
-            (children,) = self._ask(name, path, ACCESSIBLE, "GetChildren", "")
-            for owner, child in children:
-                role = self._ask(owner, child, ACCESSIBLE, "GetRoleName", "")[0]
-                yield owner, child, role, self._property(owner, child, "Name")
-                todo.append((owner, child))
-
-    def press(self, words: str) -> None:
-        """Press the button of this name."""
-        owner, path = next(
-            (owner, path)
-            for owner, path, role, name in self.walk()
-            if "button" in role and name.startswith(words)
-        )
-        (done,) = self._ask(owner, path, "org.a11y.atspi.Action", "DoAction", "i", 0)
-        assert done
-
-    def names(self) -> set[str]:
-        """Return all names that it could read out."""
-        return {name for _, _, _, name in self.walk()}
-
-
-@pytest.fixture
-def reader(desktop) -> Iterator[Reader]:
-    """A screen reader that was there before the program."""
-    from jeepney import DBusAddress, Properties, new_method_call
-    from jeepney.io.blocking import open_dbus_connection
-
-    at = DBusAddress("/org/a11y/bus", bus_name="org.a11y.Bus", interface="org.a11y.Bus")
-    with closing(open_dbus_connection(desktop.environment["DBUS_SESSION_BUS_ADDRESS"])) as bus:
-        bus.send_and_get_reply(Properties(at.with_interface(STATUS)).set("IsEnabled", "b", True))
-        (address,) = bus.send_and_get_reply(new_method_call(at, "GetAddress"), timeout=60).body
-        with closing(open_dbus_connection(address)) as tree:
-            yield Reader(tree)
-
-
 @pytest.mark.model
 def test_a_working_day_on_a_real_desktop(screen, desktop, reader, folder, tmp_path, samples):
     sample = samples["marked-tbcc"]["texts"][0]
@@ -246,7 +162,7 @@ def test_a_working_day_on_a_real_desktop(screen, desktop, reader, folder, tmp_pa
     assert "Traceback" not in (tmp_path / "err").read_text()
 
 
-def day(seat: Seat, reader: Reader, desktop: Any, text: Path) -> None:
+def day(seat: Seat, reader: Any, desktop: Any, text: Path) -> None:
     now = seat.until(lambda now: now["ready"] and now["active"] and now["rows"])
     assert now["platform"] == "xcb"
     assert now["whole"]  # title bar and frame too

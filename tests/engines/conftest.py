@@ -34,7 +34,9 @@ os.environ.update(
 
 import pura
 from pura.base.paths import user_paths
+from pura.keys.sealed import seal_secret
 from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme.foreign import FOREIGN, foreign_settings
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -115,6 +117,38 @@ def of_some_length(ask: Callable[[], Any]) -> Any:
         if usage["completion_tokens"] >= 100:
             return made
     raise AssertionError("every answer ended at once")
+
+
+def of_engine(deployed: Deployed, settings: Mapping[str, Any]) -> Profile:
+    """Return the profile of an engine's own mark, from the settings that the engine was given."""
+    read = foreign_settings(settings, None)
+    assert read is not None
+    key, plain = KEYS["house"], deployed.profiles["house"]
+    return Profile(
+        payload_bits=0,
+        scheme=read.scheme,
+        vocab_size=plain.vocab_size,
+        tokenizer=plain.tokenizer,
+        key=key.fingerprint,
+        foreign=FOREIGN[read.scheme](
+            sealed=seal_secret(key, read.scheme, read.secret), **read.settings
+        ),
+    )
+
+
+def of_engine_only(deployed: Deployed, profiles: Sequence[Profile], texts: Sequence[str]) -> None:
+    """Demand that each text is found under its own profile and under no other.
+
+    Args:
+        deployed: Whose key sealed the engine's.
+        profiles: A profile of each text.
+        texts: As readers get them.
+    """
+    for own in profiles:
+        for profile, text in zip(profiles, texts, strict=True):
+            found = pura.verify(text, key=KEYS["house"], profile=own, model=deployed.reader)
+            assert (found.verdict == "mark") == (profile == own), (own.scheme, text)
+            assert profile == own or found.evidence.log10_e < 2
 
 
 def free_port() -> int:

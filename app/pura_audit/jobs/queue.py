@@ -14,7 +14,7 @@ from shiboken6 import isValid
 
 from pura.base.errors import Cancelled, PuraError
 from pura.base.progress import Stage
-from pura_audit.platform.i18n import language
+from pura_audit.platform.i18n import filled, language, translate
 
 # What reading a text takes of its audit: as a share, until the text is read, and then per step.
 READING: Final = 5
@@ -125,12 +125,11 @@ def unexpected(error: Exception) -> Failure:
     """Put a fault of the program into words; the details go to the log, never the text."""
     # The traceback names places in the code; the exception's own words may quote the text.
     _log.error("a job failed: %s", type(error).__name__, exc_info=error)
-    return Failure(
-        code="internal",
-        message=f"The program made a mistake ({type(error).__name__}); no statement is made "
-        "about the text.",
-        hint="Try once more. If it happens again, send the log file (Help) to your support.",
+    words = translate("Error", "The program made a mistake ({kind:text}).")
+    way = translate(
+        "Error", "Try once more. If it happens again, send the log file (Help) to your support."
     )
+    return Failure(code="internal", message=filled(words, kind=type(error).__name__), hint=way)
 
 
 INTERVAL: float = 0.1  # seconds between two reports of the same step
@@ -513,6 +512,7 @@ class Jobs(QObject):
         files: Walks folders and reads files: a disk may be slow.
         cases: Works on the case log: another program may hold it for seconds.
         reports: Makes and draws reports.
+        pages: Draws the pages of the document on screen.
         installs: Fetches and converts models, which takes minutes.
     """
 
@@ -523,6 +523,7 @@ class Jobs(QObject):
         self.files = JobQueue("files", self)
         self.cases = JobQueue("cases", self)
         self.reports = JobQueue("reports", self)
+        self.pages = JobQueue("pages", self)
         self.installs = JobQueue("installs", self)
         self._closed = False
 
@@ -535,7 +536,10 @@ class Jobs(QObject):
         if self._closed:
             return True
         self._closed = True
-        queues = (self.files, self.model, self.stores, self.installs, self.reports, self.cases)
+        queues = (
+            *(self.files, self.model, self.stores, self.installs),
+            *(self.reports, self.pages, self.cases),
+        )
         for queue in queues:
             queue.stop()
         ended = [queue.wait(timeout_ms) for queue in queues]

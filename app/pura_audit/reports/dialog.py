@@ -22,13 +22,14 @@ from PySide6.QtWidgets import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.annexes import names, safe_name
-from pura.report.request import ReportRequest
+from pura.report.request import FULL, PagePicture, ReportRequest
 from pura.usecases.environment import Environment
 from pura.usecases.reports import (
     Built,
     FilesTakenError,
     WrittenReport,
     build_report,
+    original_pages,
     with_logo,
     write_report,
 )
@@ -40,7 +41,7 @@ from pura_audit.session.keeper import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID, PADDING
-from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of
+from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of, run_endless
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
@@ -53,20 +54,28 @@ from pura_audit.widgets.form_dialog import (
 
 
 def report_builder(
-    environment: Environment,
+    environment: Environment, files: Mapping[str, Path | None]
 ) -> Callable[[Sequence[Audit], ReportRequest, Path | None, JobContext], Built]:
     """Return what makes the reports of one dialog, in the queue's thread, and keeps the last one.
 
     Args:
         environment: Its case log says what was reviewed.
+        files: Where the file of each audit is, by the audit's identifier.
     """
     last: Built | None = None
+    drawn: dict[str, tuple[PagePicture, ...]] = {}
 
     def build(
         audits: Sequence[Audit], request: ReportRequest, logo: Path | None, context: JobContext
     ) -> Built:
         nonlocal last
         request = with_logo(request, logo)
+        for audit in audits if request.text == FULL else ():
+            if audit.id not in drawn:
+                path = files.get(audit.id)
+                drawn[audit.id] = original_pages(audit, path, context.checkpoint)
+        if any(pages := tuple(drawn.get(audit.id, ()) for audit in audits)):
+            request = replace(request, pages=pages)
         # The same objects: to compare what they hold would take long.
         same = last is not None and [*map(id, last.audits)] == [*map(id, audits)]
         if last is None or not same or last.request != request:
@@ -235,7 +244,7 @@ class SaveProgress(QWidget):
             return
         again = partial(self.save, build, path, files, secret, replace=True)
         self.words.say(translate("Report", "Saving the report …"))
-        self.bar.setRange(0, 0)
+        run_endless(self.bar)
         self._saving = self._queue.do(
             saving(build, path, files, secret, replace=replace),
             lambda outcome: self._ended(outcome, path, again),
@@ -370,10 +379,14 @@ class ReportDialog(PlainDialog):
         draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
-        queue, self._build = session.jobs.reports, report_builder(session.cases.environment)
+        rows = [row for row in session.texts.queue.items if row.audit is not None]
+        files = {row.audit.id: row.path for row in rows if row.audit is not None}
+        queue = session.jobs.reports
+        self._build = report_builder(session.cases.environment, files)
         # Parents first: a widget that moves into another takes all that is in it along, and each
         # of them is dressed anew.
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)
+        self.parts.setHandleWidth(GAP)
         self.left = QFrame(self.parts)
         self.form = ReportForm(
             audits,
@@ -416,7 +429,6 @@ class ReportDialog(PlainDialog):
         side.setContentsMargins(GAP + GRID // 2, GRID, GRID // 2, GRID)
         side.addWidget(self.form)
         self.left.setMinimumWidth(FORM - 100)
-        self.parts.setHandleWidth(GAP)
         self.parts.setChildrenCollapsible(False)
         self.parts.setStretchFactor(1, 1)
         self.parts.setSizes([FORM, 10_000])

@@ -84,6 +84,7 @@ class ReportForm(QScrollArea):
         self.remarks = remarks_group(base, settings)
         self.layout_ = LayoutGroup(base, settings)
         inside = QWidget(self)
+        self.setWidgetResizable(True)  # while it is empty: it lays out what there is at once
         self.setWidget(inside)
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, GRID, 0)
@@ -103,7 +104,6 @@ class ReportForm(QScrollArea):
             group.toggled.connect(partial(self._reveal, group))
         self.extra = QVBoxLayout()
         add_parts(column, self.extra, None)
-        self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(translate("Report", "What the report is told"))

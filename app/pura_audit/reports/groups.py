@@ -191,6 +191,7 @@ def parties_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
         "question": translate("Report", "Question"),
         "purpose": translate("Report", "Legal basis or purpose"),
         "examiner": translate("Report", "Examiner"),
+        "qualifications": translate("Report", "Qualifications of the examiner"),
         "reviewer": translate("Report", "Technical reviewer"),
         "authoriser": translate("Report", "Authoriser"),
     }

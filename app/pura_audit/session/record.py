@@ -350,5 +350,7 @@ class Record(QObject):
                 continue
             status = outcome.result.get(item.finding.id)
             if status != item.status:
+                if item.unkept and status is not None:
+                    item.failure = None  # what kept it from being saved is over
                 item.status = status
                 self._texts.touch(item)

@@ -450,7 +450,7 @@ class ResultsModel(QAbstractTableModel):
             if isinstance(row, ResultRow) and row.item
         }
         self._at = {id(row): place for place, row in enumerate(self._shown)}
-        self._marks = {id(row): self._mark(row) for row in rows}
+        self._marks = {id(row): self._mark(row) for row in rows} if self._grouping else {}
         self.endResetModel()
         self.counted.emit()
 

@@ -378,9 +378,12 @@ class ForeignForm(RetryDialog):
         for scheme, names in _OWN.items():
             for name in names:
                 self._form.setRowVisible(self.inputs[name], scheme == self.scheme)
+        hints = {
+            1: translate("ForeignForm", "a number; not shown"),
+            2: translate("ForeignForm", "0x and digits, one key or two; not shown"),
+        }
         several = translate("ForeignForm", "a number for each layer; not shown")
-        single = translate("ForeignForm", "a number; not shown")
-        hint = several if FOREIGN[self.scheme].key_per_layer else single
+        hint = hints.get(FOREIGN[self.scheme].key_count, several)
         self._line("secret").setPlaceholderText(hint)
         self._context.setValue(_DEFAULTS[self.scheme]["context_width"])
 
@@ -469,6 +472,7 @@ def _titles() -> dict[str, str]:
         "secret": translate("ForeignForm", "Key of the other program"),
         "context_width": translate("ForeignForm", "Context, tokens"),
         "alpha": translate("ForeignForm", "Share of the second key"),
+        "mixing": translate("ForeignForm", "Share of the first key"),
         "table_size": translate("ForeignForm", "Entries of the table"),
         "table_seed": translate("ForeignForm", "Seed of the table"),
         "gamma": translate("ForeignForm", "Share of green tokens"),
@@ -483,6 +487,8 @@ def _typed(text: str) -> Any:
     """Return what was typed as a number, with a point or a comma; nothing as None."""
     if re.fullmatch(r"[+-]?[0-9]{1,24}", text):
         return int(text)
+    if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text):
+        return int(text, 16)
     try:
         return float(text.replace(",", "."))
     except ValueError:

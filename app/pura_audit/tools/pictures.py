@@ -1,4 +1,11 @@
-"""``make screenshots``: the pictures of the user guide, of real audits in the real window."""
+"""``make screenshots``: the pictures of the user guide, of real audits in the real window.
+
+    python -m pura_audit.tools.pictures [NAME …]
+    python -m pura_audit.tools.pictures --states FOLDER [STATE …]
+
+The second takes every state of the window in every one of :data:`VARIANTS`, and a sheet of each
+variant to look at.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +16,19 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pypdfium2
 from PySide6.QtCore import QEventLoop, QSize, Qt, QTimer
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
+    QDialog,
     QHeaderView,
     QLabel,
     QLineEdit,
@@ -27,15 +36,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.base.errors import ModelError, PuraError
 from pura.base.paths import Paths, resource, user_paths
+from pura.caselog.log import CASE_LOG
 from pura.record.audit import Audit
+from pura.register.store import Issue, Register
 from pura.report.blocks import render_pages
 from pura.report.build import build_report
 from pura.report.request import Parties, ReportRequest
-from pura.scheme import SecretKey
+from pura.scheme import Profile, SecretKey, pack, parse_layout
+from pura.usecases.profiles import save_profile
+from pura_audit.jobs.queue import Failure, Progress, unexpected
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
-from pura_audit.session.queue_model import Item
+from pura_audit.session.queue_model import Item, ItemState
 
 if TYPE_CHECKING:
     from pura_audit.cases.dialog import CasesDialog
@@ -158,7 +172,27 @@ def paint_audit(
 
 OUT: Final = Path("docs") / "images"
 ISSUED: Final = "2026-11-21"
+PICTURES: Final = (
+    *("first-run", "first-run-dark", "empty", "set-up", "set-up-dark", "set-up-german"),
+    *("audit-light", "audit-dark", "audit-small", "audit-contrast", "audit-german"),
+    *("marks", "marks-dark", "in-question", "results", "results-dark", "no-finding"),
+    *("error", "error-dark", "busy", "busy-dark", "ready", "settings", "settings-dark"),
+    *("report-window-light", "report-window-dark", "report-check", "report-sign", "side-by-side"),
+    *("cases", "cases-dark", "cases-german", "case-save", "case-review", "case-check"),
+    *("issued", "issued-german"),
+)
+"""Of README and guide; the state of the window comes first in the name."""
+DIALOGS: Final = ("keys", "models", "profiles", "guide", "palette", "shortcuts", "stress")
+"""Commands that open a dialog beside a finding."""
 SMALL: Final = ("audit-small", "side-by-side")
+VARIANTS: Final = ("light", "dark", "contrast", "german", "low", "200")
+"""Themes, language, a window of 1024 by 640 pixels, and one of 960 by 600 at 200 %."""
+LOW: Final = {"low": QSize(1024, 640), "200": QSize(960, 600)}
+PEOPLE: Final = ("City paper", "Radio Nord", "Desk B", "Agency 7", "Reader service")
+FIELDS: Final = [
+    {"name": "customer", "bits": 20, "kind": "integer"},
+    {"name": "date", "bits": 16, "kind": "date"},
+]
 REPORTS: Final = {"report-1": "en", "report-german": "de"}
 TIMEOUT_MS: Final = 600_000
 # Brings the window to where the picture is taken; returns a dialog if that is to be painted.
@@ -168,6 +202,9 @@ Act: TypeAlias = "Callable[[MainWindow], QWidget | None]"
 def main() -> int:
     """Take every picture, or those that are named."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    if "--states" in sys.argv:
+        folder, *states = sys.argv[sys.argv.index("--states") + 1 :]
+        return take_states(Path(folder), states)
     if "--scaled" in sys.argv:
         return Pictures(suffix="-200").take(("audit-light", "audit-dark"))
     if "--check" in sys.argv:
@@ -177,10 +214,50 @@ def main() -> int:
     if names := tuple(sys.argv[1:]):
         return Pictures().take(names)
     done = Pictures().take(())
-    # The scale factor is read once, when Qt starts, so 200 % takes a process of its own.
-    environment = os.environ | {"QT_SCALE_FACTOR": "2"}
-    command = [sys.executable, "-m", "pura_audit.tools.pictures", "--scaled"]
-    return done or subprocess.run(command, env=environment, check=False).returncode  # noqa: S603
+    return done or _scaled("--scaled")
+
+
+def _scaled(*words: str) -> int:
+    """Go on at 200 %: the factor is read once, when Qt starts, so it takes another process."""
+    environment = os.environ | {_FACTOR: "2"}
+    command = [sys.executable, "-m", "pura_audit.tools.pictures", *words]
+    return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603
+
+
+def take_states(folder: Path, states: Sequence[str]) -> int:
+    """Take every state, or those named, in every variant; return an exit status."""
+    scaled = _FACTOR in os.environ
+    pictures = Pictures(folder=folder)
+    for variant in VARIANTS[-1:] if scaled else VARIANTS[:-1]:
+        taken = [f"{state}-{variant}" for state in states or pictures.states]
+        pictures.take(taken)
+        sheet([folder / f"{name}.png" for name in taken], folder / f"sheet-{variant}.png")
+    return 0 if scaled else _scaled("--states", str(folder), *states)
+
+
+def sheet(paths: Sequence[Path], out: Path) -> None:
+    """Put pictures side by side, each with its name above it."""
+    wide, high, line = 640, 420, 18
+    rows = -(-len(paths) // _ACROSS_SHEET)
+    whole = QImage(wide * _ACROSS_SHEET, (high + line) * rows, QImage.Format.Format_RGB32)
+    whole.fill(Qt.GlobalColor.gray)
+    painter = QPainter(whole)
+    for place, path in enumerate(paths):
+        x, y = place % _ACROSS_SHEET * wide, place // _ACROSS_SHEET * (high + line)
+        painter.drawText(x + 4, y + line - 5, path.stem)
+        room = QSize(wide - 8, high - 4)
+        kept, smooth = (
+            Qt.AspectRatioMode.KeepAspectRatio,
+            Qt.TransformationMode.SmoothTransformation,
+        )
+        painter.drawImage(x + 4, y + line, QImage(str(path)).scaled(room, kept, smooth))
+    painter.end()
+    whole.save(str(out))
+
+
+_MISSING: Final = ModelError("model.not-installed", code="model-missing", name="smollm2-135m")
+_FACTOR: Final = "QT_SCALE_FACTOR"
+_ACROSS_SHEET: Final = 3
 
 
 def _shown(session: Session) -> Item:
@@ -246,28 +323,29 @@ class Pictures:
     Args:
         suffix: Of the files' names.
         models: The folder of models; the user's own when left out.
+        folder: Where they go.
     """
 
-    def __init__(self, suffix: str = "", models: Path | None = None) -> None:
+    def __init__(self, suffix: str = "", models: Path | None = None, folder: Path = OUT) -> None:
         from pura_audit.application import make_application
         from pura_audit.platform import diagnostics
 
         diagnostics.log_qt_messages()
         self._app = make_application()
         self._suffix, self._models = suffix, models or user_paths().models
+        self._folder = folder
         self._marked: Audit | None = None
         self._three: Audit | None = None
 
-    def take(self, only: tuple[str, ...]) -> int:
-        """Take the pictures of these names, or all of them."""
-        for name, act in self._plan():
-            if not only or name in only:
-                self._one(name, act, self._paint)
-        for name, language in REPORTS.items():
-            if not only or name in only:
-                pdf = self._first_report(language)
+    def take(self, only: Sequence[str]) -> int:
+        """Take the pictures of these names, or all that README and guide show."""
+        for name in only or (*PICTURES, *REPORTS):
+            if name in REPORTS:
+                pdf = self._first_report(REPORTS[name])
                 page = QImage.fromData(render_pages(pdf, dpi=100, pages=range(1))[0])
                 write(page, _text_of(pdf), _file(name))
+            else:
+                self._one(name, self._act(name), self._paint)
         return 0
 
     def old(self, only: tuple[str, ...]) -> list[str]:
@@ -277,12 +355,11 @@ class Pictures:
         def note(name: str, widget: QWidget) -> None:
             found[name] = shown(widget)
 
-        for name, act in self._plan():
-            if name in only:
-                self._one(name, act, note)
-        for name, language in REPORTS.items():
-            if name in only:
-                found[name] = _text_of(self._first_report(language))
+        for name in only:
+            if name in REPORTS:
+                found[name] = _text_of(self._first_report(REPORTS[name]))
+            elif name in PICTURES:
+                self._one(name, self._act(name), note)
         return [name for name, shows in found.items() if shown_in(_file(name)) != shows]
 
     def _first_report(self, language: str) -> bytes:
@@ -294,37 +371,51 @@ class Pictures:
         return build_report([then], _request(language)).pdf
 
     def _paint(self, name: str, widget: QWidget) -> None:
-        paint(widget, _file(f"{name}{self._suffix}"))
+        paint(widget, self._folder / f"{name}{self._suffix}.png")
 
-    def _plan(self) -> Iterator[tuple[str, Act]]:
-        """Yield the name of each picture and what it shows.
+    def _states(self) -> dict[str, Act]:
+        """Return how the window is brought into each of its states."""
+        return {
+            "first-run": lambda _: None,
+            "installing": self._installing,
+            "empty": lambda _: None,
+            "set-up": self._set_up,
+            "issued": self._issued,
+            "issued-none": lambda window: window.toggle_issued(),
+            "mark-text": self._mark,
+            "ready": self._ready,
+            "busy": self._busy,
+            "audit": self._audited,
+            "marks": self._several,
+            "in-question": self._in_question,
+            "no-finding": self._plain,
+            "results": self._table,
+            "error": self._bad_file,
+            "crash": partial(self._failed, RuntimeError()),
+            "model-missing": partial(self._failed, _MISSING),
+            "disk-full": self._unsaved,
+            "cancelled": self._cancelled,
+            "settings": self._settings,
+            "report-window": self._report,
+            "report-check": self._check,
+            "report-sign": self._sign,
+            "side-by-side": self._side_by_side,
+            "cases": self._cases,
+            "case-save": self._save,
+            "case-review": self._second_person,
+            "case-check": self._check_log,
+            **{name: partial(self._opened, name) for name in DIALOGS},
+        }
 
-        The end of a name says theme and language; :data:`SMALL` names those of a small window.
-        """
-        for act, names in (
-            (lambda _: None, "first-run first-run-dark empty"),
-            (self._set_up, "set-up set-up-dark set-up-german"),
-            (self._audited, "audit-light audit-dark audit-small audit-contrast"),
-            (self._several, "marks marks-dark"),
-            (self._in_question, "in-question"),
-            (self._table, "results results-dark"),
-            (self._plain, "no-finding"),
-            (self._bad_file, "error error-dark"),
-            (self._busy, "busy busy-dark"),
-            (self._ready, "ready"),
-            (self._audited, "audit-german"),
-            (self._settings, "settings settings-dark"),
-            (self._report, "report-window-light report-window-dark"),
-            (self._check, "report-check"),
-            (self._sign, "report-sign"),
-            (self._side_by_side, "side-by-side"),
-            (self._cases, "cases cases-dark cases-german"),
-            (self._save, "case-save"),
-            (self._second_person, "case-review"),
-            (self._check_log, "case-check"),
-        ):
-            for name in names.split():
-                yield name, act
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of the states."""
+        return tuple(self._states())
+
+    def _act(self, name: str) -> Act:
+        """Return what a picture shows; the end of its name says theme, language and size."""
+        acts = self._states()
+        return acts[name] if name in acts else acts[name.rpartition("-")[0]]
 
     def _one(self, name: str, act: Act, then: Callable[[str, QWidget], None]) -> None:
         from pura_audit.application import make_window
@@ -339,11 +430,11 @@ class Pictures:
             paths = Paths(data=data, config=base / "config", state=base / "state")
             # Fixed, so that a picture does not depend on whose machine takes it.
             SettingsFile(paths.config).update(language="de" if name.endswith("german") else "en")
-            keys = self._all_there(paths) if name == "empty" else None
+            keys = self._all_there(paths) if name.startswith("empty") else None
             end = name.rpartition("-")[2]
             theme = end if end in ("dark", "contrast") else "light"
             window = make_window(paths, theme=theme, session_keys=keys)
-            window.resize(QSize(1280, 720) if name in SMALL else SIZE)
+            window.resize(LOW.get(end, QSize(1280, 720) if name in SMALL else SIZE))
             window.show()
             chosen = window.session.chosen
             self._until(lambda: chosen.device is not None and chosen.catalogue is not None)
@@ -549,6 +640,91 @@ class Pictures:
         item = self._add(window, _plain_text(8), "newsletter")
         window.session.audits.audit([item])
         self._until(lambda: item.progress is not None and item.progress.done > 0)
+
+    def _house(self, window: MainWindow) -> Profile:
+        """Choose a set-up whose payloads have fields."""
+        found, session = sample(), window.session
+        layout = parse_layout(FIELDS, found.profile.payload_bits)
+        profile = found.profile.with_(fields=layout, name="Our assistant")
+        save_profile(session.environment, profile=profile, name="house")
+        session.environment.session_keys.add(found.key, LABEL)
+        session.chosen.use_setup("house")
+        self._until(lambda: session.chosen.ready)
+        return profile
+
+    def _issued(self, window: MainWindow) -> None:
+        """Show the register of a small house, and who got one of its payloads."""
+        profile = self._house(window)
+        with Register(window.session.environment.paths.register, create=True) as register:
+            for number in range(60):
+                day = f"2026-{number % 11 + 1:02}-{number % 27 + 1:02}"
+                values = {"customer": 400 + number * 7919 % 997, "date": day}
+                register.add(
+                    Issue(
+                        payload=pack(profile.fields, values),
+                        who=PEOPLE[number % len(PEOPLE)],
+                        when=day,
+                        model="smollm2-135m",
+                    )
+                )
+        window.toggle_issued()
+        view = window.issued
+        self._until(lambda: view.model.rowCount() == 60)
+        view.form.set_payload(pack(profile.fields, values))
+        view.look_up()
+        self._until(lambda: bool(view.answer.text()))
+
+    def _mark(self, window: MainWindow) -> QWidget:
+        """Show a text that was marked for somebody."""
+        from pura_audit.workbench.mark_dialog import MarkDialog
+
+        profile = self._house(window)
+        window.actions_by_name["generate"].trigger()
+        (dialog,) = window.findChildren(MarkDialog)
+        dialog.prompt.setPlainText("The council met on Tuesday and")
+        dialog.form.set_payload(pack(profile.fields, {"customer": 417, "date": ISSUED}))
+        dialog.who.setText(PEOPLE[0])
+        dialog.length.setValue(200)
+        dialog.write.click()
+        self._until(lambda: bool(dialog.text.toPlainText()))
+        return dialog
+
+    def _installing(self, window: MainWindow) -> None:
+        """Show the first page while a model is fetched."""
+        window.empty.setup.show_when(True)
+        window.empty.setup.busy(Progress(step=0, name="install", done=30, total=100))
+
+    def _failed(self, error: Exception, window: MainWindow) -> None:
+        """Show what an error says where the answer would have stood."""
+        self._ready(window)
+        item = _shown(window.session)
+        if isinstance(error, PuraError):
+            item.failure = Failure.of(error)
+        else:
+            item.failure = unexpected(error)
+        item.state = ItemState.FAILED
+        window.session.texts.touch(item)
+
+    def _unsaved(self, window: MainWindow) -> None:
+        """Show a finding that a full disk did not take."""
+        self._audited(window)
+        item = _shown(window.session)
+        item.status, item.imported = None, False
+        item.failure = Failure.of(CASE_LOG.fault("full", "database.full-hint"))
+        window.session.texts.touch(item)
+
+    def _cancelled(self, window: MainWindow) -> None:
+        self._ready(window)
+        item = _shown(window.session)
+        item.state = ItemState.CANCELLED
+        window.session.texts.touch(item)
+
+    def _opened(self, name: str, window: MainWindow) -> QWidget | None:
+        """Show a dialog of a command beside a finding."""
+        self._audited(window)
+        window.actions_by_name[name].trigger()
+        settle()
+        return next((d for d in window.findChildren(QDialog) if d.isVisible()), None)
 
     def _set_up(self, window: MainWindow) -> QWidget:
         from pura_audit.workbench import opening

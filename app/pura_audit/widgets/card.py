@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 
 from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import translate
+from pura_audit.platform.motion import still
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
 
@@ -293,9 +294,15 @@ def progress_bar(name: str, *, endless: bool = False) -> QProgressBar:
     made = QProgressBar()
     made.setTextVisible(False)
     made.setAccessibleName(name)
-    if endless:  # it only says that something is going on
-        made.setRange(0, 0)
+    if endless:
+        run_endless(made)
     return made
+
+
+def run_endless(bar: QProgressBar) -> None:
+    """Say only that something is going on; where the desktop asks for it, without moving."""
+    bar.setRange(0, 1 if still() else 0)
+    bar.setValue(0)
 
 
 class IconButton(QToolButton):
@@ -337,6 +344,12 @@ class IconButton(QToolButton):
         self.setIcon(icon(self._icon, self._theme.tokens.muted))
 
 
+def ringed(widget: QWidget) -> bool:
+    """Whether a widget that draws itself has the focus, and the keyboard is in use here."""
+    keys = Qt.WidgetAttribute.WA_KeyboardFocusChange
+    return widget.hasFocus() and widget.window().testAttribute(keys)
+
+
 def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
     """Draw the ring of a widget that draws itself and has the focus."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -347,6 +360,8 @@ def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
 
 def restyle(widget: QWidget, name: str, value: object) -> None:
     """Set a property that the style sheet looks at, and let it take effect."""
+    if widget.property(name) == value:
+        return
     widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)

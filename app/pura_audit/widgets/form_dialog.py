@@ -351,14 +351,15 @@ class LabelledField(QWidget):
         name_input(widget, caption)
         name = label(caption, "label", wrap=True)
         name.setBuddy(widget)
-        self.wrong = label("", "attention", wrap=True)
-        self.wrong.hide()
+        self.wrong = label("", "attention", wrap=True)  # laid out when there is something wrong
         # Room that is left over does not go between the name and its field.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        column_of(name, widget, self.wrong, spacing=3, inside=self)
+        self._column = column_of(name, widget, spacing=3, inside=self)
 
     def complain(self, words: str) -> None:
         """Say below the field what is wrong; "" takes it back."""
+        if words and self.wrong.parent() is None:
+            self._column.addWidget(self.wrong)
         self.wrong.setText(words)
         self.wrong.setVisible(bool(words))
         self.widget.setAccessibleDescription(words)

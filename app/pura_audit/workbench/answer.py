@@ -375,6 +375,7 @@ class AnswerView(ScrollCard):
         self.document = ElidedLabel("", role="muted")
         self.heading = label("", "answer", wrap=True)
         self.strength = StrengthScale(theme)
+        self.note = label("", "attention", wrap=True)
         self.sentence = label("", "reading", wrap=True)
         self.more = label("", "muted", wrap=True)
         self.measured = label("", "muted", wrap=True)
@@ -389,16 +390,27 @@ class AnswerView(ScrollCard):
         self.limit_lines = label("", "body", wrap=True)
         self.limits.body.addWidget(self.limit_lines)
         self.limits.toggled.connect(self._opened)
-        for widget in (self.heading, self.sentence, self.more, self.measured, self.limit_lines):
+        for widget in (
+            self.heading,
+            self.note,
+            self.sentence,
+            self.more,
+            self.measured,
+            self.limit_lines,
+        ):
             widget.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse
                 | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
+        # The limits open below all that is above them; their heading takes no line of its own.
         self._links = QWidget()
-        row_of(self.compared, self.candidates, None, spacing=GAP, inside=self._links)
+        self.limits.side_note.hide()
+        links = (self.compared, self.candidates, self.limits.head, None)
+        row_of(*links, spacing=GAP, inside=self._links)
         outcome = column_of(self.document, self.heading, spacing=2)
         above = (
-            row_of((outcome, 1), (self.strength, 1), spacing=PADDING),
+            row_of((outcome, 3), (self.strength, 2), spacing=PADDING),
+            self.note,
             self.sentence,
             self.payload,
             self.marks,
@@ -447,7 +459,7 @@ class AnswerView(ScrollCard):
         show_steps(self.steps, item)
 
     def show_audit(self, audit: Audit, note: str = "") -> None:
-        """Show the findings of an audit, below a note."""
+        """Show the findings of an audit, and a note on them."""
         self.audit, self._note = audit, note
         tongue, found = language(), audit.finding
         self.heading.setText(fill(found.headline, tongue))
@@ -460,8 +472,8 @@ class AnswerView(ScrollCard):
         # The list of the marks says how many there are.
         beside = (one for one in found.qualifications if one.key != COUNTED)
         others = rendered(beside, tongue) + found.notes(tongue)
-        if note:
-            others.insert(0, note)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))
         self.measured.setText(measured_words(audit))
@@ -475,7 +487,8 @@ class AnswerView(ScrollCard):
         count = len(marks[0].candidates) if len(marks) == 1 else 0
         words = translate("Answer", "Candidates ({n:text})") if count else ""
         self.candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
-        self._links.setVisible(not (self.compared.isHidden() and self.candidates.isHidden()))
+        links = (self.compared, self.candidates, self.limits.head)
+        self._links.setVisible(not all(link.isHidden() for link in links))
         self.scroll_area.verticalScrollBar().setValue(0)
 
     def _opened(self, opened: bool) -> None:
@@ -497,6 +510,7 @@ class AnswerView(ScrollCard):
         self.limit_lines.setText("\n".join(f"–  {line}" for line in lines))
         self.limits.fold()
         self.limits.setVisible(bool(lines))
+        self.limits.head.setVisible(bool(lines))
 
 
 def _note(item: Item, audit: Audit) -> str:
@@ -510,6 +524,12 @@ def _note(item: Item, audit: Audit) -> str:
         return filled(words, day=day)
     if item.failure is None or audit.verdict == "not-examinable":
         return item.failure.message if item.failure is not None else ""
+    if item.unkept:
+        words = translate(
+            "Answer",
+            "This finding is not saved: {why:text} It is safe here until the window is closed.",
+        )
+        return filled(words, why=item.failure.words)
     words = translate(
         "Answer", "A later audit failed: {why:text} This is still the finding of {day:text}."
     )

@@ -9,6 +9,7 @@ from PySide6.QtCore import QByteArray, QMargins, QPoint, QTimer
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
+from pura_audit.session.pages import DocumentPages
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
@@ -27,14 +28,14 @@ SHARE = 0.56  # of the height that the answer may take
 class WorkView(QWidget):
     """Shows one row of the queue: its answer or what became of it, and its text."""
 
-    def __init__(self, selection: Selection, theme: Theme) -> None:
+    def __init__(self, selection: Selection, theme: Theme, pages: DocumentPages) -> None:
         super().__init__()
         self.answer = AnswerView(selection, theme)
         self.ready, self.busy, self.error = ReadyView(), BusyView(), ErrorView()
         self.stack = QStackedWidget()
         for view in (self.answer, self.ready, self.busy, self.error):
             self.stack.addWidget(view)
-        self.text = TextCard(selection, theme)
+        self.text = TextCard(selection, theme, pages)
         column_of(self.stack, (self.text, 1), spacing=GAP, inside=self)
         self.setMinimumWidth(420)
         self.answer.resized.connect(self._fit)
@@ -66,8 +67,8 @@ class WorkView(QWidget):
                 self.busy.show_item(item, paused=paused, expected=expected)
                 self.stack.setCurrentWidget(self.busy)
             case ItemState.FAILED if item.failure is not None:
-                self.error.show_failure(item.failure, item.name)
-                self.error.again.setVisible(item.document is not None or item.path is not None)
+                again = item.document is not None or item.path is not None
+                self.error.show_failure(item.failure, item.name, again=again)
                 self.stack.setCurrentWidget(self.error)
             case _:
                 self.ready.show_item(item, missing, installing=installing)
@@ -78,6 +79,7 @@ class WorkView(QWidget):
             text = audit.text
         self.text.setVisible(bool(text))
         self.text.show_text(text, audit)
+        self.text.offer_pages(item)
         self._fit()
         QTimer.singleShot(0, self, self._fit)  # once more when the new words have their fonts
 
@@ -104,6 +106,8 @@ class WorkView(QWidget):
         # What the text needs at least is left to it; what an answer says below the payload scrolls.
         highest = self.height() - GAP - self.text.minimumSizeHint().height()
         share = max(least, min(wanted, round(self.height() * SHARE)))
+        if view is self.answer and self.answer.limits.opened:
+            share = wanted  # the text gives way: the answer stays where it is
         self.stack.setFixedHeight(max(1, min(share, highest)))
         if (layout := self.layout()) is not None:
             layout.activate()  # at once: the text opens at a place, and needs its height for it

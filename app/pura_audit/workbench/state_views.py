@@ -30,6 +30,7 @@ from pura_audit.widgets.card import (
     progress_bar,
     push_button,
     row_of,
+    run_endless,
 )
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.workbench.setup import SetupView
@@ -255,6 +256,11 @@ class ReadyView(ScrollCard):
             ItemState.INTERRUPTED: translate(
                 "Ready", "The program ended before it was done. Press Audit (Ctrl+Return)."
             ),
+            ItemState.CANCELLED: translate(
+                "Ready",
+                "You stopped the audit: nothing is said of this text, and all other findings are "
+                "safe. Press Audit (Ctrl+Return) to begin again.",
+            ),
             ItemState.LOADING: "",
             ItemState.DONE: "",
         }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
@@ -312,31 +318,69 @@ class BusyView(ScrollCard):
         self.heading.setText(translate("Busy", "Paused") if paused else auditing)
         self.pause.setText(translate("Busy", "Go on") if paused else translate("Busy", "Pause"))
         self.words.setText(progress_words(progress))
-        self.bar.setRange(0, 0 if share is None and not paused else 1000)
-        self.bar.setValue(round(1000 * (share or 0.0)))
+        if share is None and not paused:
+            run_endless(self.bar)
+        else:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(1000 * (share or 0.0)))
 
 
 class ErrorView(ScrollCard):
-    """What happened, what it means, what to do; where the result would have stood."""
+    """What happened, what is safe, and one button; where the result would have stood.
+
+    Signals:
+        again_wanted: The text is to be audited once more.
+        models_wanted: Models are to be installed or put back.
+    """
+
+    again_wanted = Signal()
+    models_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.heading = label(state_words(ItemState.FAILED), "answer")
         self.what = label("", "attention", wrap=True)
-        self.meaning = label(
-            translate("Error", "No statement is made about the text. The other texts go on."),
+        self.safe = label(
+            translate(
+                "Error",
+                "No statement is made about the text. It stays in the list, all other findings "
+                "are safe, and the other texts go on.",
+            ),
             wrap=True,
         )
         self.way = label("", "value", wrap=True)
-        self.again = push_button(translate("Error", "Try again"))
-        self.remove = push_button(translate("Error", "Remove"))
-        lines = (self.heading, self.what, self.meaning, self.way)
+        self.again = push_button("", self._act, role="main")
+        self.remove = push_button(translate("Error", "Remove"), role="link")
+        self._failure: Failure | None = None
+        lines = (self.heading, self.what, self.safe, self.way)
         for line in lines:
             line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        add_parts(self.column, *lines, GRID, row_of(self.again, self.remove, None), None)
+        buttons = row_of(self.again, self.remove, None, spacing=GAP)
+        add_parts(self.column, *lines, GRID, buttons, None)
 
-    def show_failure(self, failure: Failure, name: str) -> None:
-        """Show why."""
+    def show_failure(self, failure: Failure, name: str, *, again: bool) -> None:
+        """Show why.
+
+        Args:
+            failure: What happened.
+            name: Of the text.
+            again: Whether there is a text that could be audited once more.
+        """
+        self._failure = failure
         self.what.setText(f"{name}: {failure.message}")
-        self.way.setText(failure.hint)
-        self.way.setVisible(bool(failure.hint))
+        hint, words = failure.hint, translate("Error", "Try again")
+        if failure.code in OF_MODELS:
+            hint = translate("Error", "Install it or put it back, or choose another model.")
+            words = translate("Error", "Models …")
+        self.way.setText(hint)
+        self.way.setVisible(bool(hint))
+        self.again.setText(words)
+        self.again.setVisible(again)
+
+    def _act(self) -> None:
+        here = self._failure is not None and self._failure.code in OF_MODELS
+        (self.models_wanted if here else self.again_wanted).emit()
+
+
+OF_MODELS: Final = ("model-missing", "model-gone")
+"""Failures that trying again does not mend."""

@@ -476,6 +476,9 @@ class DocumentStrip(QWidget):
         top, bottom = self._view.lines_on_screen()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self._theme.colour("muted"), 1))
+        if top <= 0 and bottom >= self._view.line_starts().size - 1:
+            painter.end()  # all of it is on screen
+            return
         upper = self._y(top)
         frame = QRectF(bar.left() - 2, upper, BAR + 4, max(8.0, self._y(bottom) - upper))
         frame.moveBottom(min(frame.bottom(), self.height() - 1))

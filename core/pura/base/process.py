@@ -221,6 +221,8 @@ def start_child(module: str) -> subprocess.Popen[bytes]:
     """
     environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
     environment |= {"PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
+    # A sandbox keeps the driver's files away, and a torch that sees a device without them fails.
+    environment |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
     if sys.platform == "linux":
         environment[PARENT] = str(os.getpid())
     return subprocess.Popen(  # noqa: S603  (a module of ours, named by our own code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -59,8 +60,9 @@ def case_of(text: str) -> str:
     :data:`MIXED` is a text whose capitals say nothing. A text too short to tell, or in a script
     without cases, is none of them.
     """
-    small = sum(char.islower() for char in text)
-    capital = sum(char.isupper() for char in text)
+    times = Counter(text)  # far fewer than there are characters
+    small = sum(count for char, count in times.items() if char.islower())
+    capital = sum(count for char, count in times.items() if char.isupper())
     if small + capital < _LEAST_LETTERS:
         return ""
     if capital <= _FEW * small:

@@ -2,7 +2,8 @@
 
 Each context is counted once, so that the draws of a text written without the key are independent
 (evidence.md, "Marks by others"). The draws are those of the programs that write the marks,
-bit by bit, where those run on a processor: vLLM's Philox, and torch's Mersenne Twister.
+bit by bit: vLLM's Philox, SGLang's MurmurHash3 and, where torch runs on a processor, its Mersenne
+Twister.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pura.scheme.foreign import SELF_HASH, ForeignMark, GumbelMark, KgwMark, SynthIdMark
+from pura.scheme.foreign import (
+    SELF_HASH,
+    ForeignMark,
+    GumbelMark,
+    KgwMark,
+    MurmurMark,
+    SynthIdMark,
+)
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -32,6 +40,10 @@ _BUMP: Final = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
 _ROUNDS: Final = 10
 _OF_CONTEXTS: Final = 0x574D4358
 _OF_TOKENS: Final = 0x574D544B
+# MurmurHash3_x86_32 (Appleby, public domain).
+_SCRAMBLE: Final = (np.uint64(0xCC9E2D51), np.uint64(0x1B873593))
+_STEP: Final = (np.uint64(5), np.uint64(0xE6546B64))
+_FINISH: Final = ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1))
 _SELF_HASH_TABLE: Final = 1_000_003
 
 
@@ -46,12 +58,14 @@ def draws_of(mark: ForeignMark, secret: Sequence[int], ids: I64) -> Draws:
 
     Args:
         mark: Its settings.
-        secret: The other program's key: one number, or for SynthID-Text one a layer.
+        secret: The other program's key: one number, or two, or for SynthID-Text one a layer.
         ids: int64 [L].
     """
     match mark:
         case GumbelMark():
             return gumbel_draws(mark, secret[0], ids)
+        case MurmurMark():
+            return murmur_draws(mark, secret, ids)
         case SynthIdMark():
             return synthid_draws(mark, secret, ids)
         case KgwMark():
@@ -132,6 +146,51 @@ def _philox_block(counter: list[U64], low: Any, high: Any) -> list[U64]:
         if turn < _ROUNDS - 1:
             low, high = (low + _BUMP[0]) & _WORD, (high + _BUMP[1]) & _WORD
     return [a, b, c, d]
+
+
+def murmur_draws(mark: MurmurMark, secret: Sequence[int], ids: I64) -> Draws:
+    """Return the number that SGLang gives each token after a new context, by the key chosen there.
+
+    Args:
+        mark: Its settings.
+        secret: One key, or two of which the context chooses one.
+        ids: int64 [L].
+    """
+    token, contexts = first_contexts(ids, mark.context_width)
+    hashed = murmur3(list(contexts.T))
+    # Contexts of one hash share their numbers, so of those each is counted once.
+    _, first = np.unique(hashed, return_index=True)
+    first = np.sort(first)
+    token, hashed = token[first], hashed[first]
+    halves = [(np.uint64(key) & _WORD, np.uint64(key) >> _HALF) for key in secret[:2]]
+    chosen: Sequence[Any] = halves[0]
+    if len(halves) > 1:
+        coin = murmur3([*halves[0], *halves[1], hashed])
+        is_first = coin < np.uint64(int(mark.mixing * 2**32))
+        chosen = [np.where(is_first, *half) for half in zip(*halves, strict=True)]
+    words = murmur3([*chosen, hashed, ids[token]])
+    return token, ((words.astype(np.float64) + 0.5) * 2.0**-32)[:, None]
+
+
+def murmur3(words: Sequence[Any]) -> U64:
+    """Return MurmurHash3_x86_32, seed 0, of sequences of 32-bit words.
+
+    Args:
+        words: Each a whole number below 2^32, or an array of them; together they broadcast.
+    """
+    state: Any = np.uint64(0)
+    for word in words:
+        scrambled = _rotated(np.asarray(word, dtype=np.uint64) * _SCRAMBLE[0] & _WORD, 15)
+        state = _rotated(state ^ (scrambled * _SCRAMBLE[1] & _WORD), 13)
+        state = (state * _STEP[0] + _STEP[1]) & _WORD
+    state = state ^ np.uint64(4 * len(words))
+    for shift, factor in _FINISH:
+        state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor) & _WORD
+    return np.asarray(state, dtype=np.uint64)
+
+
+def _rotated(word: Any, left: int) -> Any:
+    return (word << np.uint64(left) | word >> np.uint64(32 - left)) & _WORD
 
 
 def synthid_draws(mark: SynthIdMark, keys: Sequence[int], ids: I64) -> Draws:

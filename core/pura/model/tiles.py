@@ -4,22 +4,19 @@ A tile is a few hundred rows (tokens of the text) by a few thousand logits: it s
 processor's cache and is used for all sums at once. Logits and exponentials are float32, the sums
 across tiles float64. The exponentials of the rows are held, a column a row, for as long as the keys
 need them: each key adds up what stands before the token in its secret order
-(:mod:`pura.model.head`), so that many keys share one product. On a CUDA device a few keys are
-served by a program that keeps the tile on the chip (:mod:`pura.model.fused`).
+(:mod:`pura.model.head`), so that many keys share one product.
 """
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pura.model.head import Head, Orders
 from pura.model.reading import distribution_torch, is_truncated
-from pura.scheme import Profile, SecretKey
+from pura.scheme import Profile
 
 if TYPE_CHECKING:
     import torch
@@ -76,16 +73,10 @@ class RowSums:
     lo: torch.Tensor
 
 
-MOST_KEYS_FUSED: Final = 16
-"""Beyond so many keys one product for all and their runs of neighbours cost less."""
-
-
 def tile_count(head: Head, rows: int, keys: int, profile: Profile, tiling: Tiling) -> int:
     """How often :func:`row_sums` ticks for so many rows."""
     if is_truncated(profile.top_k, profile.top_p):
         return -(-rows // _at_once(head, tiling, whole=True))
-    if _is_fused(head, keys):
-        return -(-rows // tiling.rows)
     return -(-rows // _at_once(head, tiling, whole=False)) * -(-head.rows // tiling.columns)
 
 
@@ -120,8 +111,6 @@ def row_sums(
     step, one = _at_once(head, tiling, whole=False), _streamed_rows
     if is_truncated(profile.top_k, profile.top_p):
         step, one = _at_once(head, tiling, whole=True), _truncated_rows
-    elif _is_fused(head, len(orders)):
-        step, one = tiling.rows, fused_rows
     parts = [
         one(head, hidden[i : i + step], targets[i : i + step], orders, profile, tiling, tick)
         for i in range(0, int(hidden.shape[0]), step)
@@ -130,67 +119,6 @@ def row_sums(
         entropy_bits=torch.cat([p.entropy_bits for p in parts]),
         probability=torch.cat([p.probability for p in parts]),
         lo=torch.cat([p.lo for p in parts], dim=1),
-    )
-
-
-def _is_fused(head: Head, keys: int) -> bool:
-    device = head.weight.device
-    return device.type == "cuda" and keys <= MOST_KEYS_FUSED and fuses(str(device))
-
-
-@functools.cache
-def fuses(device: str) -> bool:
-    """Whether the program of one sweep runs there, and gives what plain torch gives."""
-    if importlib.util.find_spec("triton") is None:
-        return False
-    import torch
-
-    from pura.model.fused import head_sums
-
-    # Dice of its own: a reading changes nobody else's.
-    rng = torch.Generator().manual_seed(1)
-    weight, hidden = (torch.randn(rows, 48, generator=rng).to(device) for rows in (2100, 3))
-    head = Head(weight=weight, bias=None, scale=1.0, cap=None)
-    targets = torch.tensor([0, 2099, 7], device=device)
-    orders = Orders.of([SecretKey(bytes(32))], head.rows, head)
-    sums = _sweep(iter([(0, head.columns(hidden))]), targets, head.rows, None)
-    expected = _swept(sums, orders, targets)
-    try:
-        found = _rows_of(*head_sums(head, hidden, targets, orders, 1.0))
-    except Exception:  # no compiler, no driver: whatever is raised here, plain torch reads as well
-        return False
-    return bool(
-        torch.allclose(found.entropy_bits, expected.entropy_bits, rtol=1e-4)
-        and torch.allclose(found.lo, expected.lo, rtol=1e-4, atol=1e-6)
-    )
-
-
-def fused_rows(
-    head: Head,
-    hidden: torch.Tensor,
-    targets: torch.Tensor,
-    orders: Orders,
-    profile: Profile,
-    tiling: Tiling,
-    tick: Callable[[], None],
-) -> RowSums:
-    """Some rows in one sweep; see :func:`row_sums`."""
-    from pura.model.fused import head_sums
-
-    sums = _rows_of(*head_sums(head, hidden, targets, orders, profile.temperature))
-    tick()
-    return sums
-
-
-def _rows_of(
-    token: torch.Tensor, total: torch.Tensor, moment: torch.Tensor, below: torch.Tensor
-) -> RowSums:
-    """Return the results of sums relative to a reference, as :mod:`pura.model.fused` makes them."""
-    entropy = (total.log() - moment / total) / math.log(2.0)
-    return RowSums(
-        entropy_bits=entropy.cpu(),
-        probability=(token.exp() / total).cpu(),
-        lo=(below / total).cpu(),
     )
 
 
@@ -230,7 +158,12 @@ def _swept(sums: _Sums, orders: Orders, targets: torch.Tensor) -> RowSums:
     """Return the results of :func:`_sweep`."""
     masses, token, total, moment = sums
     token = token.to(device=total.device, dtype=total.dtype)
-    return _rows_of(token, total, moment, orders.below(masses, targets))
+    entropy = (total.log() - moment / total) / math.log(2.0)
+    return RowSums(
+        entropy_bits=entropy.cpu(),
+        probability=(token.exp() / total).cpu(),
+        lo=(orders.below(masses, targets) / total).cpu(),
+    )
 
 
 def _sweep(

@@ -334,8 +334,9 @@ class FileTokenizer:
         split_special_tokens: bool = False,
         **more: Any,
     ) -> Any:
-        """Return ``input_ids`` and ``offset_mapping`` of a text, or a list of each of several."""
-        if any(wish for name, wish in more.items() if name != "return_offsets_mapping"):
+        """Return ``input_ids`` and ``offset_mapping`` of a text, or the ids of several."""
+        offsets = "return_offsets_mapping" if isinstance(text, str) else None
+        if any(wish for name, wish in more.items() if name != offsets):
             return self._whole()(
                 text,
                 add_special_tokens=add_special_tokens,
@@ -348,10 +349,7 @@ class FileTokenizer:
             found = backend.encode(text, add_special_tokens=add_special_tokens)
             return {"input_ids": found.ids, "offset_mapping": found.offsets}
         several = backend.encode_batch(text, add_special_tokens=add_special_tokens)
-        return {
-            "input_ids": [found.ids for found in several],
-            "offset_mapping": [found.offsets for found in several],
-        }
+        return {"input_ids": [found.ids for found in several]}
 
     @property
     def added_tokens_decoder(self) -> dict[int, Any]:

@@ -171,8 +171,11 @@ def token_share(ranges: Iterable[tuple[int, int]], tokens: int) -> float:
         ranges: First and last token of each passage.
         tokens: ``L``.
     """
-    inside = {token for first, last in ranges for token in range(first, last + 1)}
-    return len(inside) / max(1, tokens)
+    inside, end = 0, 0
+    for first, last in sorted(ranges):
+        inside += max(0, last + 1 - max(first, end))
+        end = max(end, last + 1)
+    return inside / max(1, tokens)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ A scheme more is a class here and a row of :data:`FOREIGN`, and what its key dra
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias
@@ -22,7 +23,7 @@ MAX_SEALED: Final = 16 << 10
 LEFT_HASH: Final = "lefthash"
 SELF_HASH: Final = "selfhash"
 _SEALED: Final = rf"[\x00-\x7f]{{1,{MAX_SEALED}}}"
-MAX_NUMBERS: Final = 256
+_HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{1,16}")
 _USUAL_HASHING_KEY: Final = 15_485_863  # of transformers, where the settings name none
 ContextWidth: TypeAlias = Annotated[int, whole(1, MAX_WIDTH)]
 Share: TypeAlias = Annotated[float, number(0.0, 1.0, "()")]
@@ -37,7 +38,7 @@ class ForeignMark:
         title: What people call the scheme, in every language.
         program: The program that writes it.
         key_range: The least number of a secret, and the one after the greatest.
-        key_per_layer: The secret is a number for each layer, else one number.
+        key_count: How many numbers a secret has at most.
         sharpened: The probabilities of a model sharpen the bets on it.
         sealed: The other program's secret, sealed; base64.
         context_width: Tokens of a context.
@@ -46,7 +47,7 @@ class ForeignMark:
     title: ClassVar[str]
     program: ClassVar[str] = "transformers"
     key_range: ClassVar[tuple[int, int]] = (0, 2**63)
-    key_per_layer: ClassVar[bool] = False
+    key_count: ClassVar[int] = 1
     sharpened: ClassVar[bool] = False
 
     sealed: Annotated[str, matching(_SEALED, phrase("what.not-text"))]
@@ -100,7 +101,8 @@ class GumbelMark(ForeignMark):
     """The Gumbel-max mark of vLLM, with the PRF ``philox4x32-10-v1``.
 
     Attributes:
-        alpha: Share of the second of two derived keys (``dual_key_gumbel``); None: one key.
+        alpha: How often the second of two derived keys chooses (``dual_key_gumbel``); None: one
+            key.
     """
 
     title = "Gumbel-max"
@@ -109,7 +111,7 @@ class GumbelMark(ForeignMark):
     sharpened = True
 
     context_width: ContextWidth = 4
-    alpha: Share | None = None
+    alpha: Annotated[float, number(0.0, 1.0)] | None = None
 
     @property
     def key_weights(self) -> tuple[float, ...]:
@@ -118,15 +120,45 @@ class GumbelMark(ForeignMark):
 
     @classmethod
     def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
-        """Read ``--watermark-config``."""
+        """Read ``--watermark-config``; ``alpha`` must stand in it, for its default has changed."""
         del width
         algorithm = data.get("algorithm", "gumbel")
-        if algorithm not in ("gumbel", "dual_key_gumbel") or "key" not in data:
+        alpha = data.get("alpha") if algorithm == "dual_key_gumbel" else None
+        if algorithm not in ("gumbel", "dual_key_gumbel") or type(data.get("key")) is not int:
             return None
-        if data.get("prf", "philox") != "philox":
+        if data.get("prf", "philox") != "philox" or (algorithm != "gumbel" and alpha is None):
             return None
-        alpha = data.get("alpha", 0.1) if algorithm == "dual_key_gumbel" else None
         return {"context_width": data.get("context_width", 4), "alpha": alpha}, [data["key"]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MurmurMark(ForeignMark):
+    """The Gumbel-max mark of SGLang, whose numbers are MurmurHash3; the secret has one key or two.
+
+    Attributes:
+        mixing: How often the first of two keys chooses; means nothing where there is one.
+    """
+
+    title = "Gumbel-max MurmurHash3"
+    program = "SGLang"
+    key_range = (0, 2**64)
+    key_count = 2
+    sharpened = True
+
+    context_width: ContextWidth = 4
+    mixing: Share = 0.5
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
+        """Read ``--watermark-config``: keys in hexadecimal; with two also how they are mixed."""
+        del width
+        keys = [data[name] for name in ("key", "key_b") if data.get(name) is not None]
+        mixing = data.get("mixing_probability", cls.mixing if len(keys) < 2 else None)
+        hexadecimal = all(isinstance(key, str) and _HEX.fullmatch(key) for key in keys)
+        if data.get("key") is None or not hexadecimal or mixing is None:
+            return None
+        settings = {"context_width": data.get("context_window", 4), "mixing": mixing}
+        return settings, [int(key, 16) for key in keys]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +173,7 @@ class SynthIdMark(ForeignMark):
 
     title = "SynthID-Text"
     key_range = (-(2**63), 2**63)
-    key_per_layer = True
+    key_count = 256
 
     context_width: ContextWidth = 4
     table_size: Annotated[int, whole(2, 1 << 20)] = 1 << 16
@@ -205,6 +237,7 @@ class KgwMark(ForeignMark):
 
 FOREIGN: Final[dict[str, type[ForeignMark]]] = {
     "gumbel-max": GumbelMark,
+    "gumbel-max-murmur3": MurmurMark,
     "synthid-text": SynthIdMark,
     "kgw": KgwMark,
 }
@@ -231,8 +264,9 @@ class ForeignSettings:
     @property
     def usable(self) -> bool:
         """The secret consists of as many numbers as it may, each within its range."""
-        low, high = FOREIGN[self.scheme].key_range
-        return 0 < len(self.secret) <= MAX_NUMBERS and all(
+        kind = FOREIGN[self.scheme]
+        low, high = kind.key_range
+        return 0 < len(self.secret) <= kind.key_count and all(
             type(one) is int and low <= one < high for one in self.secret
         )
 

@@ -396,6 +396,7 @@ def test_saving_under_the_same_name_replaces_and_under_another_does_not(editor, 
 
 
 VLLM = {"algorithm": "dual_key_gumbel", "key": 2**63 + 11, "context_width": 3, "alpha": 0.2}
+SGLANG = {"key": "F00000000000000b", "key_b": "0x2a", "mixing_probability": 0.3}
 SYNTHID = {"ngram_len": 5, "keys": [654, -3, 2**40], "sampling_table_size": 1024}
 KGW = {"greenlist_ratio": 0.5, "seeding_scheme": "selfhash", "hashing_key": 7, "context_width": 4}
 
@@ -408,7 +409,7 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
     monkeypatch.setattr(profiles_module, "create_foreign", made)
     profiles = opening.show_profiles(stocked)
     path, wanted = tmp_path / "vllm.json", list[object]()
-    for settings in (VLLM, SYNTHID, KGW):
+    for settings in (VLLM, SGLANG, SYNTHID, KGW):
         path.write_text(json.dumps(settings))
         form = profiles.ask_foreign()
         form.wanted.connect(wanted.append)
@@ -432,13 +433,19 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
         assert (asked["name"], asked["model"]) == ("vllm", "tiny")
         assert asked["key"].label == "Newsroom 2026"
         assert str(settings) not in repr(wanted[-1])
-    form = profiles.ask_foreign()
-    form.inputs["name"].setText("by hand")
-    form.inputs["secret"].setText("42")
-    form.ok.click()
-    qtbot.waitUntil(lambda: made.requests[-1]["name"] == "by hand")
-    typed = {"algorithm": "gumbel", "key": 42, "context_width": 4}
-    assert made.requests[-1]["settings"] == foreign_settings(typed, None)
+    for scheme, secret, typed in (
+        ("gumbel-max", "42", {"algorithm": "gumbel", "key": 42}),
+        ("gumbel-max-murmur3", "0x2A 255", SGLANG | {"key": "2a", "key_b": "fF"}),
+    ):
+        form = profiles.ask_foreign()
+        box = form.inputs["scheme"]
+        box.setCurrentIndex(box.findData(scheme))
+        form.inputs["name"].setText(scheme)
+        form.inputs["secret"].setText(secret)
+        form.inputs["mixing"].setText("0,3")
+        form.ok.click()
+        qtbot.waitUntil(lambda scheme=scheme: made.requests[-1]["name"] == scheme)
+        assert made.requests[-1]["settings"] == foreign_settings(typed, None)
     profiles.close()
 
 

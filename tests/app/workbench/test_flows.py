@@ -148,7 +148,7 @@ def test_a_bad_file_is_a_row_with_words_and_stops_nobody(window, qtbot, tmp_path
         assert item.name == name
         assert window.work.stack.currentWidget() is answer
         assert answer.heading.text() == "Not examinable"
-        assert words in answer.more.text()
+        assert words in answer.note.text()
         assert not answer.compared.isVisible()
 
 
@@ -199,7 +199,7 @@ def test_the_last_finding_stays_until_another_one_replaces_it(window, qtbot, eng
         qtbot.waitUntil(engine.entered.is_set)
         assert window.work.stack.currentWidget() is window.work.answer
         assert window.work.answer.audit is window.selection.audit is first
-        assert "being audited again" in window.work.answer.more.text()
+        assert "being audited again" in window.work.answer.note.text()
 
     again()
     window.actions_by_name["cancel"].trigger()
@@ -207,17 +207,17 @@ def test_the_last_finding_stays_until_another_one_replaces_it(window, qtbot, eng
     qtbot.waitUntil(lambda: not window.session.jobs.model.busy)
     qtbot.waitUntil(lambda: states(window) == ["done"])
     assert window.work.answer.audit is first
-    assert "audited again" not in window.work.answer.more.text()
+    assert "audited again" not in window.work.answer.note.text()
     again()
     engine.error = ModelError("model.not-finite")
     engine.gate.set()
     qtbot.waitUntil(lambda: states(window) == ["done"])
     assert window.work.answer.audit is first
-    assert "A later audit failed" in window.work.answer.more.text()
+    assert "A later audit failed" in window.work.answer.note.text()
     engine.error = None
     window.audit_current()
     qtbot.waitUntil(lambda: window.work.answer.audit is not first)
-    assert "failed" not in window.work.answer.more.text()
+    assert "failed" not in window.work.answer.note.text()
 
 
 def test_esc_cancels_the_row_on_screen_and_brings_up_what_runs_where_it_is_another(

@@ -535,6 +535,15 @@ def test_the_limits_are_one_line_that_opens(shown_window, audit):
     [told] = rendered(audit.finding.cautions, "en")
     assert answer.limit_lines.text() == f"–  {told}"
     assert work.stack.height() > before
+    assert answer.scroll_area.verticalScrollBar().value() == 0  # the answer stays where it was
+    assert not answer.heading.visibleRegion().isEmpty()
+    many = replace(audit, id="2" * 32, cautions=audit.cautions * 9)
+    shown_window.session.texts.add_audit(many)
+    limits.head.click()
+    QApplication.processEvents()
+    QApplication.processEvents()
+    assert answer.limit_lines.isVisible()
+    assert not answer.heading.visibleRegion().isEmpty()
     shown_window.session.texts.add_audit(replace(audit, id="1" * 32, cautions=()))
     assert limits.isHidden()
 

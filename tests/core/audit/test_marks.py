@@ -226,6 +226,39 @@ def test_a_payload_in_question_is_not_looked_up(audited, samples, tmp_path):
     assert "Customer" not in json_io.to_json(found)
 
 
+@pytest.mark.sampled
+def test_what_was_put_into_texts_is_named_and_nothing_where_nothing_was(builtin_model, samples):
+    """Sixteen texts side by side, as written and with 40 words put into the middle."""
+    marked, plain = samples["marked"], samples["plain"]["texts"]
+    written = [one["text"].strip() for one in marked["texts"]]
+    split, places = [], []
+    for number, text in enumerate(written):
+        words, other = text.split(" "), plain[number % len(plain)]["text"].split(" ")
+        before, put = words[: len(words) // 2], " ".join(other[5:45])
+        split.append(" ".join([*before, put, *words[len(before) :]]))
+        places.append((len(" ".join(before)), len(" ".join(before)) + len(put)))
+    audits = audit_documents(
+        [AuditText(document=from_text(text, name="text")) for text in (*written, *split)],
+        model=builtin_model,
+        keys=[(SecretKey.from_hex(marked["key_hex"]), None)],
+        profile=Profile.from_dict(marked["profile"]),
+    )
+    gaps = [
+        [one.values["places"] for one in audit.sentences if one.key == "text.gap"]
+        for audit in audits
+    ]
+    assert [audit.verdict for audit in audits] == ["mark"] * 32
+    assert gaps[:16] == [[]] * 16
+    for audit, said, (first, last) in zip(audits[16:], gaps[16:], places, strict=True):
+        assert bool(said) == (len(audit.passages) > 1)
+        for place in said:
+            start, end = map(int, place.replace(",", "").split("–"))
+            assert first < end
+            assert start < last
+    # Others are bridged, or their halves are read as two marks.
+    assert sum(map(bool, gaps)) >= 12
+
+
 def test_text_between_two_passages_of_a_mark_is_named(small_audited, small_samples):
     first = small_samples["marked-tbcc"]["texts"][0]["text"].strip().split(" ")
     foreign = " ".join(small_samples["plain"]["texts"][0]["text"].split(" ")[:60])

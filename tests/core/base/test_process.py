@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from pura.base.process import start_child
+
 CODE = """
 import signal, sys, time
 # Whoever runs the tests in the background, or under nohup, has these ignored.
@@ -33,3 +35,13 @@ def test_terminate_and_hang_up_end_a_run_like_an_interruption():
         run.send_signal(number)
         out, err = run.communicate(timeout=60)
         assert (run.returncode, out, err) == (128 + number, b"its end\n", b"Stopped.\n")
+
+
+def test_a_child_of_ours_sees_no_device(monkeypatch):
+    # A torch that sees a device whose driver the sandbox hides cannot load a model.
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    with start_child("code") as child:
+        said, _ = child.communicate(
+            b"import os; print('seen', os.environ['CUDA_VISIBLE_DEVICES'])\n"
+        )
+    assert b"seen \n" in said

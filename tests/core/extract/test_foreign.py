@@ -12,12 +12,14 @@ from pura.extract.foreign import (
     gumbel_draws,
     in_shuffled_front,
     kgw_draws,
+    murmur3,
+    murmur_draws,
     philox,
     shuffled_front,
     synthid_draws,
     synthid_table,
 )
-from pura.scheme.foreign import GumbelMark, KgwMark, SynthIdMark
+from pura.scheme.foreign import GumbelMark, KgwMark, MurmurMark, SynthIdMark
 
 V = 64
 
@@ -37,6 +39,40 @@ def test_philox_draws_what_vllm_says_it_draws():
     assert two[1].shape == (5, 2)
     assert np.round(one[1][:2, 0], 6).tolist() == [0.390282, 0.955475]
     assert np.round(two[1][0], 6).tolist() == [0.007875, 0.435537]
+
+
+def test_murmur_draws_what_sglang_s_own_detector_says():
+    # Published: MurmurHash3_x86_32 of the four bytes "test".
+    assert murmur3([int.from_bytes(b"test", "little")]) == 0xBA6BD213
+    # Numbers that SGLang 0.5.23's detector printed for these keys.
+    keys = [0x0123456789ABCDEF, 0xFEDCBA9876543210]
+    low, high = ([key >> shift & 0xFFFFFFFF for key in keys] for shift in (0, 32))
+    hashed = murmur3(list(np.array([[1, 2, 3, 4]]).T))
+    assert hashed.tolist() == murmur3([1, 2, 3, 4])[None].tolist() == [1145416960]
+    assert murmur3([49151, 0, 7]) == 3459717999
+    tokens = np.array([7, 8])
+    drawn = [murmur3([*half, hashed, tokens]).tolist() for half in zip(low, high, strict=True)]
+    assert drawn == [[2441207572, 2675192736], [2428845626, 874073024]]
+    assert murmur3([low[0], high[0], low[1], high[1], hashed]).tolist() == [1969321603]
+    # Its scores of a text: with one key, and where the context chooses one of two.
+    ids = np.array([9, 8, 7, 6, 5, 4, 9, 8, 7, 1, 3])
+    for secret, score in ((keys[:1], 7.39119202386395), (keys, 8.612263833387166)):
+        mark = MurmurMark(sealed="x", context_width=3, mixing=0.3)
+        token, numbers = murmur_draws(mark, secret, ids)
+        assert token.tolist() == [3, 4, 5, 6, 7, 8, 10]
+        assert -np.log1p(-numbers).sum() == pytest.approx(score, rel=1e-12)
+
+
+def test_contexts_that_share_their_hash_count_once(monkeypatch):
+    """Their numbers are the same, so the second says nothing new."""
+    ids = np.array([5, 1, 5, 2, 5, 3, 6, 4, 6, 7])
+    mark = MurmurMark(sealed="x", context_width=1)
+    assert murmur_draws(mark, [1], ids)[0].tolist() == [1, 2, 4, 6, 7, 8]
+    monkeypatch.setattr(
+        "pura.extract.foreign.murmur3",
+        lambda words: words[0] % np.uint64(2) if len(words) == 1 else murmur3(words),
+    )
+    assert murmur_draws(mark, [1], ids)[0].tolist() == [1, 4]
 
 
 def test_shuffles_are_torch_s():

@@ -1,8 +1,6 @@
 """The head is proven, swept in one go like plain torch, and cut by one rule."""
 
 import copy
-import importlib.util
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 
 from pura.base.errors import ModelError
 from pura.model.evidence import read
-from pura.model.head import Head, Orders, decoder_of, find_head
+from pura.model.head import decoder_of, find_head
 from pura.model.load import LanguageModel, wrap
 from pura.model.reading import (
     distribution,
@@ -25,7 +23,6 @@ from pura.model.reading import (
     softmax,
     truncate,
 )
-from pura.model.tiles import CPU_TILING, fused_rows, fuses, row_sums
 from pura.scheme import Profile, SecretKey
 
 Tiny = Callable[[str], LanguageModel]
@@ -111,64 +108,6 @@ def test_control_tokens_beyond_the_rows_have_no_probability(tiny):
     wanted = read_logits(logits, ids[1:], keys=[key], profile=profile)
     np.testing.assert_allclose(found.hi[0, 1:], wanted.hi[0], atol=1e-5)
     assert found.hi.max() <= 1.0
-
-
-ROWS, DEPTH = 2180, 20  # two stretches, the second nearly empty; 70 tokens are two blocks
-PLACE = "cuda" if torch.cuda.is_available() else "cpu"
-
-
-@pytest.fixture
-def triton() -> None:
-    if importlib.util.find_spec("triton") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("not installed: the extra “kernel”")
-        pytest.skip("not installed: the extra “kernel”")
-
-
-@pytest.mark.usefixtures("triton")
-def test_the_trial_that_decides_about_it(monkeypatch):
-    from pura.model import fused
-
-    assert fuses(PLACE)
-    fuses.cache_clear()
-    monkeypatch.setattr(fused, "head_sums", lambda *_: 1 / 0)
-    assert not fuses(PLACE), "where it cannot run, plain torch reads"
-    fuses.cache_clear()
-
-
-@pytest.mark.usefixtures("triton")
-@pytest.mark.parametrize(
-    ("dtype", "bias", "cap", "scale", "temperature", "keys", "text"),
-    [
-        (torch.float32, False, None, 1.0, 1.0, 1, 40),
-        (torch.float16, True, 5.0, 0.5, 0.7, 3, 70),
-    ],
-)
-def test_sums_are_those_of_plain_torch(dtype, bias, cap, scale, temperature, keys, text):
-    rng = torch.Generator().manual_seed(7)
-
-    def drawn(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, generator=rng).to(PLACE, dtype)
-
-    head = Head(weight=drawn(ROWS, DEPTH), bias=drawn(ROWS) if bias else None, scale=scale, cap=cap)
-    targets = torch.randint(0, ROWS, (text,), generator=rng)
-    targets[:3] = torch.tensor([0, ROWS - 1, 2048])
-    targets = targets.to(PLACE)
-    hidden = drawn(text, DEPTH)
-    orders = Orders.of([SecretKey(bytes([n]) * 32) for n in range(keys)], ROWS, head)
-    profile = Profile(payload_bits=12, blocks=3, vocab_size=ROWS, temperature=temperature)
-    ticks: list[None] = []
-    plain = row_sums(head, hidden, targets, orders, profile, CPU_TILING, lambda: None)
-    once = fused_rows(
-        head, hidden, targets, orders, profile, CPU_TILING, lambda: ticks.append(None)
-    )
-    assert len(ticks) == 1
-    # 16-bit logits of two orders of adding differ by a step of theirs here and there.
-    room = 1e-5 if dtype == torch.float32 else 2e-3
-    np.testing.assert_allclose(once.entropy_bits, plain.entropy_bits, atol=room, rtol=0)
-    np.testing.assert_allclose(once.probability, plain.probability, rtol=10 * room, atol=1e-12)
-    assert once.lo.shape == (keys, text)
-    np.testing.assert_allclose(once.lo, plain.lo, atol=room, rtol=0)
 
 
 def by_the_words(p: np.ndarray, top_k: int, top_p: float) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Marks by others at the desk: looked for with tokens and key, alone, together, beside PURA's."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pura.base.paths import resource
 from pura.batch.results import finding_of
 from pura.decode.significance import combine
 from pura.documents import from_text
-from pura.extract.foreign import philox
+from pura.extract.foreign import murmur3, philox
 from pura.keys import KeyRef
 from pura.model.tokenise import decode
 from pura.record import json_io
@@ -30,6 +31,7 @@ from pura.usecases.profiles import create_foreign
 from pura.verdict.policy import default_policy
 
 VLLM = {"algorithm": "gumbel", "key": 2**63 + 11, "context_width": 4}
+SGLANG = {"key": "F00000000000000b", "context_window": 4, "max_probability": 0.9}
 SYNTHID = {"ngram_len": 5, "keys": [654, 400, 836, 123, 2**40 + 1], "context_history_size": 1024}
 KGW = {"greenlist_ratio": 0.25, "bias": 2.0, "seeding_scheme": "lefthash", "hashing_key": 15485863}
 
@@ -40,16 +42,30 @@ def words_of(model: Any) -> list[int]:
     return [i for i, piece in enumerate(pieces, 300) if piece[:1] == "Ġ" and piece[1:].isalpha()]
 
 
-@pytest.fixture
-def written(small_model: Any) -> str:
-    """A text of 90 words that vLLM's sampler would choose, of 30 that are equally likely."""
-    rng, known = np.random.default_rng(1), np.array(words_of(small_model))
+def chosen(model: Any, draw: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> str:
+    """Return 90 words, each of 30 that are equally likely, as a sampler chooses by its numbers."""
+    rng, known = np.random.default_rng(1), np.array(words_of(model))
     ids = rng.choice(known, 4).tolist()
     for _ in range(86):
         some = rng.choice(known, 30, replace=False)
-        drawn = philox(VLLM["key"], np.tile(ids[-4:], (30, 1)), some)
-        ids.append(int(some[drawn.argmax()]))
-    return decode(small_model.tokenizer, ids)
+        ids.append(int(some[draw(np.array(ids[-4:]), some).argmax()]))
+    return decode(model.tokenizer, ids)
+
+
+@pytest.fixture
+def written(small_model: Any) -> str:
+    """A text of vLLM's."""
+    return chosen(small_model, lambda context, some: philox(VLLM["key"], context[None], some))
+
+
+@pytest.fixture
+def of_sglang(small_model: Any) -> str:
+    """A text of SGLang's."""
+    key = int(SGLANG["key"], 16)
+    halves = [key & 0xFFFFFFFF, key >> 32]
+    return chosen(
+        small_model, lambda context, some: murmur3([*halves, murmur3(list(context)), some])
+    )
 
 
 @pytest.fixture
@@ -62,12 +78,14 @@ def lock(quick: Environment) -> KeyRef:
 def profiles(quick: Environment, lock: KeyRef, tmp_path: Path) -> dict[str, Profile]:
     """A stored profile of each scheme."""
     made = {}
-    for name, settings in (("vllm", VLLM), ("synthid", SYNTHID), ("kgw", KGW)):
+    for name, settings in (("vllm", VLLM), ("sglang", SGLANG), ("synthid", SYNTHID), ("kgw", KGW)):
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(settings))
         create_foreign(quick, settings=path, key=lock, name=name)
         made[name] = quick.profiles.get(name)
-        assert str(VLLM["key"]) not in (quick.paths.profiles / f"{name}.json").read_text()
+        stored = (quick.paths.profiles / f"{name}.json").read_text()
+        assert str(VLLM["key"]) not in stored
+        assert SGLANG["key"] not in stored
     return made
 
 
@@ -146,14 +164,19 @@ def test_a_model_weighs_the_bets_where_it_is_asked(quick, profiles, written):
     assert not json_io.from_dict(data).schemes[0].weighed
 
 
-def test_several_schemes_count_as_their_mean(quick, lock, profiles, written, small_samples):
-    others = (profiles["synthid"], profiles["kgw"], profiles["vllm"])
+def test_several_schemes_count_as_their_mean(
+    quick, lock, profiles, written, of_sglang, small_samples
+):
+    others = tuple(profiles[name] for name in ("synthid", "kgw", "vllm", "sglang"))
     setup = Setup(keys=(lock,), profile=others[0], also=others[1:], restore=False)
-    found = audit(quick, setup, of(written)).audit
-    each = [one.log10_e for one in found.schemes]
-    assert [one.shown for one in found.schemes] == [False, False, True]
-    assert found.evidence.log10_e == pytest.approx(combine(each))
-    assert found.evidence.log10_e == pytest.approx(each[2] - np.log10(3))
+    for text, place in ((written, 2), (of_sglang, 3)):
+        found = audit(quick, setup, of(text)).audit
+        each = [one.log10_e for one in found.schemes]
+        assert [one.shown for one in found.schemes] == [at == place for at in range(4)]
+        assert found.profile == others[place]
+        assert found.evidence.log10_e == pytest.approx(combine(each))
+        assert found.evidence.log10_e == pytest.approx(each[place] - np.log10(4))
+        assert found.evidence.log10_e > 20
     # Beside PURA's mark: its own texts lose log10 2, and the other's are found as well.
     sample = small_samples["marked-tbcc"]
     ref = quick.session_keys.add(SecretKey.from_hex(sample["key_hex"]), "Desk")
@@ -180,7 +203,17 @@ def test_what_does_not_fit_is_refused_in_words(quick, profiles, written, tmp_pat
     moved = profiles["vllm"].with_(key=other.fingerprint)  # sealed under another one
     with pytest.raises(PuraError, match="opened"):
         audit(quick, Setup(keys=(), profile=moved), of(written))
-    for wrong in ({"algorithm": "sbw", "key": 1}, {"key": -1}, {"ngram_len": 5, "keys": []}, [1]):
+    for wrong in (
+        {"algorithm": "sbw", "key": 1},
+        {"algorithm": "dual_key_gumbel", "key": 1},  # its alpha was another one in other versions
+        {"key": -1},
+        {"key": "2g"},
+        {"key": "12345678901234567"},
+        {"key": "2a", "key_b": "2b"},
+        {"key_b": "2b", "mixing_probability": 0.5},
+        {"ngram_len": 5, "keys": []},
+        [1],
+    ):
         path = tmp_path / "wrong.json"
         path.write_text(json.dumps(wrong))
         with pytest.raises(PuraError, match="wrong"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import math
+import struct
 from collections.abc import Sequence
 from typing import Final
 from xml.sax.saxutils import escape
@@ -22,6 +24,7 @@ FOR, AGAINST, FOUND, REPAIRED = "#2B6CB0", "#A64A0C", "#1F7A55", "#7A3FA8"
 MARKS: Final = (FOUND, FOR, REPAIRED)  # of the marks of a text, as in the window …
 DASHES: Final = ("", "6 3", "2 2", "6 2 2 2")  # … and their lines
 ROW: Final = 54  # positions in a row of bars
+_TALLEST: Final = 1.3  # height of a picture by its width
 _HATCH: Final = (
     f'<pattern id="h" width="4" height="4" patternUnits="userSpaceOnUse" '
     f'patternTransform="rotate(45)"><rect width="4" height="4" fill="#fff"/>'
@@ -119,7 +122,7 @@ def _two_lines(words: str) -> list[str]:
 def bits_chart(bits: Sequence[BitEvidence], labels: Labels) -> str:
     """Draw one bar a codeword position: its log-likelihood ratio, up for 1 and down for 0."""
     rows = math.ceil(len(bits) / ROW)
-    high, left = 74, 30
+    high, left = 74, 24
     svg = _Svg(WIDTH, rows * (high + 18) + 20)
     largest = max((abs(b.llr_log10) for b in bits), default=1.0) or 1.0
     step = (WIDTH - left) / ROW
@@ -127,9 +130,9 @@ def bits_chart(bits: Sequence[BitEvidence], labels: Labels) -> str:
         top = r * (high + 18) + 4
         middle = top + high / 2
         svg.line(left, middle, WIDTH, middle, MUTED, 0.6)
-        svg.text(left - 5, top + 8, f"+{largest:.0f}", anchor="end", size=8)
-        svg.text(left - 5, middle + 3, "0", anchor="end", size=8)
-        svg.text(left - 5, top + high - 1, f"\u2212{largest:.0f}", anchor="end", size=8)
+        svg.text(0, top + 8, f"+{largest:.0f}", anchor="start", size=8)
+        svg.text(0, middle + 3, "0", anchor="start", size=8)
+        svg.text(0, top + high - 1, f"\u2212{largest:.0f}", anchor="start", size=8)
         for i, bit in enumerate(bits[r * ROW : (r + 1) * ROW]):
             _bar(svg, left + i * step, middle, step, high / 2 / largest, bit)
             svg.text(
@@ -190,8 +193,8 @@ def _legend(svg: _Svg, x: float, y: float, labels: Labels) -> None:
 def course_chart(audit: Audit, labels: Labels) -> str:
     """Draw how the evidence adds up along the text, the threshold and the passages."""
     values = course(audit)
-    svg = _Svg(WIDTH, 190)
-    left, right, top, bottom = 44, WIDTH - 12, 8, 158
+    svg = _Svg(WIDTH, 152)
+    left, right, top, bottom = 30, WIDTH, 8, 120
     threshold = float(str(audit.policy.get("t_found", 6.0)))
     low, high = min(float(values.min()), 0.0), max(float(values.max()), threshold + 1)
     size = max(values.size - 1, 1)
@@ -205,9 +208,10 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     for value in _ticks(low, high):
         svg.line(left, y(value), right, y(value), LINE, 0.6)
         words = f"{value:+.0f}".replace("-", "\u2212") if value else "0"
-        svg.text(left - 5, y(value) + 3, words, anchor="end", size=8)
+        svg.text(0, y(value) + 3, words, anchor="start", size=8)
     for token in _ticks(0, size):
-        svg.text(x(token), bottom + 12, numerals.count(round(token), labels.language), size=8)
+        words, last = numerals.count(round(token), labels.language), token > 0.97 * size
+        svg.text(x(token), bottom + 12, words, size=8, anchor="end" if last else "middle")
     svg.line(left, y(threshold), right, y(threshold), AGAINST, 1, "4 3")
     svg.text(
         right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST
@@ -224,6 +228,18 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     points = " ".join(f"{x(t):.1f},{y(float(values[t])):.1f}" for t in picked.tolist())
     svg.add(f'<polyline points="{points}" fill="none" stroke="{FOR}" stroke-width="1.6"/>')
     svg.text((left + right) / 2, bottom + 26, labels("figure.tokens"), size=8.5)
+    return svg.done()
+
+
+def page_picture(png: bytes) -> str:
+    """Frame the picture of a page, so that it fits on a page together with its caption."""
+    wide, tall = struct.unpack(">II", png[16:24])
+    svg = _Svg(max(wide, tall / _TALLEST), tall)
+    left = (svg.width - wide) / 2
+    data = base64.b64encode(png).decode()
+    place = f'x="{left:.2f}" width="{wide}" height="{tall}"'
+    svg.add(f'<image {place} href="data:image/png;base64,{data}"/>')
+    svg.rect(left, 0, wide, tall, "none", LINE)
     return svg.done()
 
 

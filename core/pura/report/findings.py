@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from pura.base import numerals
@@ -34,7 +35,7 @@ _PROMPTS = 5  # candidate prompts that are named; the record holds all
 
 
 def findings(audit: Audit, labels: Labels) -> list[Block]:
-    """Return everything that was measured."""
+    """Return what the evaluation rests on."""
     if audit.verdict == "not-examinable":
         return [paragraph(labels("unexamined"))]
     blocks = [_numbers(audit, labels), note(labels("bound.note"))]
@@ -42,13 +43,18 @@ def findings(audit: Audit, labels: Labels) -> list[Block]:
         values = {"p": audit.evidence.p_redraw, "N": audit.evidence.draws}
         blocks.append(note(say("note.n2", labels.language, **values)))
     blocks += _figures(audit, labels)
-    blocks += _variants(audit, labels)
-    blocks += _schemes(audit, labels)
-    if audit.profile.foreign is not None:  # without payload, bits and passages
-        return blocks
-    blocks += _candidates(audit, labels)
-    blocks += _passages(audit, labels)
-    blocks += _bits(audit, labels)
+    if audit.profile.foreign is None:  # others have neither payload nor passages
+        blocks += _passages(audit, labels)
+    return blocks
+
+
+def details(audit: Audit, labels: Labels) -> list[Block]:
+    """Return what was measured besides: readings, schemes, payloads, register, bits."""
+    if audit.verdict == "not-examinable":
+        return []
+    blocks = [*_variants(audit, labels), *_schemes(audit, labels)]
+    if audit.profile.foreign is None:
+        blocks += [*_candidates(audit, labels), *_bits(audit, labels)]
     return blocks
 
 
@@ -84,6 +90,12 @@ def day(text: str, labels: Labels) -> str:
     return numerals.date(text[:10], labels.language)
 
 
+def moment(text: str, labels: Labels) -> str:
+    """Return a moment in the same way, with the time of day in UTC."""
+    when = datetime.fromisoformat(text).astimezone(UTC)
+    return f"{day(when.isoformat(), labels)}, {when:%H:%M:%S} UTC"
+
+
 def number(value: float, digits: int, labels: Labels) -> str:
     """Return a number with a proper minus sign and the language's decimal mark."""
     return numerals.pointed(f"{value:.{digits}f}", labels.language)
@@ -95,13 +107,11 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
     redrawn = power = None
     if found.p_redraw is not None:
         chance = numerals.chance(found.p_redraw, language)
-        draws = numerals.count(found.draws, language)
-        redrawn = labels("p.n", p=chance, n=draws, seed=found.seed)
+        redrawn = labels("p.n", p=chance, n=found.draws, seed=str(found.seed))
     if found.power is not None:
         power = f"{numerals.percent(min(found.power, 0.99), language)} %"
     return labels.facts(
         ("l", number(found.log10_e, 1, labels)),
-        ("l.capped", ratio(audit, labels)),
         # No smaller than the cap allows: beyond it chance is not what matters.
         (
             "bound",
@@ -109,7 +119,6 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
         ),
         ("p", redrawn),
         ("power", power or labels("power.unknown")),
-        ("usable", numerals.count(found.usable, language)),
     )
 
 
@@ -139,7 +148,6 @@ def strip(audit: Audit, labels: Labels) -> Block:
     return Block(
         kind="figure",
         svg=figures.scale_strip(audit, labels.language),
-        text=labels("figure.scale"),
         alt=labels(
             "alt.scale", first=rows[0].word, last=rows[-1].word, word=support(audit, labels)[1]
         ),
@@ -158,8 +166,8 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
         rows.append(
             (
                 printable(f"{name} ({labels('variant.shown')})" if one.shown else name),
-                str(one.tokens),
-                str(one.usable),
+                numerals.count(one.tokens, labels.language),
+                numerals.count(one.usable, labels.language),
                 number(one.log10_e, 1, labels) if one.read else "–",
                 printable(undone) or "–",
             )
@@ -171,7 +179,7 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
         rows.append(
             (
                 printable(f"{name} ({labels('variant.shown')})" if prompt.shown else name),
-                str(audit.variants[0].tokens),
+                numerals.count(audit.variants[0].tokens, labels.language),
                 "–",
                 number(log10_e, 1, labels),
                 "–",
@@ -323,15 +331,15 @@ def _marks(audit: Audit, places: Mapping[int, Sequence[str]], labels: Labels) ->
             )
         )
     head = (
-        labels("mark"),
+        labels("mark.number"),
         labels("payload"),
         labels("passages.where"),
         labels("mark.share"),
         labels("mark.repaired"),
-        labels("lr"),
+        labels("summary.lr"),
     )
     sides = ("left", "left", "left", "right", "right", "right")
-    return table(head, rows, sides, (0.06, 0.3, 0.26, 0.1, 0.11, 0.17))
+    return table(head, rows, sides, (0.05, 0.2, 0.37, 0.07, 0.12, 0.19))
 
 
 def _bits(audit: Audit, labels: Labels) -> list[Block]:

@@ -42,7 +42,7 @@ DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 TOKENS = 200
 LONG_TOKENS = 1200
 LONG_TEXTS = 4
-HANDLED_TOKENS = 100  # of a text that is handled
+HANDLED_TOKENS = 64  # of a text that is handled
 PROMPT_TOKENS = 60  # of a prompt that is marked
 PERSON_CHARACTERS = 500  # of what a person writes behind the quotation
 AGAIN_TOKENS = 2_560  # the shortest texts of which a window may be read again
@@ -75,7 +75,8 @@ def plain_texts(model: Any, cache: Cache) -> dict[str, Any]:
     for kind, file in (("human", "human.txt"), ("repeated", "boilerplate.txt")):
         for i, text in enumerate((DATA / file).read_text(encoding="utf-8").split("\n%\n")):
             texts[f"{kind}.{i}"] = tokenise(model.tokenizer, text.strip()).ids
-    for i, ids in enumerate(cache.get("texts.tbcc-36")["ids"][:5]):
+    stored = [f"texts.{cell.name}" for cell in MAIN if f"texts.{cell.name}" in cache]
+    for i, ids in enumerate(cache.get(stored[0])["ids"][:5]):
         texts[f"foreign.{i}"] = ids
     texts = {name: ids[:TOKENS] for name, ids in texts.items()}
     # Long ones, where windows name most of the list.

@@ -89,7 +89,7 @@ class MainWindow(QMainWindow):
         self.queue = QueueView(session, theme)
         self.results = ResultsView(session, theme)
         self.issued = IssuedView(session)
-        self.work = WorkView(self.selection, theme)
+        self.work = WorkView(self.selection, theme, session.pages)
         self.evidence = EvidenceColumn(self.selection, theme)
         self.empty = EmptyView()
         self.status = StatusLine(session)
@@ -198,6 +198,7 @@ class MainWindow(QMainWindow):
         self.work.answer.details.clicked.connect(lambda: opening.show_details(self))
         self.work.answer.candidates.clicked.connect(lambda: opening.show_candidates(self))
         self.work.answer.compared.clicked.connect(lambda: opening.show_compared(self))
+        self.work.answer.versions.clicked.connect(lambda: opening.compare_versions(self))
         self.work.answer.step_wanted.connect(lambda name: opening.do_step(self, name))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         shows = self.actions_by_name["evidence"]
@@ -442,7 +443,7 @@ class MainWindow(QMainWindow):
         """Show what was issued, or the texts again."""
         self._go_to(self.issued)
         if self._places.currentWidget() is self.issued:
-            (self.issued.search if self.issued.total else self.issued.add).setFocus()
+            self.issued.search.setFocus()
 
     def look_up(self) -> None:
         """Show what was issued, with the cursor where a payload is typed."""
@@ -470,7 +471,11 @@ class MainWindow(QMainWindow):
             self.queue.list.setFocus()
 
     def zoom(self, by: int) -> None:
-        """Make the text larger or smaller; 0 is the usual size."""
+        """Make the text, or its pages, larger or smaller; 0 is the usual size."""
+        pages = self.work.text.pages
+        if pages is not None and pages.isVisible():
+            pages.view.zoom(by)
+            return
         self.set_text_size(self.text_size + by if by else 15)
 
     def find_in_text(self) -> None:

@@ -226,15 +226,20 @@ def annexes(
     return tuple(blocks)
 
 
+def shades(audit: Audit) -> npt.NDArray[np.int8]:
+    """Return the shade of every token: -4 … -1 against, 0 none, 1 … 4 for the mark; int8 [L]."""
+    evidence = audit.tokens.log10_evidence
+    levels = np.searchsorted(_STEPS, np.abs(evidence), side="right")
+    return np.where(evidence < 0, -levels, levels).astype(np.int8)
+
+
 def _runs(audit: Audit, *, shaded: bool) -> tuple[tuple[str, int], ...]:
     """Return the text in stretches of one shade; positive supports, negative speaks against."""
     text = audit.text or ""
     shade = np.zeros(len(text), dtype=np.int8)
     if shaded:
-        evidence = audit.tokens.log10_evidence
-        levels = np.searchsorted(_STEPS, np.abs(evidence), side="right")
-        levels = np.where(evidence < 0, -levels, levels)
-        for (start, end), level in zip(audit.tokens.spans.tolist(), levels.tolist(), strict=True):
+        levels = shades(audit).tolist()
+        for (start, end), level in zip(audit.tokens.spans.tolist(), levels, strict=True):
             shade[start:end] = level
     shade[[i for i, char in enumerate(text) if char == BLOCK]] = HIDDEN
     edges = np.flatnonzero(np.diff(shade)) + 1

@@ -68,6 +68,10 @@
         <translation>Antwort</translation>
     </message>
     <message>
+        <source>Version {n:text}: compare with the earlier one</source>
+        <translation>Version {n:text}: mit der früheren vergleichen</translation>
+    </message>
+    <message>
         <source>Decision threshold: {times:text}</source>
         <translation>Entscheidungsschwelle: {times:text}</translation>
     </message>
@@ -360,6 +364,10 @@
         <translation>{n:plural(Im Fall »{case:text}« gesichert.|{n:count} Untersuchungen wurden im Fall »{case:text}« gesichert.)}</translation>
     </message>
     <message>
+        <source>There is no earlier examination of these bytes in its case.</source>
+        <translation>In seinem Fall gibt es keine frühere Untersuchung dieser Bytes.</translation>
+    </message>
+    <message>
         <source>The case log has noted the report.</source>
         <translation>Das Fallbuch hat den Bericht vermerkt.</translation>
     </message>
@@ -638,6 +646,10 @@
     <message>
         <source>Who saves</source>
         <translation>Wer sichert</translation>
+    </message>
+    <message>
+        <source>Saved by {who:text}: change</source>
+        <translation>Gesichert von {who:text}: ändern</translation>
     </message>
     <message>
         <source>Purpose (may stay empty)</source>
@@ -2672,6 +2684,10 @@
         <translation>Fälle …</translation>
     </message>
     <message>
+        <source>Compare with earlier examinations …</source>
+        <translation>Mit früheren Untersuchungen vergleichen …</translation>
+    </message>
+    <message>
         <source>Two texts side by side …</source>
         <translation>Zwei Texte nebeneinander …</translation>
     </message>
@@ -3072,6 +3088,49 @@
     <message>
         <source>The audits are done.</source>
         <translation>Die Untersuchungen sind fertig.</translation>
+    </message>
+</context>
+<context>
+    <name>Pages</name>
+    <message>
+        <source>No pages yet</source>
+        <translation>Noch keine Seiten</translation>
+    </message>
+    <message>
+        <source>Page {page:count} of {pages:count}</source>
+        <translation>Seite {page:count} von {pages:count}</translation>
+    </message>
+    <message>
+        <source>This page is broken and cannot be shown.</source>
+        <translation>Diese Seite ist beschädigt und lässt sich nicht zeigen.</translation>
+    </message>
+    <message>
+        <source>Pages of the document</source>
+        <translation>Seiten des Dokuments</translation>
+    </message>
+    <message>
+        <source>All pages, in small</source>
+        <translation>Alle Seiten im Kleinen</translation>
+    </message>
+    <message>
+        <source>Choose the &amp;file …</source>
+        <translation>&amp;Datei wählen …</translation>
+    </message>
+    <message>
+        <source>The file of this finding is not known here.</source>
+        <translation>Die Datei zu diesem Befund ist hier nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>The file that was examined</source>
+        <translation>Die untersuchte Datei</translation>
+    </message>
+    <message>
+        <source>Where the words stand is not known: nothing is shaded.</source>
+        <translation>Wo die Wörter stehen, ist nicht bekannt: nichts ist schattiert.</translation>
+    </message>
+    <message>
+        <source>Finding where the words stand …</source>
+        <translation>Die Stellen der Wörter werden gesucht …</translation>
     </message>
 </context>
 <context>
@@ -4691,6 +4750,10 @@
         <translation>Anhang unter einer Passphrase verschlüsseln</translation>
     </message>
     <message>
+        <source>Saving asks for this passphrase, twice: choose it before.</source>
+        <translation>Beim Speichern wird zweimal nach dieser Passphrase gefragt: Wählen Sie sie vorher.</translation>
+    </message>
+    <message>
         <source>annex</source>
         <translation>Anhang</translation>
     </message>
@@ -4737,6 +4800,10 @@
     <message>
         <source>The names are next to it in “{file:text}”, which only you can read; store that file separately.</source>
         <translation>Die Namen stehen daneben in »{file:text}«, das nur Sie lesen können; bewahren Sie diese Datei getrennt auf.</translation>
+    </message>
+    <message>
+        <source>Saving asks for the annex’s passphrase.</source>
+        <translation>Beim Speichern wird nach der Passphrase des Anhangs gefragt.</translation>
     </message>
     <message>
         <source>Reports (*.pdf)</source>
@@ -4797,14 +4864,6 @@
     <message>
         <source>folded</source>
         <translation>zugeklappt</translation>
-    </message>
-    <message>
-        <source>No pages yet</source>
-        <translation>Noch keine Seiten</translation>
-    </message>
-    <message>
-        <source>Page {page:count} of {pages:count}</source>
-        <translation>Seite {page:count} von {pages:count}</translation>
     </message>
     <message>
         <source>Preview of the report</source>
@@ -6481,6 +6540,14 @@ Anteil {share:text}</translation>
     <message>
         <source>Find in the text (Ctrl+F)</source>
         <translation>Im Text suchen (Strg+F)</translation>
+    </message>
+    <message>
+        <source>How the document is shown</source>
+        <translation>Wie das Dokument gezeigt wird</translation>
+    </message>
+    <message>
+        <source>Page</source>
+        <translation>Seite</translation>
     </message>
     <message>
         <source>Not shaded, since nothing was found.</source>

@@ -58,7 +58,7 @@ Index = QModelIndex | QPersistentModelIndex
 PAUSE_MS: Final = 200
 MOST: Final = 200_000
 """Rows that are shown; whoever has more narrows the search."""
-WIDTHS: Final = {"number": 84, "who": 180, "when": 104, "payload": 130, "model": 150}
+WIDTHS: Final = {"number": 76, "who": 180, "when": 104, "payload": 130, "model": 150}
 FIELD: Final = 104
 SIDE: Final = 280
 NARROW: Final = 560  # of what stands where there are no rows
@@ -117,8 +117,7 @@ class IssuedModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or section >= len(self._words):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            sides = Qt.AlignmentFlag
-            return int((sides.AlignLeft if section else sides.AlignRight) | sides.AlignVCenter)
+            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return self._words[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

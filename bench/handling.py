@@ -76,6 +76,13 @@ def typing_errors(text: str, rng: random.Random) -> str:
     return "".join(map(err, text))
 
 
+def letters_in_disorder(text: str, rng: random.Random) -> str:
+    def shaken(word: re.Match[str]) -> str:
+        return "".join(rng.sample(word[0], len(word[0]))) if rng.random() < 0.1 else word[0]
+
+    return re.sub(r"\b[a-z]{4,}\b", shaken, text)
+
+
 def contractions(text: str, _: random.Random) -> str:
     for long, short in (
         ("do not", "don't"),
@@ -208,6 +215,9 @@ HANDLINGS: dict[str, Handling] = {
     "all in capitals": lambda t, _: t.upper(),
     "small letters, wrapped at 72": lambda t, _: _wrap(t.lower(), 72),
     "typing errors, 3 % of the letters": typing_errors,
+    "letters in disorder, 10 % of the long words": letters_in_disorder,
+    "without punctuation": lambda t, _: re.sub(r"[^\w\s]", "", t),
+    "words and signs set apart": lambda t, _: re.sub(r" *([^\w\s]) *", r" \1 ", t),
     "contractions": contractions,
     "commas dropped": lambda t, _: t.replace(",", ""),
     "30 % of the sentences dropped": sentences_dropped,

@@ -210,6 +210,14 @@ def test_every_part_of_the_window_is_told(start, audit, only_english, language):
         assert unreached(window, ring) == [], state
         assert unsaid(window, foreign) == [], state
         assert covered(window) == [], state
+    for show in (window.toggle_results, window.toggle_issued):
+        show()
+        QApplication.processEvents()
+        ring = tab_ring(window)
+        assert ringless(ring) == [], show
+        assert unreached(window, ring) == [], show
+        assert unsaid(window, foreign) == [], show
+        assert covered(window) == [], show
 
 
 def test_tab_reaches_every_part_of_the_window(window, audit):

@@ -151,10 +151,12 @@ class FilesGroup(Fold):
         self._about = label(words, "muted", wrap=True)
         self.lock = QCheckBox(translate("Report", "Encrypt the annex under a passphrase"))
         self.lock.setChecked(True)
+        asked = translate("Report", "Saving asks for this passphrase, twice: choose it before.")
+        self._asked = label(asked, "muted", wrap=True)
         for box in (self.record, self.tables, self.html, self.annex, self.lock):
             box.toggled.connect(lambda _: self._count())
             self.body.addWidget(box)
-        self.body.addWidget(self._about)
+        add_parts(self.body, self._asked, self._about)
         self.follow(())
 
     def follow(self, audits: tuple[Audit, ...]) -> None:
@@ -173,6 +175,8 @@ class FilesGroup(Fold):
         words = ", ".join(name for box, name in shown if box.isChecked())
         self.tell(words or translate("Report", "none"))
         self.lock.setEnabled(self.annex.isChecked())
+        self._asked.setVisible(self.locks)
+        self.changed.emit()
 
     @property
     def locks(self) -> bool:
@@ -406,6 +410,8 @@ class ReportDialog(PlainDialog):
         self.save_button.setToolTip(
             self.save_button.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         )
+        self.asks = label("", "muted")
+        self.files.changed.connect(self._announce)
         self.sign_button = plain_button(translate("Report", "Sign …"), self._sign)
         self.folder_button = plain_button(translate("Report", "Show in its folder"), self._folder)
         self.close_button = plain_button(translate("Dialog", "Close"), self.reject)
@@ -438,7 +444,8 @@ class ReportDialog(PlainDialog):
         layout.setSpacing(GAP)
         layout.addWidget(label(translate("Report", "Report"), "answer"))
         layout.addWidget(self.parts, 1)
-        layout.addLayout(row_of((self.line, 1), *buttons))
+        layout.addLayout(row_of((self.line, 1), self.asks, *buttons))
+        self._announce()
 
     def _fit(self, parent: QWidget | None) -> None:
         """Be nearly as large as the window behind."""
@@ -446,6 +453,11 @@ class ReportDialog(PlainDialog):
         self.resize(
             max(980, min(1400, window.width() - 40)), max(600, min(980, window.height() - 32))
         )
+
+    def _announce(self) -> None:
+        """Say what saving will ask for."""
+        words = translate("Report", "Saving asks for the annex’s passphrase.")
+        self.asks.setText(words if self.files.locks else "")
 
     def _refresh(self) -> None:
         busy = self.line.busy
@@ -511,11 +523,17 @@ class ReportDialog(PlainDialog):
             translate("Report", "Save the report"),
             self.save_to,
             translate("Report", "Reports (*.pdf)"),
-            name=safe_name(number, ".pdf"),
+            name=safe_name(number, f"-{self._state()}.pdf"),
             suffix="pdf",
             folder=self._where or documents,
             confirm=False,  # files in the way are asked about afterwards, all at once
         )
+
+    def _state(self) -> str:
+        """Name what the report is, for the name of its file."""
+        if self.form.report.final.isChecked():
+            return translate("Report", "final")
+        return translate("Report", "draft")
 
     def save_to(self, path: Path) -> None:
         """Write the report, and the files next to it."""

@@ -66,8 +66,7 @@ class ReportSignDialog(WorkingDialog):
         self.log = QCheckBox(
             translate("SignReport", "Note it in the case log, and sign the head of the log too")
         )
-        settings = self.session.settings.current
-        there = self.session.cases.there and bool(settings.auditor)
+        there = self.session.cases.there
         self.log.setChecked(there)
         self.log.setVisible(there)
         self.authority = self._line(translate("SignReport", "Time-stamp authority"))
@@ -178,7 +177,7 @@ class ReportSignDialog(WorkingDialog):
                 language=language(),
             ),
             note=self.log.isChecked(),
-            auditor=self.session.settings.current.auditor,
+            auditor=self.session.settings.current.auditor or None,
             replace=True,  # the file dialog has asked about a file that is there
         )
         self.begin(with_progress(work), words=lambda certificate: _signed(to, certificate))
@@ -197,12 +196,13 @@ class ReportSignDialog(WorkingDialog):
     def _ask_to(self) -> None:
         assert self.report is not None  # the button was not enabled before
         ending = translate("SignReport", "signed")
+        stem = self.report.stem.removesuffix(f"-{translate('Report', 'final')}")
         ask_target(
             self,
             translate("SignReport", "Save the signed report"),
             self.sign_to,
             translate("SignReport", "Reports (*.pdf)"),
-            name=f"{self.report.stem}-{ending}.pdf",
+            name=f"{stem}-{ending}.pdf",
             suffix="pdf",
             folder=self.report.parent,
         )

@@ -17,6 +17,7 @@ from pura_audit.widgets.form_dialog import Host, opened
 from pura_audit.workbench.opening import (
     check_statement,
     compare_audits,
+    compare_versions,
     mark_text,
     open_folder,
     report_current,
@@ -229,6 +230,11 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             Command("save", translate("Menu", "Save to a case …"), on(save_to_case), "Ctrl+S"),
             Command("cases", translate("Menu", "Cases …"), on(show_cases), "Ctrl+Shift+C"),
             Command("compare", translate("Menu", "Compare two audits …"), on(compare_audits)),
+            Command(
+                "versions",
+                translate("Menu", "Compare with earlier examinations …"),
+                on(compare_versions),
+            ),
             Command(
                 "side-by-side",
                 translate("Menu", "Two texts side by side …"),

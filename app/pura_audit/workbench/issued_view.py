@@ -31,6 +31,8 @@ from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, PADDING
 from pura_audit.widgets.card import (
     Card,
+    ElidedLabel,
+    FlowLayout,
     Scrolled,
     add_parts,
     column_of,
@@ -56,7 +58,7 @@ Index = QModelIndex | QPersistentModelIndex
 PAUSE_MS: Final = 200
 MOST: Final = 200_000
 """Rows that are shown; whoever has more narrows the search."""
-WIDTHS: Final = {"number": 84, "who": 180, "when": 104, "payload": 130, "model": 150}
+WIDTHS: Final = {"number": 76, "who": 180, "when": 104, "payload": 130, "model": 150}
 FIELD: Final = 104
 SIDE: Final = 280
 NARROW: Final = 560  # of what stands where there are no rows
@@ -115,8 +117,7 @@ class IssuedModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or section >= len(self._words):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            sides = Qt.AlignmentFlag
-            return int((sides.AlignLeft if section else sides.AlignRight) | sides.AlignVCenter)
+            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return self._words[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -175,7 +176,7 @@ class IssuedView(QWidget):
         self._order, self._falling = "number", False
         self.total = 0
         self.model = IssuedModel(self)
-        self.heading = label("", "reading")
+        self.heading = ElidedLabel(role="reading")
         self.search = search_field(
             translate("Issued", "Search"), translate("Issued", "Search what was issued")
         )
@@ -212,16 +213,25 @@ class IssuedView(QWidget):
         self._show_progress(None)
 
     def _lay_out(self) -> None:
-        head = row_of(
-            self.heading, None, self.back, GRID, self.export, self.add, self.mark, spacing=GRID
-        )
+        head = row_of((self.heading, 1), self.back)
+        acts = FlowLayout()
+        for button in (self.mark, self.add, self.export):
+            acts.addWidget(button)
         self._asked = QWidget()
         row_of(self.column, (self.search, 1), spacing=GRID, inside=self._asked)
         nothing = row_of(None, (self.none, 1000), None)
         self._moving = QWidget()
         row_of((self.bar, 1), self.stop, spacing=GAP, inside=self._moving)
         card, side = Card(inner=PADDING - GRID), Card(inner=PADDING - GRID)
-        parts = (head, self._asked, self.words, (nothing, 1), (self.table, 1000), self._moving)
+        parts = (
+            head,
+            acts,
+            self._asked,
+            self.words,
+            (nothing, 1),
+            (self.table, 1000),
+            self._moving,
+        )
         add_parts(card.body, *parts)
         about = translate("Issued", "The payload of a text, as a finding or a log names it.")
         inside = column_of(

@@ -198,6 +198,7 @@ class MainWindow(QMainWindow):
         self.work.answer.details.clicked.connect(lambda: opening.show_details(self))
         self.work.answer.candidates.clicked.connect(lambda: opening.show_candidates(self))
         self.work.answer.compared.clicked.connect(lambda: opening.show_compared(self))
+        self.work.answer.versions.clicked.connect(lambda: opening.compare_versions(self))
         self.work.answer.step_wanted.connect(lambda name: opening.do_step(self, name))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         shows = self.actions_by_name["evidence"]
@@ -442,7 +443,7 @@ class MainWindow(QMainWindow):
         """Show what was issued, or the texts again."""
         self._go_to(self.issued)
         if self._places.currentWidget() is self.issued:
-            (self.issued.search if self.issued.total else self.issued.add).setFocus()
+            self.issued.search.setFocus()
 
     def look_up(self) -> None:
         """Show what was issued, with the cursor where a payload is typed."""

@@ -21,7 +21,7 @@ from pura_audit.jobs.queue import Progress, with_progress
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Scrolled, add_parts, column_of, label, row_of
+from pura_audit.widgets.card import FlowLayout, Scrolled, add_parts, column_of, label, row_of
 from pura_audit.widgets.form_dialog import (
     LabelledField,
     ask_target,
@@ -112,7 +112,10 @@ class MarkDialog(WorkingDialog):
         )
         form = Scrolled(left)
         form.setFixedWidth(FORM)
-        right = column_of((self.text, 1), row_of(None, self.audit, self.save, self.copy))
+        acts = FlowLayout()
+        for button in (self.audit, self.save, self.copy):
+            acts.addWidget(button)
+        right = column_of((self.text, 1), acts)
         middle = row_of(form, (right, 1), spacing=2 * GRID)
         add_parts(
             column,

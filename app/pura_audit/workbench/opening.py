@@ -334,7 +334,7 @@ def review_current(host: Host) -> None:
     cases, audit = host.session.cases, item.finding.id
 
     def review(saved: tuple[Case, CaseItem]) -> None:
-        opened(ReviewDialog(cases, *saved, host.frame))
+        opened(ReviewDialog(cases, *saved, host.frame, who=host.session.settings.current.auditor))
 
     cases.ask(lambda _: case_of(cases.environment, audit), by_outcome(review, host.say), host.frame)
 
@@ -363,6 +363,23 @@ def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog
         lambda first, second: show_side_by_side(host, audits, first, second)
     )
     return opened(dialog)
+
+
+def compare_versions(host: Host) -> None:
+    """Compare the finding on screen with earlier examinations of the same bytes in its case."""
+    from pura.usecases.cases import versions_of
+
+    item = host.session.texts.current
+    if item is None or item.finding is None or item.status is None or item.status.version < 2:
+        host.say(translate("Cases", "There is no earlier examination of these bytes in its case."))
+        return
+    cases, audit = host.session.cases, item.finding.id
+    who = host.session.settings.current.auditor or None
+    cases.ask(
+        lambda _: versions_of(cases.environment, audit, auditor=who),
+        by_outcome(partial(compare_audits, host), host.say),
+        host.frame,
+    )
 
 
 def show_side_by_side(
@@ -414,7 +431,13 @@ def mark_text(host: Host) -> None:
 
 
 def do_step(host: Host, name: str) -> None:
-    """Do a step of the finding on screen: save, review, report or sign."""
+    """Do a step of the finding on screen: save, review, report or sign; or say why not yet."""
+    from pura_audit.workbench.answer import waits_words
+
+    item = host.session.texts.current
+    if item is not None and (words := waits_words(item, name)):
+        host.say(words)
+        return
     acts: dict[str, Callable[[Host], object]] = {
         "save": save_to_case,
         "review": review_current,

@@ -6,13 +6,15 @@ rule is: given all that was written before, the phase ``U`` of a new context is 
 anchor ``U + (S + ½)/K`` is uniform for every sector ``S``, and the token follows the model's
 distribution; the rule decides on ``S`` from what was written before, and from nothing else.
 
-The reader walks the same way over the text that it has. Where the rule counts visits, an edit
-leaves nearly all counts as they were; where it adds up evidence, the reader needs the generator's
-reading, with the prompt.
+The reader walks the same way over the text that it has. Where the rule adds up evidence or visits,
+the reader needs the generator's reading, with the prompt; counting tokens needs none, but after an
+edit one wrong choice brings others. Counting what recent tokens named first, chosen or not, is
+right again some tokens after an edit.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -35,12 +37,14 @@ RULES: Final[Mapping[str, tuple[str, int]]] = {
     "as it is": ("tokens", 1),
     "tokens, best of 2": ("tokens", 2),
     "tokens, best of 4": ("tokens", 4),
+    "recent tokens, best of 2": ("recent", 2),
     "visits, best of 4": ("visits", 4),
     "evidence, best of 4": ("evidence", 4),
 }
 """What is added up of a position, and among how many positions a step chooses."""
 FOUND: Final = 6.0
 _WIDTH: Final = 2  # positions that a token counts for, whatever its arity
+_RECENT: Final = 24  # tokens that are recent
 _NEAR: Final = 2  # tokens between which a length is not told apart
 _DRAWS: Final = 1000
 
@@ -69,12 +73,13 @@ def steer(
     index, phase = steps.index.copy(), steps.phase.copy()
     laid: dict[bytes, float] = {}
     carrying = dict(zip(steps.token.tolist(), range(len(steps)), strict=True))
-    for t in range(profile.context_window, len(tokens)) if what == "tokens" else carrying:
+    of_tokens, recent = what in ("tokens", "recent"), deque[npt.NDArray[np.int64]]()
+    for t in range(profile.context_window, len(tokens)) if of_tokens else carrying:
         context = context_bytes(tokens[t - profile.context_window : t])
         i = carrying.get(t)
         arity = 0 if i is None else int(steps.arity[i])
         named = np.array([_named(key, context, k, carried.size) for k in range(among)])
-        width = _WIDTH if what == "tokens" else arity
+        width = _WIDTH if of_tokens else arity
         covered = (named[:, None] + np.arange(width)) % carried.size
         best = int(carried[covered].sum(axis=1).argmin())
         gain = 1.0
@@ -90,6 +95,11 @@ def steer(
                 places = anchors(phase[i : i + 1], arity)[0]
                 left = ((places >= reading.lo[t]) & (places < reading.hi[t])).sum()
                 gain -= np.log2(max(left, 1)) / arity
+        if what == "recent":  # of the tokens alone: no choice depends on another
+            best = 0
+            recent.append(covered[0])
+            if len(recent) > _RECENT:
+                carried[recent.popleft()] -= 1
         carried[covered[best]] += gain
     if lay is not None and isinstance(key, FixedPhaseKey):
         key.lay(laid)

@@ -68,6 +68,10 @@
         <translation>Antwort</translation>
     </message>
     <message>
+        <source>Version {n:text}: compare with the earlier one</source>
+        <translation>Version {n:text}: mit der früheren vergleichen</translation>
+    </message>
+    <message>
         <source>Decision threshold: {times:text}</source>
         <translation>Entscheidungsschwelle: {times:text}</translation>
     </message>
@@ -360,6 +364,10 @@
         <translation>{n:plural(Im Fall »{case:text}« gesichert.|{n:count} Untersuchungen wurden im Fall »{case:text}« gesichert.)}</translation>
     </message>
     <message>
+        <source>There is no earlier examination of these bytes in its case.</source>
+        <translation>In seinem Fall gibt es keine frühere Untersuchung dieser Bytes.</translation>
+    </message>
+    <message>
         <source>The case log has noted the report.</source>
         <translation>Das Fallbuch hat den Bericht vermerkt.</translation>
     </message>
@@ -638,6 +646,10 @@
     <message>
         <source>Who saves</source>
         <translation>Wer sichert</translation>
+    </message>
+    <message>
+        <source>Saved by {who:text}: change</source>
+        <translation>Gesichert von {who:text}: ändern</translation>
     </message>
     <message>
         <source>Purpose (may stay empty)</source>
@@ -2670,6 +2682,10 @@
     <message>
         <source>Cases …</source>
         <translation>Fälle …</translation>
+    </message>
+    <message>
+        <source>Compare with earlier examinations …</source>
+        <translation>Mit früheren Untersuchungen vergleichen …</translation>
     </message>
     <message>
         <source>Two texts side by side …</source>
@@ -4734,6 +4750,10 @@
         <translation>Anhang unter einer Passphrase verschlüsseln</translation>
     </message>
     <message>
+        <source>Saving asks for this passphrase, twice: choose it before.</source>
+        <translation>Beim Speichern wird zweimal nach dieser Passphrase gefragt: Wählen Sie sie vorher.</translation>
+    </message>
+    <message>
         <source>annex</source>
         <translation>Anhang</translation>
     </message>
@@ -4780,6 +4800,10 @@
     <message>
         <source>The names are next to it in “{file:text}”, which only you can read; store that file separately.</source>
         <translation>Die Namen stehen daneben in »{file:text}«, das nur Sie lesen können; bewahren Sie diese Datei getrennt auf.</translation>
+    </message>
+    <message>
+        <source>Saving asks for the annex’s passphrase.</source>
+        <translation>Beim Speichern wird nach der Passphrase des Anhangs gefragt.</translation>
     </message>
     <message>
         <source>Reports (*.pdf)</source>

@@ -153,9 +153,11 @@ def test_a_table_comes_in_and_an_import_is_stopped(window, view, qtbot, paths, t
         assert len(register) == 2
 
 
-def test_who_got_this(view, qtbot, paths):
+def test_who_got_this(window, view, qtbot, paths):
     fill(paths, [issue(417, who="City paper", model="m")])
     view.refresh()
+    window.actions_by_name["who"].trigger()
+    assert window.focusWidget() is view.form.whole
     qtbot.waitUntil(lambda: view.model.rowCount() == 1)
     form, known = view.form, issue(417).payload
     said = {v.name: v.text for v in unpack(LAYOUT, known)}

@@ -70,6 +70,8 @@ def test_nothing_is_cut_and_nothing_overlaps(german, audit, several, text):
     found += at_every_size(window, "limits")
     window.toggle_results()
     found += at_every_size(window, "table")
+    window.toggle_issued()
+    found += at_every_size(window, "issued")
     assert not found, "\n".join(found)
 
 

@@ -111,12 +111,9 @@ class ReportSignDialog(WorkingDialog):
         form.setSpacing(GRID)
         for line in (self.passphrase, self.reason, self.place, self.authority):
             form.addRow(line.accessibleName(), line)
-        add_parts(
-            layout,
-            (Scrolled(column_of(form, self.seal, self.log, None, spacing=GAP)), 1),
-            self.progress_row(),
-            button_row(close_button(self), self.sign_button),
-        )
+        inside = Scrolled(column_of(form, self.seal, self.log, spacing=GRID))
+        foot = button_row(close_button(self), self.sign_button)
+        add_parts(layout, inside, self.progress_row(), None, foot)
 
     def refresh_buttons(self) -> None:
         """Sign when all that is needed is there."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.progress import never_cancelled
 from pura.documents.characters import Change, Restored, rewrite, unchanged
 from pura.model.tokenise import tokenise, word_ids
 
@@ -100,13 +101,19 @@ def _lexicon_of(tokenizer: Any) -> _Lexicon:
     return _Lexicon(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
 
 
-def restore_spelling(model: LanguageModel, beginning: Sequence[int], text: str) -> Restored:
+def restore_spelling(
+    model: LanguageModel,
+    beginning: Sequence[int],
+    text: str,
+    checkpoint: Callable[[], None] = never_cancelled,
+) -> Restored:
     """Return the text with broken words mended; unchanged where too few are.
 
     Args:
         model: Reads the text once more where many words may be broken. No key has a part in it.
         beginning: Tokens before the text.
         text: The text.
+        checkpoint: Called often; may raise.
     """
     words = [word for word in _WORD.finditer(text) if any(map(str.isalpha, word[0]))]
     pieces = word_ids(model.tokenizer, [word[0] for word in words])
@@ -118,7 +125,7 @@ def restore_spelling(model: LanguageModel, beginning: Sequence[int], text: str) 
     near = {word[0]: lexicon.near(word[0], exchanged=True) for word in split}
     changes = [
         Change(word.start(), word.end(), put, RESPELT)
-        for word, put in _likelier(model, beginning, text, split, near)
+        for word, put in _likelier(model, beginning, text, split, near, checkpoint)
     ]
     return rewrite(text, changes if len(changes) >= _LEAST else [], (RESPELT,))
 
@@ -142,6 +149,7 @@ def _likelier(
     text: str,
     suspects: Sequence[re.Match[str]],
     near: dict[str, dict[int, tuple[str, float]]],
+    checkpoint: Callable[[], None],
 ) -> Iterator[tuple[re.Match[str], str]]:
     """Yield the words that the model finds likelier than what stands there, a slip included."""
     from pura.model.evidence import log_probabilities
@@ -161,6 +169,7 @@ def _likelier(
         ]
         if not places:
             continue
+        checkpoint()
         asked = [n for _, first, last in places for n in range(first, last + 1)]
         before = len(beginning) - 1
         all_rows = log_probabilities(model, [*beginning, *ids.tolist()])(

@@ -119,8 +119,13 @@ def restore_spelling(
     pieces = word_ids(model.tokenizer, [word[0] for word in words])
     split = [word for word, ids in zip(words, pieces, strict=True) if len(ids) > 1]
     lexicon = _lexicon_of(model.tokenizer)
-    suspects = [w for w in split if lexicon.near(w[0], exchanged=not _USUAL.fullmatch(w[0]))]
-    if len(suspects) < max(_LEAST, _SUSPECTS * len(words)):
+    # Figures and signs between letters say more than a word that is not in the lexicon.
+    broken = sum(
+        2 - usual
+        for usual, word in ((bool(_USUAL.fullmatch(word[0])), word[0]) for word in split)
+        if lexicon.near(word, exchanged=not usual)
+    )
+    if broken < max(_LEAST, _SUSPECTS * len(words)):
         return unchanged(text)
     near = {word[0]: lexicon.near(word[0], exchanged=True) for word in split}
     changes = [

@@ -9,7 +9,7 @@ processor time of both::
 
 Programs of others are those of ``bench/held_out.py``; ``.tools/bin`` stands on the PATH for them.
 What was audited stands in ``DIR/handling.jsonl`` and is not audited again; ``--texts 0`` prints it.
-*Steps kept* needs no audit and is counted over all texts of the cell: the share of a text's tokens
+*Steps kept* needs no audit: the share of a text's tokens
 that still follow the same two tokens, as found and in the reading that keeps most of them.
 """
 
@@ -260,6 +260,7 @@ def main() -> None:
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["handling"], row["text"]) for row in rows}
     texts = [decode(model.tokenizer, ids) for ids in cache.get(f"texts.{cell.name}")["ids"]]
+    texts = texts[: arguments.texts or None]
     kept = {name: _kept(model, texts, name) for name in arguments.only}
     with log.open("a", encoding="utf-8") as sink:
         for number, text in enumerate(texts[: arguments.texts]):

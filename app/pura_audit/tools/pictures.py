@@ -179,7 +179,7 @@ PICTURES: Final = (
     *("error", "error-dark", "busy", "busy-dark", "ready", "settings", "settings-dark"),
     *("report-window-light", "report-window-dark", "report-check", "report-sign", "side-by-side"),
     *("cases", "cases-dark", "cases-german", "case-save", "case-review", "case-check"),
-    *("issued", "issued-german"),
+    *("issued", "issued-german", "pages", "pages-dark"),
 )
 """Of README and guide; the state of the window comes first in the name."""
 DIALOGS: Final = ("keys", "models", "profiles", "guide", "palette", "shortcuts", "stress")
@@ -310,6 +310,19 @@ def _plain_text(count: int) -> str:
     return " ".join(text["text"] for text in data["texts"][:count])
 
 
+def _three_marks() -> str:
+    """Return a document with three marks."""
+    host = _plain_text(2)
+    data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
+    first, *others = (text["text"].strip() for text in data["texts"][:3])
+    return "\n\n".join((host[:500], first, host[500:1000], *others, host[1000:1300]))
+
+
+_PRINTED: Final = b"""#set page(paper: "a4", header: [Annual report], numbering: "1")
+#set par(justify: true)
+#for part in sys.inputs.text.split("\n\n") { par(part) }"""
+
+
 def in_pages() -> tuple[str, ...]:
     """Return the names of the pictures that README and guide show."""
     pages = [Path("README.md"), *Path("docs").rglob("*.md")]
@@ -387,6 +400,7 @@ class Pictures:
             "busy": self._busy,
             "audit": self._audited,
             "marks": self._several,
+            "pages": self._paged,
             "in-question": self._in_question,
             "no-finding": self._plain,
             "results": self._table,
@@ -481,15 +495,34 @@ class Pictures:
     def _several(self, window: MainWindow) -> None:
         """Show a document with three marks, the second of them selected."""
         if self._three is None:
-            host = _plain_text(2)
-            data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
-            first, *others = (text["text"].strip() for text in data["texts"][:3])
-            parts = (host[:500], first, host[500:1000], *others, host[1000:1300])
-            self._three = self._audit(window, "\n\n".join(parts), "annual report")
+            self._three = self._audit(window, _three_marks(), "annual report")
         else:
             window.session.texts.add_audit(self._three)
         settle()
         window.selection.select_mark(1)
+
+    def _paged(self, window: MainWindow) -> None:
+        """Show the pages of the same document as it was printed."""
+        import typst
+
+        path = window.session.environment.paths.data / "annual report.pdf"
+        path.write_bytes(typst.compile(_PRINTED, sys_inputs={"text": _three_marks()}))
+        window.session.texts.add_paths([path])
+        item = _shown(window.session)
+        self._until(lambda: item.document is not None)
+        found = sample()
+        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
+        item.profile = found.profile
+        window.session.audits.audit([item])
+        self._until(lambda: item.audit is not None)
+        card = window.work.text
+        card.tabs.setCurrentIndex(1)
+        pane = card.pages
+        assert pane is not None  # the window offers pages
+        self._until(lambda: pane.view.evidence is not None)
+        self._until(lambda: not (pane.view.missing() or pane.strip.missing()))
+        window.selection.select_mark(1)
+        self._until(lambda: not pane.view.missing())
 
     def _in_question(self, window: MainWindow) -> None:
         """Show a short piece of a marked text: a mark is found, its payload stays in question."""

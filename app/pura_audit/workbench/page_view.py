@@ -389,6 +389,9 @@ class PagePane(QWidget):
         selection: What is selected.
         theme: The colours.
         text: The same text as such; it says what the selected token is.
+
+    Attributes:
+        controls: Where one is, how large pages are; they stand in the head of the card.
     """
 
     def __init__(
@@ -413,9 +416,11 @@ class PagePane(QWidget):
         up, down = translate("Report", "Previous page"), translate("Report", "Next page")
         self.previous = IconButton(theme, "up", up, partial(self._turn, -1))
         self.next = IconButton(theme, "down", down, partial(self._turn, 1))
-        head = row_of(self.where, (self.note, 1), self.previous, self.next, self.zoom)
+        self.controls = QWidget()
+        head = (self.where, (self.note, 1), self.previous, self.next, self.zoom)
+        row_of(*head, inside=self.controls)
         seen = QWidget()
-        column_of(head, (row_of(self.strip, (self.view, 1)), 1), inside=seen)
+        row_of(self.strip, (self.view, 1), inside=seen)
         self.problem = label("", "attention", wrap=True)
         self.choose = push_button(translate("Pages", "Choose the &file …"), self._ask_file)
         told = QWidget()

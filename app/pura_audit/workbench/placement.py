@@ -40,6 +40,7 @@ class WorkView(QWidget):
         self.setMinimumWidth(420)
         self.answer.resized.connect(self._fit)
         self.text.find_bar.toggled.connect(self._fit)
+        self.text.resized.connect(self._fit)
 
     def show_item(
         self,

@@ -43,6 +43,7 @@ from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
 _NAMED: Final = 3  # kinds of unusual characters
 LINES: Final = 52  # two of them
 WITH_LEGEND: Final = 170
+PAGES: Final = 180  # least height of pages
 
 
 class Legend(QWidget):
@@ -203,7 +204,12 @@ class TextCard(Card):
         selection: What is selected.
         theme: The colours.
         pages: Draws the pages of the document; None where they are not offered.
+
+    Signals:
+        resized: It needs another height at least.
     """
+
+    resized = Signal()
 
     def __init__(
         self, selection: Selection, theme: Theme, pages: DocumentPages | None = None
@@ -238,6 +244,8 @@ class TextCard(Card):
         if pages is not None:
             self.pages = PagePane(pages, selection, theme, self.view)
             self.middle.addWidget(self.pages)
+            self.head.insertWidget(self.head.indexOf(self.side_note), self.pages.controls, 1)
+            self.pages.controls.hide()
         add_parts(self.body, (self.middle, 1), self.find_bar, self.unusual, foot)
 
     def show_text(self, text: str, audit: Audit | None, note: str = "") -> None:
@@ -286,8 +294,16 @@ class TextCard(Card):
         """Show the text, or the pages; what was on screen stays on screen."""
         first, _ = self._selection.seen
         self.middle.setCurrentIndex(place)
+        if self.pages is not None:
+            self.pages.controls.setVisible(bool(place))
+            self.pages.setMinimumHeight(PAGES if place else 0)
+        self.side_note.setVisible(not place)
         self._legend.on_paper = bool(place)
-        self._legend.update()
+        self._show_legend()
+        for layout in (self.middle.layout(), self.body, self.frame_layout):
+            if layout is not None:
+                layout.invalidate()  # at once, and not with the next event
+        self.resized.emit()
         if self._selection.audit is not None:
             self._selection.shown_from.emit(first)
 
@@ -315,7 +331,9 @@ class TextCard(Card):
 
     def _show_legend(self) -> None:
         rows = self._legend.rows(self.width() - 2 * PADDING)
-        self._legend.setVisible(self._shaded and self.height() >= WITH_LEGEND * rows)
+        least = WITH_LEGEND + (PAGES if self._legend.on_paper else 0)
+        self._legend.setVisible(self._shaded and self.height() >= least * rows)
+        self._legend.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the space to the text where there is little."""

@@ -245,7 +245,9 @@ def _runs(audit: Audit, *, shaded: bool) -> tuple[tuple[str, int], ...]:
     edges = np.flatnonzero(np.diff(shade)) + 1
     bounds = [0, *edges.tolist(), len(text)]
     return tuple(
-        (printable(text[a:b]), int(shade[a])) for a, b in itertools.pairwise(bounds) if b > a
+        (text[a:b] if shade[a] == HIDDEN else printable(text[a:b]), int(shade[a]))
+        for a, b in itertools.pairwise(bounds)
+        if b > a
     )
 
 
@@ -278,7 +280,7 @@ def bits_csv(audit: Audit) -> str:
         )
         for b in bits_of(audit, None)
     ]
-    return _table(("position", "bit", "llr_nats", "readings", "repaired", "weak", "parity"), rows)
+    return _table("position bit llr_nats readings repaired weak parity", rows)
 
 
 def tokens_csv(audit: Audit) -> str:
@@ -304,19 +306,7 @@ def tokens_csv(audit: Audit) -> str:
                 repr(float(tokens.marked[t])),
             )
         )
-    head = (
-        "token",
-        "id",
-        "start",
-        "end",
-        "text",
-        "entropy_bits",
-        "lo",
-        "hi",
-        "gate",
-        "log10_evidence",
-        "marked",
-    )
+    head = "token id start end text entropy_bits lo hi gate log10_evidence marked"
     return _table(head, rows)
 
 
@@ -339,9 +329,9 @@ def _known(value: float) -> str:
     return "" if math.isnan(value) else repr(float(value))
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def _table(head: str, rows: Sequence[Sequence[object]]) -> str:
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\r\n")
-    writer.writerow(head)
+    writer.writerow(head.split())
     writer.writerows(rows)
     return sink.getvalue()

@@ -75,6 +75,12 @@ class _Svg:
             f'font-weight="{weight}" fill="{ink}" text-anchor="{anchor}">{escape(words)}</text>'
         )
 
+    def ring(self, x: float, y: float) -> None:
+        self.parts.append(
+            f'<circle cx="{x:.2f}" cy="{y:.2f}" r="2.4" fill="#fff" stroke="{REPAIRED}" '
+            f'stroke-width="1.4"/>'
+        )
+
     def add(self, part: str) -> None:
         self.parts.append(part)
 
@@ -158,33 +164,27 @@ def _bar(svg: _Svg, x: float, middle: float, step: float, scale_: float, bit: Bi
     svg.rect(x + 1, y, wide, max(tall, 0.8), fill, FOR if bit.parity and not against else "none")
     if bit.repaired:
         end = y - 5 if bit.llr_log10 > 0 else middle + tall + 5
-        svg.add(
-            f'<circle cx="{x + 1 + wide / 2:.2f}" cy="{end:.2f}" r="2.4" fill="#fff" '
-            f'stroke="{REPAIRED}" stroke-width="1.4"/>'
-        )
+        svg.ring(x + 1 + wide / 2, end)
     elif bit.weak:
         end = y - 3 if bit.llr_log10 > 0 else middle + tall + 3
         svg.line(x, end, x + wide + 2, end, AGAINST, 1.2)
 
 
 def _legend(svg: _Svg, x: float, y: float, labels: Labels) -> None:
-    for kind in ("data", "parity", "against", "repaired", "weak", "unread"):
-        match kind:
-            case "data":
-                svg.rect(x, y - 6, 8, 8, FOR)
-            case "parity":
-                svg.rect(x, y - 6, 8, 8, "url(#h)", FOR)
-            case "against":
-                svg.rect(x, y - 6, 8, 8, AGAINST)
-            case "repaired":
-                svg.add(
-                    f'<circle cx="{x + 4:.1f}" cy="{y - 2:.1f}" r="3" fill="#fff" '
-                    f'stroke="{REPAIRED}" stroke-width="1.4"/>'
-                )
-            case "weak":
-                svg.line(x, y - 2, x + 9, y - 2, AGAINST, 1.4)
-            case _:
-                svg.rect(x, y - 5, 8, 6, "#fff", MUTED)
+    for kind, *inks in (
+        ("data", FOR, "none"),
+        ("parity", "url(#h)", FOR),
+        ("against", AGAINST, "none"),
+        ("repaired",),
+        ("weak",),
+        ("unread", "#fff", MUTED),
+    ):
+        if kind == "repaired":
+            svg.ring(x + 4, y - 2)
+        elif kind == "weak":
+            svg.line(x, y - 2, x + 9, y - 2, AGAINST, 1.4)
+        else:
+            svg.rect(x, y - 6, 8, 8, *inks)
         words = labels(f"bit.{kind}")
         svg.text(x + 13, y + 1, words, anchor="start", size=8.5)
         x += 30 + 5.2 * len(words)

@@ -47,7 +47,11 @@ def page_pictures(
     places = pages.places(audit.text or "") if passages else None
     if places is None:
         return ()
-    spans, sizes, levels = audit.tokens.spans, pages.sizes(), shades(audit)
+    spans, sizes = audit.tokens.spans, pages.sizes()
+    levels = np.zeros(len(spans), dtype=np.int8)  # what is not marked says nothing
+    for _, one in passages:
+        inside = slice(one.first_token, one.last_token + 1)
+        levels[inside] = shades(audit)[inside]
     sums = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
     evidence: dict[int, float] = {}
     for _, one in passages:

@@ -87,17 +87,21 @@ def test_pages_that_hold_a_passage_are_drawn_with_their_evidence(
     high, wide, _ = image.shape
     levels = shades(audit)[tokens]
     seen = {"for": 0, "against": 0}
-    for (left, top, right, end), level in zip(boxes.tolist(), levels.tolist(), strict=True):
+    (passage,) = audit.passages
+    first, last = passage.first_token, passage.last_token
+    found_of_page = zip(boxes.tolist(), tokens.tolist(), levels.tolist(), strict=True)
+    for (left, top, right, end), token, level in found_of_page:
         corner = image[round(top * high) + 1, round(right * wide) - 2].astype(int)
         below = image[round(end * high), round(left * wide) : round(right * wide)].astype(int)
-        if level == 4:
+        if not first <= token <= last:
+            assert corner.min() > 200
+        elif level == 4:
             assert abs(corner - [0x93, 0xB7, 0xDF]).max() < 40
             seen["for"] += 1
         elif level < 0:
             assert (np.abs(below - [0xA6, 0x4A, 0x0C]).max(axis=1) < 40).any()
             seen["against"] += 1
     assert min(seen.values()) > 20
-    (passage,) = audit.passages
     inside = (tokens >= passage.first_token) & (tokens <= passage.last_token)
     ((left, top, _, end),) = columns(boxes[inside]).tolist()
     bracket = image[round(top * high) + 2 : round(end * high) - 2, round(left * wide) - 7]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import signal
 import struct
 import subprocess
@@ -145,7 +146,7 @@ def test_a_scan_with_text_behind_it_has_places() -> None:
 
 def test_a_word_that_goes_over_the_end_of_a_page_is_one_word() -> None:
     divided = 0
-    words = " ".join(f"Extraordinarily well-considered word {n} of explanation" for n in range(60))
+    words = " ".join(random.Random(3).choices(WORDS.replace(".", "").split(), k=300))
     for width in range(60, 120, 5):
         source = f"{SET}#set page(width: {width}mm, height: 5cm)\n{words}"
         found = read(typst.compile(source.encode()))

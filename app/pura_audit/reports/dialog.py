@@ -392,6 +392,8 @@ class ReportDialog(PlainDialog):
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)
         self.parts.setHandleWidth(GAP)
         self.left = QFrame(self.parts)
+        self.preview = ReportPreview(queue, self.parts)
+        self.parts.setSizes([FORM, 10_000])  # while there is little to lay out
         self.form = ReportForm(
             audits,
             # What the case log says of them is not older than the log.
@@ -402,7 +404,6 @@ class ReportDialog(PlainDialog):
         )
         self.files = FilesGroup()
         self.form.extra.addWidget(self.files)
-        self.preview = ReportPreview(queue, self.parts)
         self.line = SaveProgress(queue)
         words = translate("Report", "Save report …")
         self.save_button = main_button(words, self.ask_where, enter=False)
@@ -437,7 +438,6 @@ class ReportDialog(PlainDialog):
         self.left.setMinimumWidth(FORM - 100)
         self.parts.setChildrenCollapsible(False)
         self.parts.setStretchFactor(1, 1)
-        self.parts.setSizes([FORM, 10_000])
         buttons = (self.folder_button, self.sign_button, self.close_button, self.save_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(PADDING, PADDING - GRID, PADDING, PADDING - GRID)

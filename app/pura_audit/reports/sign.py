@@ -21,7 +21,7 @@ from pura_audit.jobs.queue import Done, Failure, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import add_parts, label, row_of
+from pura_audit.widgets.card import Scrolled, add_parts, column_of, label, row_of
 from pura_audit.widgets.form_dialog import (
     ask_file,
     ask_target,
@@ -111,15 +111,9 @@ class ReportSignDialog(WorkingDialog):
         form.setSpacing(GRID)
         for line in (self.passphrase, self.reason, self.place, self.authority):
             form.addRow(line.accessibleName(), line)
-        add_parts(
-            layout,
-            form,
-            self.seal,
-            self.log,
-            self.progress_row(),
-            None,
-            button_row(close_button(self), self.sign_button),
-        )
+        inside = Scrolled(column_of(form, self.seal, self.log, spacing=GRID))
+        foot = button_row(close_button(self), self.sign_button)
+        add_parts(layout, inside, self.progress_row(), None, foot)
 
     def refresh_buttons(self) -> None:
         """Sign when all that is needed is there."""

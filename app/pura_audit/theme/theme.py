@@ -504,6 +504,7 @@ class Theme(QObject):
                 app.setStyleSheet("")
                 yield
                 app.setStyleSheet(sheet)
+                yield
                 fonts.use_bundled_fonts(app)
                 yield
             self.changed.emit()

@@ -57,6 +57,9 @@ from pura_audit.workbench.results_view import ResultsView
 from pura_audit.workbench.setup import SetupActs, SetupView, ask_bundle
 from pura_audit.workbench.state_views import EmptyView
 
+_WARM = ("numpy.ma", "pura_audit.reports.dialog")
+"""What pyqtgraph imports when it first draws a line, and what is large."""
+
 
 class MainWindow(QMainWindow):
     """The auditor's workbench."""
@@ -338,10 +341,10 @@ class MainWindow(QMainWindow):
         )
 
     def _warm_up(self) -> None:
-        """Import what the window of a report takes, before somebody opens it."""
+        """Import what the first chart and the window of a report take, before they are shown."""
         self.session.chosen.device_changed.disconnect(self._warm_up)
         self.session.jobs.reports.do(
-            lambda _: importlib.import_module("pura_audit.reports.dialog"),
+            lambda _: [importlib.import_module(name) for name in _WARM],
             lambda _: None,
             self,
             urgent=True,

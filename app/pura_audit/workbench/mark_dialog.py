@@ -62,6 +62,7 @@ class MarkDialog(WorkingDialog):
     ) -> None:
         super().__init__(session, parent)
         self._profile, self._key = profile, key
+        self.made = ""  # what is shown has lost its no-break spaces
         self.setWindowTitle(translate("Mark", "Mark a text"))
         self.resize(980, 640)
         self.prompt = QPlainTextEdit()
@@ -126,7 +127,7 @@ class MarkDialog(WorkingDialog):
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
-        written = bool(self.text.toPlainText()) and not self.busy
+        written = bool(self.made) and not self.busy
         self.write.setEnabled(self.form.payload is not None and not self.busy)
         for button in (self.copy, self.save, self.audit):
             button.setEnabled(written)
@@ -154,6 +155,7 @@ class MarkDialog(WorkingDialog):
     def _write(self) -> None:
         if self.form.payload is None:
             return
+        self.made = ""
         self.text.clear()
         work = partial(
             mark_text,
@@ -175,6 +177,7 @@ class MarkDialog(WorkingDialog):
             self.say(filled(words, n=progress.done, all=progress.total))
 
     def _written(self, made: Any) -> None:
+        self.made = made.text
         self.text.setPlainText(made.text)
         words = translate("Mark", "{n:plural(One token|{n:count} tokens)} written and marked.")
         parts = [filled(words, n=made.ids.size)]
@@ -186,11 +189,11 @@ class MarkDialog(WorkingDialog):
         self.refresh_buttons()
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.text.toPlainText())
+        QGuiApplication.clipboard().setText(self.made)
         self.say(translate("Mark", "Copied."))
 
     def _to_list(self) -> None:
-        self.audit_wanted.emit(self.text.toPlainText())
+        self.audit_wanted.emit(self.made)
         self.say(translate("Mark", "The text is in the list."))
 
     def ask_target(self) -> QWidget:
@@ -206,7 +209,7 @@ class MarkDialog(WorkingDialog):
     def write_to(self, path: Path) -> None:
         """Write the text as it is, byte for byte."""
         try:
-            write_or_refuse(path, self.text.toPlainText().encode())
+            write_or_refuse(path, self.made.encode())
         except InputError as error:
             self.say(error_words(error), bad=True)
             return

@@ -613,7 +613,7 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
             model,
             document.text,
             restored=options.restore,
-            mend=partial(_mend, model, basis.beginning),
+            mend=partial(_mend, basis),
             ids=text.ids,
         )
         note += notes
@@ -651,12 +651,14 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
     )
 
 
-def _mend(model: LanguageModel, beginning: Sequence[int], text: str, cased: bool) -> Restored:
+def _mend(basis: AuditBasis, text: str, cased: bool) -> Restored:
     """Put signs back where hardly any is left, and mend broken words."""
-    done = unchanged(text)
+    done, (model, beginning) = unchanged(text), (basis.model, basis.beginning)
     if _unpunctuated(text):
-        done = restore_punctuation(model, beginning, text, capitals=cased)
-    return done.then(restore_spelling(model, beginning, done.text))
+        done = restore_punctuation(
+            model, beginning, text, capitals=cased, checkpoint=basis.checkpoint
+        )
+    return done.then(restore_spelling(model, beginning, done.text, basis.checkpoint))
 
 
 def signs_noted(signs: Sequence[str]) -> list[Sentence]:

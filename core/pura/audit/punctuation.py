@@ -10,11 +10,12 @@ can make up for that: the places that are read twice are few. No key has a part 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
+from pura.base.progress import never_cancelled
 from pura.documents.characters import Change, Restored, rewrite, unchanged
 from pura.model.tokenise import tokenise
 
@@ -30,7 +31,7 @@ _SIGNS: Final = (",", ".", ";", ":", "?", "!", ")", '"', '."', ',"', ".)", "),",
 _AT_ONCE: Final = 24  # tokens that are read before the places among them are judged
 _EACH: Final = 2  # signs that are weighed at one place
 _MOST: Final = 0.5  # tokens that are read beside those of the text, for each of them
-_CHUNK: Final = 1024  # tokens after which reading begins anew
+_LONGEST: Final = 1024  # tokens of a text in which signs are put back: enough for any payload
 _APOSTROPHE: Final = re.compile(r"\s*[A-Za-z]+?(?=(?:(?<=n)t|s|re|ve|ll|d|m)$)")
 
 
@@ -77,33 +78,30 @@ class _Try:
 
 
 def restore_punctuation(
-    model: LanguageModel, beginning: Sequence[int], text: str, *, capitals: bool = False
+    model: LanguageModel,
+    beginning: Sequence[int],
+    text: str,
+    *,
+    capitals: bool = False,
+    checkpoint: Callable[[], None] = never_cancelled,
 ) -> Restored:
     """Return the text with signs between its words and apostrophes in them.
 
     Args:
         model: Reads the text once, and few places twice.
         beginning: Tokens before the text.
-        text: The text.
+        text: The text; of a long one the first part gets signs, which is enough for any payload.
         capitals: Words behind the end of a sentence get one.
+        checkpoint: Called often; may raise.
     """
     from pura.model.branches import BranchReader
 
     if not text or not BranchReader.works(model):
         return unchanged(text)
     words = list(_words(model, text))
-    ends = [*accumulate(len(word.ids) for word in words)]
-    parts = [end // _CHUNK for end in ends]
-    changes = [
-        change
-        for part in dict.fromkeys(parts)
-        for change in _put_back(
-            model,
-            beginning,
-            [word for word, its in zip(words, parts, strict=True) if its == part],
-            capitals=capitals,
-        )
-    ]
+    sizes = accumulate(len(word.ids) for word in words)
+    words = [word for word, size in zip(words, sizes, strict=True) if size <= _LONGEST]
+    changes = _put_back(model, beginning, words, capitals=capitals, checkpoint=checkpoint)
     return rewrite(text, changes, (PUNCTUATED,))
 
 
@@ -123,7 +121,12 @@ def _words(model: LanguageModel, text: str) -> Iterator[_Word]:
 
 
 def _put_back(
-    model: LanguageModel, beginning: Sequence[int], words: Sequence[_Word], *, capitals: bool
+    model: LanguageModel,
+    beginning: Sequence[int],
+    words: Sequence[_Word],
+    *,
+    capitals: bool,
+    checkpoint: Callable[[], None],
 ) -> Iterator[Change]:
     import torch
 
@@ -135,6 +138,7 @@ def _put_back(
     again: list[_Word] = []
     place = 0
     while place < len(words):
+        checkpoint()
         # What is read again, behind a sign, is judged again.
         read, size = again, 0
         while place < len(words) and size < _AT_ONCE:
@@ -226,7 +230,7 @@ class _Tries:
             changes.append(Change(word.start + 1, word.start + 2, text[1], PUNCTUATED))
         ids = word.ids if text == word.text and not opens else self._ids(text[opens:])
         # Only the first token is asked for: the others have to be the same.
-        if ids[1:] == word.ids[1:]:
+        if ids and ids[1:] == word.ids[1:]:
             yield _Try(
                 word=number,
                 nats=nats,

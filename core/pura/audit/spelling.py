@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.progress import never_cancelled
 from pura.documents.characters import Change, Restored, rewrite, unchanged
 from pura.model.tokenise import tokenise, word_ids
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 RESPELT: Final = "words-respelt"
 
 _SLIP, _MORE = 6.0, 3.0  # nats of a slip: some fifty ways, in one of eight words; of each further
+_MISREAD: Final = 4.0  # of one that scanners make
 _LEAST: Final = 4
 """Words that must be respelt: together they make a reading 24 nats likelier, and more."""
 _SUSPECTS: Final = 0.06  # share of the words from which the model is asked
@@ -34,9 +36,9 @@ _EXCHANGED: Final = ((8, 3), (4, 2), (0, 1))  # letters of a word, and how many 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _SCANNED: Final = (
     *(("rn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("0", "o"), ("1", "l"), ("1", "i")),
-    *(("5", "s"), ("8", "b")),
+    *(("5", "s"), ("8", "b"), ("c", "e"), ("e", "c"), ("f", "t"), ("ii", "u"), ("ri", "n")),
 )
-_WORD: Final = re.compile(r"(?<= )[^\s.,:;\"'“”’()\[\]]{2,16}(?=[.,:;!?\"”)]*(?:\s|$))")
+_WORD: Final = re.compile(r"(?<= )[^\s.,:;\"'“”’()\[\]]{2,16}(?<![?!])(?=[.,:;!?\"”)]*(?:\s|$))")
 _USUAL: Final = re.compile(r"[A-Za-z]?[a-z]+(?:-[A-Za-z]+)*|[A-Z]+")  # no figures, signs, capitals
 _LEXICAL: Final = re.compile(r"[Ġ▁]([A-Za-z]{2,16})")
 
@@ -72,6 +74,7 @@ class _Lexicon:
         """
         small, usual = word.lower(), bool(_USUAL.fullmatch(word))
         nats = dict.fromkeys([*_slips(small), *self._anagrams["".join(sorted(small))]], _SLIP)
+        nats |= dict.fromkeys(_misread(small), _MISREAD)
         words, codes = self._by_length.get(len(small), ([], None))
         if exchanged and codes is not None:
             most = next(most for length, most in _EXCHANGED if len(small) >= length)
@@ -100,25 +103,36 @@ def _lexicon_of(tokenizer: Any) -> _Lexicon:
     return _Lexicon(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
 
 
-def restore_spelling(model: LanguageModel, beginning: Sequence[int], text: str) -> Restored:
+def restore_spelling(
+    model: LanguageModel,
+    beginning: Sequence[int],
+    text: str,
+    checkpoint: Callable[[], None] = never_cancelled,
+) -> Restored:
     """Return the text with broken words mended; unchanged where too few are.
 
     Args:
         model: Reads the text once more where many words may be broken. No key has a part in it.
         beginning: Tokens before the text.
         text: The text.
+        checkpoint: Called often; may raise.
     """
     words = [word for word in _WORD.finditer(text) if any(map(str.isalpha, word[0]))]
     pieces = word_ids(model.tokenizer, [word[0] for word in words])
     split = [word for word, ids in zip(words, pieces, strict=True) if len(ids) > 1]
     lexicon = _lexicon_of(model.tokenizer)
-    suspects = [w for w in split if lexicon.near(w[0], exchanged=not _USUAL.fullmatch(w[0]))]
-    if len(suspects) < max(_LEAST, _SUSPECTS * len(words)):
+    # Figures and signs between letters say more than a word that is not in the lexicon.
+    broken = sum(
+        2 - usual
+        for usual, word in ((bool(_USUAL.fullmatch(word[0])), word[0]) for word in split)
+        if lexicon.near(word, exchanged=not usual)
+    )
+    if broken < max(_LEAST, _SUSPECTS * len(words)):
         return unchanged(text)
     near = {word[0]: lexicon.near(word[0], exchanged=True) for word in split}
     changes = [
         Change(word.start(), word.end(), put, RESPELT)
-        for word, put in _likelier(model, beginning, text, split, near)
+        for word, put in _likelier(model, beginning, text, split, near, checkpoint)
     ]
     return rewrite(text, changes if len(changes) >= _LEAST else [], (RESPELT,))
 
@@ -131,6 +145,10 @@ def _slips(word: str) -> Iterator[str]:
         if behind:
             yield before + behind[1:]
             yield from (before + letter + behind[1:] for letter in _LETTERS)
+
+
+def _misread(word: str) -> Iterator[str]:
+    """Yield what a scanner may have taken for a word."""
     for found, put in _SCANNED:
         for match in re.finditer(found, word):
             yield word[: match.start()] + put + word[match.end() :]
@@ -142,6 +160,7 @@ def _likelier(
     text: str,
     suspects: Sequence[re.Match[str]],
     near: dict[str, dict[int, tuple[str, float]]],
+    checkpoint: Callable[[], None],
 ) -> Iterator[tuple[re.Match[str], str]]:
     """Yield the words that the model finds likelier than what stands there, a slip included."""
     from pura.model.evidence import log_probabilities
@@ -161,6 +180,7 @@ def _likelier(
         ]
         if not places:
             continue
+        checkpoint()
         asked = [n for _, first, last in places for n in range(first, last + 1)]
         before = len(beginning) - 1
         all_rows = log_probabilities(model, [*beginning, *ids.tolist()])(

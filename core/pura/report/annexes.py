@@ -173,25 +173,19 @@ class Seals:
 def integrity(audits: Sequence[Audit], labels: Labels, seals: Seals, log: str) -> tuple[Block, ...]:
     """Return the digests, and how they are checked without our program."""
     examined = any(audit.verdict != "not-examinable" for audit in audits)
-    digests = [
-        row
-        for audit in audits
-        for row in (
-            ("integrity.audit", audit.id),
-            ("integrity.findings", findings_digest(audit)),
-        )
-    ]
-    others = labels.facts(
-        ("integrity.size", labels("bytes", n=seals.size)),
-        *digests,
-        ("integrity.annex", seals.annex or None),
-        ("integrity.log", log or labels("integrity.log.none")),
-        ("integrity.signature", labels("integrity.signature.text")),
-        ("integrity.time", labels("integrity.time.text")),
-    )
+    digests = []
+    for audit in audits:
+        digests.append(("integrity.audit", audit.id))
+        digests.append(("integrity.findings", findings_digest(audit)))
     return (
-        replace(
-            others, rows=((labels("integrity.record", name=seals.name), seals.record), *others.rows)
+        labels.facts(
+            ("integrity.record", seals.record),
+            ("integrity.size", labels("bytes", n=seals.size)),
+            *digests,
+            ("integrity.annex", seals.annex or None),
+            ("integrity.log", log or labels("integrity.log.none")),
+            ("integrity.signature", labels("integrity.signature.text")),
+            ("integrity.time", labels("integrity.time.text")),
         ),
         paragraph(labels("integrity.check", name=seals.name)),
         *([paragraph(labels("integrity.repeat"))] if examined else []),
@@ -245,7 +239,9 @@ def _runs(audit: Audit, *, shaded: bool) -> tuple[tuple[str, int], ...]:
     edges = np.flatnonzero(np.diff(shade)) + 1
     bounds = [0, *edges.tolist(), len(text)]
     return tuple(
-        (printable(text[a:b]), int(shade[a])) for a, b in itertools.pairwise(bounds) if b > a
+        (text[a:b] if shade[a] == HIDDEN else printable(text[a:b]), int(shade[a]))
+        for a, b in itertools.pairwise(bounds)
+        if b > a
     )
 
 
@@ -278,7 +274,7 @@ def bits_csv(audit: Audit) -> str:
         )
         for b in bits_of(audit, None)
     ]
-    return _table(("position", "bit", "llr_nats", "readings", "repaired", "weak", "parity"), rows)
+    return _table("position bit llr_nats readings repaired weak parity", rows)
 
 
 def tokens_csv(audit: Audit) -> str:
@@ -304,19 +300,7 @@ def tokens_csv(audit: Audit) -> str:
                 repr(float(tokens.marked[t])),
             )
         )
-    head = (
-        "token",
-        "id",
-        "start",
-        "end",
-        "text",
-        "entropy_bits",
-        "lo",
-        "hi",
-        "gate",
-        "log10_evidence",
-        "marked",
-    )
+    head = "token id start end text entropy_bits lo hi gate log10_evidence marked"
     return _table(head, rows)
 
 
@@ -339,9 +323,9 @@ def _known(value: float) -> str:
     return "" if math.isnan(value) else repr(float(value))
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def _table(head: str, rows: Sequence[Sequence[object]]) -> str:
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\r\n")
-    writer.writerow(head)
+    writer.writerow(head.split())
     writer.writerows(rows)
     return sink.getvalue()

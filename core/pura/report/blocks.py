@@ -10,6 +10,7 @@ import tempfile
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache
 from html import escape
@@ -174,10 +175,6 @@ class Labels:
         """
         return self._words.fill(key, self.language, values)
 
-    def given(self, text: str) -> str:
-        """Return a field, or that it was not given."""
-        return text.strip() or self("not-given")
-
     def facts(self, *rows: tuple[str, str | None]) -> Block:
         """Return names, by their keys, and values; a row without a value is left out."""
         return facts([(self(key), printable(value)) for key, value in rows if value is not None])
@@ -303,19 +300,14 @@ def render_pages(pdf: bytes, *, dpi: int = 90, pages: range | None = None) -> li
 
     import pypdfium2
 
+    found = []
     try:
-        document = pypdfium2.PdfDocument(pdf)
-        try:
-            wanted = pages if pages is not None else range(len(document))
-            found = []
-            for number in wanted:
-                picture = document[number].render(scale=dpi / 72).to_pil()
+        with closing(pypdfium2.PdfDocument(pdf)) as document:
+            for number in pages if pages is not None else range(len(document)):
                 sink = io.BytesIO()
-                picture.save(sink, "PNG")
+                document[number].render(scale=dpi / 72).to_pil().save(sink, "PNG")
                 found.append(sink.getvalue())
             return found
-        finally:
-            document.close()
     except (pypdfium2.PdfiumError, IndexError) as error:
         raise ReportError("report.not-made", kind=type(error).__name__) from None
 
@@ -324,11 +316,8 @@ def page_count(pdf: bytes) -> int:
     """Return how many pages a PDF has."""
     import pypdfium2
 
-    document = pypdfium2.PdfDocument(pdf)
-    try:
+    with closing(pypdfium2.PdfDocument(pdf)) as document:
         return len(document)
-    finally:
-        document.close()
 
 
 _STYLE: Final = """
@@ -352,7 +341,7 @@ table { border-collapse: collapse; width: 100%; font-size: .87rem; margin: .8rem
   font-variant-numeric: tabular-nums; } th, td { text-align: left; vertical-align: top;
   padding: .25rem .8rem .25rem 0; overflow-wrap: anywhere; border-bottom: 1px solid var(--line); }
 th:last-child, td:last-child { padding-right: 0; }
-thead th { color: var(--muted); border-color: var(--muted); }
+thead th { color: var(--muted); border-color: var(--muted); overflow-wrap: normal; }
 .facts th { width: 34%; color: var(--muted); font-weight: 400; }
 .facts th, .facts td { border: 0; }
 .right { text-align: right; } .code { font-family: ui-monospace, monospace; font-size: .92em; }
@@ -391,7 +380,7 @@ def html_page(content: Content) -> str:
         f'<p class="muted">{escape(content.organisation)}</p>\n' if content.organisation else "",
         f"<h1>{escape(content.title)}</h1>\n",
     ]
-    parts += [_block(block) for block in content.summary]
+    parts += [_block(block, "h2") for block in content.summary]
     for section in content.sections:
         kind = ' class="apart"' if section.apart else ""
         title = f"{section.number}&ensp;{escape(section.title)}"
@@ -402,11 +391,11 @@ def html_page(content: Content) -> str:
     return "".join([*parts, "</body>\n</html>\n"])
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, heading: str = "h3") -> str:
     words = escape(block.text)
     match block.kind:
         case "h":
-            return f"<h3>{words}</h3>\n"
+            return f"<{heading}>{words}</{heading}>\n"
         case "lead":
             return f'<p class="lead {escape(block.tone)}">{words}</p>\n'
         case "note":
@@ -432,18 +421,20 @@ def _block(block: Block) -> str:
 
 
 def _table(block: Block) -> str:
-    sides = [' class="right"' if side == "right" else "" for side in block.align]
-    head = "".join(
-        f'<th scope="col"{side}>{escape(cell)}</th>'
-        for cell, side in zip(block.head, sides, strict=True)
-    )
-    rows = "".join(
-        "<tr>"
-        + "".join(f"<td{s}>{escape(c)}</td>" for c, s in zip(row, sides, strict=True))
-        + "</tr>"
-        for row in block.rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n"
+    def row_of(cells: Sequence[str], tag: str, about: str = "") -> str:
+        kinds = (
+            ' class="right"' if side == "right" else _code(cell)
+            for cell, side in zip(cells, block.align, strict=True)
+        )
+        row = (
+            f"<{tag}{about}{kind}>{escape(c)}</{tag}>" for c, kind in zip(cells, kinds, strict=True)
+        )
+        return f"<tr>{''.join(row)}</tr>"
+
+    cols = "".join(f'<col style="width:{w / sum(block.widths):.0%}">' for w in block.widths)
+    head = row_of(block.head, "th", ' scope="col"')
+    rows = "".join(row_of(row, "td") for row in block.rows)
+    return f"<table>{cols}<thead>{head}</thead><tbody>{rows}</tbody></table>\n"
 
 
 def _figure(block: Block) -> str:

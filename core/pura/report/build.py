@@ -201,7 +201,7 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
         else:
             rows = [(str(mark.number), words, _place(mark, audit, labels)) for mark, words in named]
             head = (labels("mark.number"), labels(one), labels("passages.where"))
-            blocks.append(table(head, rows, ("left", "left", "left"), (0.05, 0.5, 0.45)))
+            blocks.append(table(head, rows, ("left", "left", "left"), (0.06, 0.5, 0.45)))
     blocks += [note(one.text) for one in _paragraphs(found.qualifications, language)]
     limits = map(printable, rendered(found.cautions, language))
     blocks += [heading(labels("page1.limits")), bullets([*limits, labels("limits.decision")])]
@@ -235,18 +235,11 @@ def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) ->
         )
         for place, audit in enumerate(audits, start=1)
     ]
-    head = (
-        "",
-        labels("summary.item"),
-        labels("summary.outcome"),
-        labels("summary.lr"),
-        labels("summary.payload"),
-    )
+    head = ("mark.number", "summary.item", "summary.outcome", "summary.lr", "summary.payload")
+    sides = ("right", "left", "left", "right", "left")
     return (
         heading(labels("summary")),
-        table(
-            head, rows, ("right", "left", "left", "right", "left"), (0.05, 0.28, 0.2, 0.22, 0.25)
-        ),
+        table([*map(labels, head)], rows, sides, (0.06, 0.28, 0.2, 0.22, 0.25)),
         note(say("note.n1", request.language)),
     )
 
@@ -271,7 +264,7 @@ def _about(
             ("case.id", stated(request.case)),
             ("classification", stated(request.classification)),
             (kind, replaced),
-            ("reason", labels.given(request.reason) if replaced else None),
+            ("reason", (request.reason.strip() or labels("not-given")) if replaced else None),
             *who,
             ("review", request.review.strip() or labels("review.none")),
         ),
@@ -510,6 +503,6 @@ def _annex(audits: Sequence[Audit], request: ReportRequest, typeset: Typeset) ->
         Seals(name=RECORD, record="0" * 64, size=0),
     )
     title = labels("sealed.title", number=number)
-    section = Section(number=1, title=labels("annex.sealed"), blocks=tuple(blocks))
+    section = Section(number=1, title=labels("register"), blocks=tuple(blocks))
     content = replace(whole, title=title, sections=(section,), summary=(), foot="")
     return compile_pdf(content, typeset=typeset)

@@ -75,6 +75,12 @@ class _Svg:
             f'font-weight="{weight}" fill="{ink}" text-anchor="{anchor}">{escape(words)}</text>'
         )
 
+    def ring(self, x: float, y: float) -> None:
+        self.parts.append(
+            f'<circle cx="{x:.2f}" cy="{y:.2f}" r="2.4" fill="#fff" stroke="{REPAIRED}" '
+            f'stroke-width="1.4"/>'
+        )
+
     def add(self, part: str) -> None:
         self.parts.append(part)
 
@@ -86,14 +92,19 @@ class _Svg:
         )
 
 
-def scale_strip(audit: Audit, language: str) -> str:
-    """Draw the verbal scale with the place of the finding; widths are not to scale."""
-    rows = scale(language)
+def threshold(audit: Audit) -> float:
+    """Return from which log10 evidence on a mark counts as found."""
+    return float(str(audit.policy.get("t_found", 6.0)))
+
+
+def scale_strip(audit: Audit, labels: Labels) -> str:
+    """Draw the verbal scale with finding and threshold; widths are not to scale."""
+    rows = scale(labels.language)
     size = abs(audit.evidence.log10_e)
     here = max(i for i, row in enumerate(rows) if size >= row.low)
     if audit.evidence.log10_e < 0:
         here = min(here, 2)
-    svg = _Svg(WIDTH, 54)
+    svg = _Svg(WIDTH, 58)
     width = WIDTH / len(rows)
     for i, row in enumerate(rows):
         ours = i == here
@@ -106,7 +117,11 @@ def scale_strip(audit: Audit, language: str) -> str:
                 (i + 0.5) * width, y, part, ink=INK if ours else MUTED, weight=600 if ours else 400
             )
         if i:
-            svg.text(i * width, 46, numerals.count(round(10**row.low), language), size=8)
+            svg.text(i * width, 44, numerals.count(round(10**row.low), labels.language), size=8)
+    at = min(width * sum(row.low < threshold(audit) for row in rows), WIDTH - 1)
+    svg.line(at, 0, at, 35, AGAINST, 1.4, "4 3")
+    anchor = "end" if at > WIDTH - width / 2 else "middle"
+    svg.text(at, 55, labels("figure.threshold"), size=8, ink=AGAINST, anchor=anchor)
     return svg.done()
 
 
@@ -158,33 +173,27 @@ def _bar(svg: _Svg, x: float, middle: float, step: float, scale_: float, bit: Bi
     svg.rect(x + 1, y, wide, max(tall, 0.8), fill, FOR if bit.parity and not against else "none")
     if bit.repaired:
         end = y - 5 if bit.llr_log10 > 0 else middle + tall + 5
-        svg.add(
-            f'<circle cx="{x + 1 + wide / 2:.2f}" cy="{end:.2f}" r="2.4" fill="#fff" '
-            f'stroke="{REPAIRED}" stroke-width="1.4"/>'
-        )
+        svg.ring(x + 1 + wide / 2, end)
     elif bit.weak:
         end = y - 3 if bit.llr_log10 > 0 else middle + tall + 3
         svg.line(x, end, x + wide + 2, end, AGAINST, 1.2)
 
 
 def _legend(svg: _Svg, x: float, y: float, labels: Labels) -> None:
-    for kind in ("data", "parity", "against", "repaired", "weak", "unread"):
-        match kind:
-            case "data":
-                svg.rect(x, y - 6, 8, 8, FOR)
-            case "parity":
-                svg.rect(x, y - 6, 8, 8, "url(#h)", FOR)
-            case "against":
-                svg.rect(x, y - 6, 8, 8, AGAINST)
-            case "repaired":
-                svg.add(
-                    f'<circle cx="{x + 4:.1f}" cy="{y - 2:.1f}" r="3" fill="#fff" '
-                    f'stroke="{REPAIRED}" stroke-width="1.4"/>'
-                )
-            case "weak":
-                svg.line(x, y - 2, x + 9, y - 2, AGAINST, 1.4)
-            case _:
-                svg.rect(x, y - 5, 8, 6, "#fff", MUTED)
+    for kind, *inks in (
+        ("data", FOR, "none"),
+        ("parity", "url(#h)", FOR),
+        ("against", AGAINST, "none"),
+        ("repaired",),
+        ("weak",),
+        ("unread", "#fff", MUTED),
+    ):
+        if kind == "repaired":
+            svg.ring(x + 4, y - 2)
+        elif kind == "weak":
+            svg.line(x, y - 2, x + 9, y - 2, AGAINST, 1.4)
+        else:
+            svg.rect(x, y - 6, 8, 8, *inks)
         words = labels(f"bit.{kind}")
         svg.text(x + 13, y + 1, words, anchor="start", size=8.5)
         x += 30 + 5.2 * len(words)
@@ -195,8 +204,8 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     values = course(audit)
     svg = _Svg(WIDTH, 152)
     left, right, top, bottom = 30, WIDTH, 8, 120
-    threshold = float(str(audit.policy.get("t_found", 6.0)))
-    low, high = min(float(values.min()), 0.0), max(float(values.max()), threshold + 1)
+    found = threshold(audit)
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), found + 1)
     size = max(values.size - 1, 1)
 
     def y(value: float) -> float:
@@ -212,10 +221,8 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     for token in _ticks(0, size):
         words, last = numerals.count(round(token), labels.language), token > 0.97 * size
         svg.text(x(token), bottom + 12, words, size=8, anchor="end" if last else "middle")
-    svg.line(left, y(threshold), right, y(threshold), AGAINST, 1, "4 3")
-    svg.text(
-        right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST
-    )
+    svg.line(left, y(found), right, y(found), AGAINST, 1, "4 3")
+    svg.text(right, y(found) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST)
     for mark, passage in audit.finding.passages:
         a, b = x(passage.first_token), x(passage.last_token + 1)
         ink = MARKS[mark % len(MARKS)]

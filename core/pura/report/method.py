@@ -219,16 +219,12 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         )
         for step in audit.log
     ]
-    return [
-        means,
-        heading(labels("steps")),
-        table(
-            ("", labels("step"), labels("step.done"), labels("step.note")),
-            steps,
-            ("right", "left", "right", "left"),
-            (0.06, 0.2, 0.14, 0.6),
-        ),
-    ]
+    head, sides = (
+        ("mark.number", "step", "step.done", "step.note"),
+        ("right", "left", "right", "left"),
+    )
+    log = table([*map(labels, head)], steps, sides, (0.06, 0.2, 0.15, 0.6))
+    return [means, heading(labels("steps")), log]
 
 
 def _power(audit: Audit, labels: Labels) -> str | None:

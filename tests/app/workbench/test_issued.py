@@ -226,8 +226,9 @@ def test_a_text_is_marked_copied_noted_and_read_again(
     assert not dialog.few.isVisible()
     dialog.who.setText("City paper")
     dialog.write.click()
-    qtbot.waitUntil(lambda: bool(dialog.text.toPlainText()), timeout=60_000)
-    text = dialog.text.toPlainText()
+    qtbot.waitUntil(lambda: bool(dialog.made), timeout=60_000)
+    text = dialog.made
+    assert dialog.text.toPlainText() == text.replace("\N{NO-BREAK SPACE}", " ")
     dialog.copy.click()
     assert QGuiApplication.clipboard().text() == text
     dialog.write_to(tmp_path / "marked.txt")

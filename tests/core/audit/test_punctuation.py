@@ -6,6 +6,8 @@ import pytest
 
 from pura.audit.punctuation import PUNCTUATED, restore_punctuation
 from pura.audit.run import audit_text
+from pura.audit.spelling import restore_spelling
+from pura.base.errors import Cancelled
 from pura.scheme import Profile, SecretKey
 
 PROSE = (
@@ -42,6 +44,29 @@ def test_signs_are_put_back_and_words_stay(builtin_model, capitals):
 def test_nothing_to_put_back_changes_nothing(builtin_model):
     for text in ("", "word", "\n"):
         assert not restore_punctuation(builtin_model, (), text).changed
+
+
+@pytest.mark.model
+def test_blanks_and_odd_characters_stay(builtin_model):
+    found = (
+        stripped(PROSE[:130]).replace(" ", "  ", 9)
+        + "\t\n  she said  \U0001f600 naïve 日本語 dont\n"
+    )
+    done = restore_punctuation(builtin_model, (), found)
+    put = {"'", "’", *',.;:?!)"(-'}
+    assert done.changed
+    assert "".join(c for c in done.text if c not in put) == found
+
+
+@pytest.mark.model
+def test_it_can_be_stopped(builtin_model):
+    def stop() -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        restore_punctuation(builtin_model, (), PROSE, checkpoint=stop)
+    with pytest.raises(Cancelled):
+        restore_spelling(builtin_model, (), "".join(f" brigde {n} expcted" for n in "abcdef"), stop)
 
 
 @pytest.mark.model

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pikepdf
@@ -13,7 +14,9 @@ import pytest
 
 from pura.base.errors import InputError
 from pura.base.numerals import LANGUAGES
+from pura.record import json_io
 from pura.record.audit import Audit
+from pura.report.annexes import BEGINNING, BLOCK
 from pura.report.blocks import (
     Block,
     Content,
@@ -28,8 +31,10 @@ from pura.report.blocks import (
 from pura.report.build import build_report
 from pura.report.check import GOOD, check_report
 from pura.report.request import (
+    EXCERPT,
     FULL,
     MAX_PAGE,
+    REDACTED,
     TEXT_MODES,
     ItemNotes,
     PagePicture,
@@ -39,6 +44,7 @@ from pura.report.request import (
 )
 from pura.words.sentences import scale
 
+RECORD = Path(__file__).parents[2] / "data/v0.1.0/record.json"
 ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 HYPHENATED = "\ufffe"
 """What PDFium makes of a hyphen at the end of a line: it takes it for one of hyphenation."""
@@ -175,11 +181,24 @@ def test_nothing_invisible_is_copied(honest_record, language, text):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_dates_are_written_in_one_way(honest_record, language):
-    report = build_report([honest_record()], replace(usual(language), issued="2026-11-21"))
+    with_payload = json_io.from_json(RECORD.read_text(encoding="utf-8"))
+    request = replace(usual(language), issued="2026-11-20")
     day = {"en": "21 November 2026", "de": "21. November 2026"}[language]
-    for words in ("".join(pages_of(report.pdf)), html_page(report.content)):
-        assert day in words
-        assert re.findall(r"\d{4}-\d\d-\d\d", words) == []
+    for audits in ([with_payload], [honest_record()], [with_payload, honest_record()]):
+        report = build_report(audits, request)
+        for words in ("".join(pages_of(report.pdf)), html_page(report.content)):
+            assert day.replace("21", "20") in words
+            assert (day in words) == (with_payload in audits), "a field of the payload"
+            assert re.findall(r"\d{4}-\d\d-\d\d", words) == []
+
+
+@pytest.mark.parametrize("text", [EXCERPT, REDACTED])
+def test_what_is_hidden_is_a_black_bar(honest_record, text):
+    audit = honest_record(text="words " * 200)
+    request = ReportRequest(text=text, redactions=((300, 900),))
+    copied = "".join(pages_of(build_report([audit], request).pdf))
+    assert f"U+{ord(BLOCK):04X}" not in copied
+    assert copied.count(BLOCK) == 1200 - BEGINNING == 600
 
 
 def of_blocks(*blocks: Block) -> Content:

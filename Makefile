@@ -1,6 +1,6 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-fast engines circle coverage check format audit fuzz bench sweeps reproduce \
+.PHONY: help install demo test test-all test-fast engines circle survival coverage check format audit fuzz bench sweeps reproduce \
   reproduce-small schemas screenshots size translations \
   wheel package packages release site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
@@ -61,6 +61,10 @@ circle: system-tests install ## From an engine to a report, by the commands of d
 	@$(BIN)/pura model install >/dev/null
 	@packaging/setup/engines.sh --install llama_cpp
 	@PURA_CIRCLE=1 $(BIN)/python -m pytest -q tests/e2e/test_circle.py
+
+survival: install ## What a mark survives of the programs of others, docs/how-to/what-survives.md (weekly)
+	@packaging/setup/tools.sh
+	@$(BIN)/python bench/held_out.py --write
 
 coverage: system-tests install ## All tests once more, and which lines they never reach
 	@$(BIN)/python -m pytest -q $(SHARED_OUT) --cov --cov-report=term:skip-covered

@@ -6,7 +6,7 @@ indices change; a text's distributions are computed once a round and its interva
 each key; ``--prompted`` reads texts that quote a prompt which was marked with the key, with and
 without the steps that both share; ``--again`` does so for texts that are long enough for a second
 reading of some windows; ``--handled`` audits them after every kind of handling of
-``bench/handling.py``, each under a key of its own, with all readings.
+``bench/handling.py``, eight at a time under a key of their own, with all readings.
 Texts of the study's cell ``plain`` are used when they are in the cache
 (``bench/evidence.py generate``). Work goes in rounds over all texts. What is done stays in the
 cache: a run that was stopped goes on, and the tables are of the rounds that are whole.
@@ -42,7 +42,9 @@ DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 TOKENS = 200
 LONG_TOKENS = 1200
 LONG_TEXTS = 4
-HANDLED_TOKENS = 100  # of a text that is handled
+HANDLED_TEXTS = 56  # in each kind of handling
+HANDLED_TOKENS = 64  # of a text that is handled
+TOGETHER = 8  # handled texts that share a key and are read side by side
 PROMPT_TOKENS = 60  # of a prompt that is marked
 PERSON_CHARACTERS = 500  # of what a person writes behind the quotation
 AGAIN_TOKENS = 2_560  # the shortest texts of which a window may be read again
@@ -75,7 +77,8 @@ def plain_texts(model: Any, cache: Cache) -> dict[str, Any]:
     for kind, file in (("human", "human.txt"), ("repeated", "boilerplate.txt")):
         for i, text in enumerate((DATA / file).read_text(encoding="utf-8").split("\n%\n")):
             texts[f"{kind}.{i}"] = tokenise(model.tokenizer, text.strip()).ids
-    for i, ids in enumerate(cache.get("texts.tbcc-36")["ids"][:5]):
+    stored = [f"texts.{cell.name}" for cell in MAIN if f"texts.{cell.name}" in cache]
+    for i, ids in enumerate(cache.get(stored[0])["ids"][:5]):
         texts[f"foreign.{i}"] = ids
     texts = {name: ids[:TOKENS] for name, ids in texts.items()}
     # Long ones, where windows name most of the list.
@@ -266,8 +269,9 @@ def again_table(cache: Cache, names: list[str], starts: list[int]) -> None:
 def weigh_handled(model: Any, texts: dict[str, Any], log: Path) -> None:
     """Audit plain texts after each kind of handling, and print the evidence of all readings."""
     from handling import HANDLINGS, handled
-    from pura.audit.options import Options
-    from pura.audit.run import audit_text
+    from pura.audit.options import AuditText, Options
+    from pura.audit.run import audit_documents
+    from pura.documents import from_text
     from pura.model.tokenise import decode
     from pura.verdict.policy import Policy
 
@@ -275,16 +279,36 @@ def weigh_handled(model: Any, texts: dict[str, Any], log: Path) -> None:
     known = {(row["text"], row["handling"]) for row in rows}
     profile = CODES["spc"].profile(model.vocab_size)
     options = Options(policy=replace(Policy(), draws=0))
-    missing = ((n, k) for n in texts for k in HANDLINGS if (n, k) not in known)
+    plain = {
+        f"{name}.{start}": decode(model.tokenizer, ids[start : start + HANDLED_TOKENS])
+        for start in range(0, TOKENS, HANDLED_TOKENS)
+        for name, ids in texts.items()
+        if ids.size >= start + HANDLED_TOKENS
+    }
+    names = list(plain)[:HANDLED_TEXTS]
+    missing = (
+        (names[start : start + TOGETHER], kind)
+        for start in range(0, len(names), TOGETHER)
+        for kind in HANDLINGS
+        if (names[start], kind) not in known
+    )
     with log.open("a", encoding="utf-8") as sink:
-        for name, kind in missing:
-            text = handled(decode(model.tokenizer, texts[name][:HANDLED_TOKENS]), kind, name)
-            keys = [(key_of(f"{name}.{kind}", 0), None)]
-            audit = audit_text(text, model=model, keys=keys, profile=profile, options=options)
-            row = {"text": name, "handling": kind, "log10_e": audit.evidence.log10_e}
-            row |= {"verdict": audit.verdict, "readings": audit.readings}
-            rows.append(row | {"named": any(m.payload.bits for m in audit.finding.marks)})
-            sink.write(json.dumps(rows[-1]) + "\n")
+        for some, kind in missing:
+            audits = audit_documents(
+                [AuditText(document=from_text(handled(plain[n], kind, n), name=n)) for n in some],
+                model=model,
+                keys=[(key_of(f"{some[0]}.{kind}", 0), None)],
+                profile=profile,
+                options=options,
+            )
+            for name, audit in zip(some, audits, strict=True):
+                if isinstance(audit, Exception):
+                    raise audit
+                row = {"text": name, "handling": kind, "log10_e": audit.evidence.log10_e}
+                row |= {"verdict": audit.verdict, "readings": audit.readings}
+                rows.append(row | {"named": any(m.payload.bits for m in audit.finding.marks)})
+                sink.write(json.dumps(rows[-1]) + "\n")
+            sink.flush()
     table = []
     for kind in (*HANDLINGS, "all"):
         mine = [row for row in rows if kind in ("all", row["handling"])]

@@ -9,7 +9,7 @@ processor time of both::
 
 Programs of others are those of ``bench/held_out.py``; ``.tools/bin`` stands on the PATH for them.
 What was audited stands in ``DIR/handling.jsonl`` and is not audited again; ``--texts 0`` prints it.
-*Steps kept* needs no audit and is counted over all texts of the cell: the share of a text's tokens
+*Steps kept* needs no audit: the share of a text's tokens
 that still follow the same two tokens, as found and in the reading that keeps most of them.
 """
 
@@ -74,6 +74,13 @@ def typing_errors(text: str, rng: random.Random) -> str:
         return rng.choice((other, "", char + other))
 
     return "".join(map(err, text))
+
+
+def letters_in_disorder(text: str, rng: random.Random) -> str:
+    def shaken(word: re.Match[str]) -> str:
+        return "".join(rng.sample(word[0], len(word[0]))) if rng.random() < 0.1 else word[0]
+
+    return re.sub(r"\b[a-z]{4,}\b", shaken, text)
 
 
 def contractions(text: str, _: random.Random) -> str:
@@ -208,6 +215,9 @@ HANDLINGS: dict[str, Handling] = {
     "all in capitals": lambda t, _: t.upper(),
     "small letters, wrapped at 72": lambda t, _: _wrap(t.lower(), 72),
     "typing errors, 3 % of the letters": typing_errors,
+    "letters in disorder, 10 % of the long words": letters_in_disorder,
+    "without punctuation": lambda t, _: re.sub(r"[^\w\s]", "", t),
+    "words and signs set apart": lambda t, _: re.sub(r" *([^\w\s]) *", r" \1 ", t),
     "contractions": contractions,
     "commas dropped": lambda t, _: t.replace(",", ""),
     "30 % of the sentences dropped": sentences_dropped,
@@ -250,6 +260,7 @@ def main() -> None:
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["handling"], row["text"]) for row in rows}
     texts = [decode(model.tokenizer, ids) for ids in cache.get(f"texts.{cell.name}")["ids"]]
+    texts = texts[: arguments.texts or None]
     kept = {name: _kept(model, texts, name) for name in arguments.only}
     with log.open("a", encoding="utf-8") as sink:
         for number, text in enumerate(texts[: arguments.texts]):

@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,6 +54,30 @@ app.exec()
 """
 
 
+# The parts of an audit that nothing can leave out, timed one by one in a process of its own.
+_PARTS = """
+import json, sys, time
+clock, model = time.process_time, sys.argv[1]
+parts, begun = {}, clock()
+import torch
+parts["import torch"] = clock() - begun
+from safetensors.torch import load_file
+begun = clock()
+load_file(f"{model}/model.safetensors")
+parts["weights"] = clock() - begun
+from transformers import AutoModelForCausalLM
+network = AutoModelForCausalLM.from_pretrained(model, local_files_only=True)
+ids = torch.arange(205)[None] + 300
+with torch.inference_mode():
+    begun = clock()
+    hidden = network.model(ids).last_hidden_state
+    parts["forward pass"] = clock() - begun
+    begun = clock()
+    network.lm_head(hidden).log_softmax(-1)
+    parts["head"] = clock() - begun
+print(json.dumps(parts))
+"""
+
 BUILTIN = "smollm2-135m"
 
 
@@ -67,6 +92,32 @@ def _start(*arguments: str) -> Callable[[], None]:
             sys.exit(f"{arguments[-1]}: exit status {done.returncode}\n{done.stderr}")
 
     return run
+
+
+def _parts(model: Path) -> dict[str, float]:
+    """Return the processor seconds of what an audit cannot leave out."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PARTS, str(model)], capture_output=True, text=True, check=True
+    )
+    return dict(json.loads(done.stdout))
+
+
+def _first_line(words: list[str]) -> float:
+    """Return the seconds, by the clock, until an audit in a terminal says what it does."""
+    ours, theirs = os.openpty()
+    begun = time.perf_counter()
+    with subprocess.Popen(
+        [sys.executable, "-m", "pura.cli", *words],
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    ) as run:
+        os.read(ours, 1)
+        took = time.perf_counter() - begun
+        run.kill()
+    os.close(ours)
+    os.close(theirs)
+    return took
 
 
 def _spent_by_children() -> float:
@@ -117,12 +168,13 @@ def main() -> None:
             "pura key list": _start("-m", "pura.cli", "key", "list"),
             "pura profile list": _start("-m", "pura.cli", "profile", "list"),
             "pura model list": _start("-m", "pura.cli", "model", "list"),
-            "pura caselog list": _start("-m", "pura.cli", "caselog", "list"),
             "pura verify, one text of 200 tokens": _start("-m", "pura.cli", *audit),
             "import pura_audit.application": _start("-c", "import pura_audit.application"),
             "window: first painted frame": _start("-c", _WINDOW, folder),
         }
         times = interleaved(ways, rounds=rounds, clock=_spent_by_children)
+        parts = [_parts(models / BUILTIN) for _ in range(rounds + 1)][1:]
+        first = [_first_line(audit) for _ in range(rounds)]
     base = "the interpreter alone"
     print_table(
         ["start", "median CPU s", "least", "most", "times the interpreter"],
@@ -137,6 +189,11 @@ def main() -> None:
             for name, took in times.items()
         ],
     )
+    least = {name: statistics.median(one[name] for one in parts) for name in parts[0]}
+    print(", ".join(f"{name} {took:.2f}" for name, took in least.items()))
+    whole = statistics.median(times["pura verify, one text of 200 tokens"])
+    print(f"pura verify: {whole / sum(least.values()):.2f} times the sum of these parts")
+    print(f"until its first line: {statistics.median(first):.2f} s by the clock")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,11 @@
 
 Drives the real window: import of files, an audit of the sample with the built-in model (loading the
 model included), a long text, its scrolling, selecting and searching, resizing, change of colours,
-the window of a report, a table of 10,000 rows, pausing, going on and stopping. The stall meter of
-the program measures; the aim is 50 ms of the thread's own work. The whole gap is shown beside it:
-on a busy machine that holds the work of others too. A stall is the time between two beats of the
-window's thread, so the least that can be seen is about 20 ms. Runs offscreen unless ``--shown``.
+the pages of a PDF of 500, the window of a report, a table of 10,000 rows, pausing, going on and
+stopping. The stall meter of the program measures; the aim is 50 ms of the thread's own work. The
+whole gap is shown beside it: on a busy machine that holds the work of others too. A stall is the
+time between two beats of the window's thread, so the least that can be seen is about 20 ms. Runs
+offscreen unless ``--shown``.
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ class Drive:
         self.window = window
         self.rows: list[list[str]] = []
         self.times: list[tuple[str, float, float]] = []
+        self.seconds: dict[str, float] = {}
         self.meter = StallMeter()
         self.meter.mark("start")
         self.meter.start()
@@ -168,6 +170,7 @@ def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
     change_colours(found)
     items = iter([session.texts.queue.items[0], session.texts.queue.items[-1]] * 2)
     found.step("from text to text", lambda: session.texts.show(next(items)), times=4)
+    show_pages(found, folder, audit)
     open_report(found)
     use_table(found, audit)
     if arguments.model:
@@ -211,6 +214,90 @@ def use_table(found: Drive, audit: Audit) -> None:
     ways = iter(np.linspace(0, 1, 20).tolist())
     found.step("scroll it", lambda: bar.setValue(int(next(ways) * bar.maximum())), times=20)
     found.step("leave the table and come back", window.toggle_results, times=3)
+
+
+def show_pages(found: Drive, folder: Path, audit: Audit) -> None:
+    """Show the pages of a document of 500, wait for the first one, and scroll through them all."""
+    import typst
+
+    from pura.documents import read_document
+
+    window = found.window
+    session, card = window.session, window.work.text
+    assert audit.text is not None
+    path = folder / "pages.pdf"
+    source = (
+        '#set page(paper: "a4", numbering: "1")\n#for n in range(500) { page[#sys.inputs.text] }'
+    )
+    path.write_bytes(typst.compile(source.encode(), sys_inputs={"text": audit.text}))
+    text = read_document(path).chosen[0]
+    made = long_audit(audit, round(audit.input.tokens * len(text.text) / len(audit.text)))
+    kept = int(np.searchsorted(made.tokens.spans[:, 1], len(text.text)))
+    made = replace(
+        cut_off(made, kept),
+        text=text.text,
+        input=replace(
+            made.input,
+            name=path.name,
+            format="pdf",
+            sha256=text.sha256,
+            characters=len(text.text),
+            tokens=kept,
+        ),
+    )
+    session.texts.add_audit(made)
+    session.texts.current.path = path
+    card.pages.use_file(path)
+    found.settle(2.0)  # on the document, before its pages are asked for
+    view = card.pages.view
+
+    def first() -> None:
+        begun = time.monotonic()
+        card.tabs.setCurrentIndex(1)
+        found.until(lambda: bool(view.pages) and not set(view.missing()) & set(view.in_view()))
+        found.seconds["the first page is there"] = time.monotonic() - begun
+
+    found.step("show its pages", first)
+    begun = time.monotonic()
+    found.until(lambda: view.evidence is not None)
+    found.seconds["the words of all pages have their places"] = time.monotonic() - begun
+    bar = view.verticalScrollBar()
+    painted: list[float] = []
+
+    def turn() -> None:
+        """Scroll a third of a page, as a wheel does, and paint at once."""
+        bar.setValue(bar.value() + view.viewport().height() // 3)
+        begun = time.thread_time()  # its own work: others use the machine too
+        view.viewport().repaint()
+        painted.append(time.thread_time() - begun)
+
+    found.step("scroll on through 500 pages", turn, times=60)
+    places = iter(np.linspace(0, bar.maximum(), 60).astype(int).tolist())
+    found.step("jump through 500 pages", lambda: (bar.setValue(next(places)), turn()), times=60)
+    found.seconds["painting pages, 95 of 100 times at most"] = float(np.quantile(painted, 0.95))
+    found.seconds["painting pages, longest"] = max(painted)
+    card.tabs.setCurrentIndex(0)
+
+
+def cut_off(audit: Audit, tokens: int) -> Audit:
+    """Return the beginning of an audit; its passages as far as they go."""
+    own, step = audit.tokens, audit.steps
+    kept = {
+        name: getattr(own, name)[:tokens]
+        for name in ("ids", "spans", "entropy_bits", "lo", "hi", "gate", "log10_evidence", "marked")
+    }
+    inside = step.token < tokens
+    steps = {
+        name: getattr(step, name)[inside]
+        for name in ("token", "arity", "phase", "index", "llr_nats")
+    }
+    return replace(
+        audit,
+        id="e" * 32,
+        passages=tuple(p for p in audit.passages if p.last_token < tokens),
+        tokens=replace(own, **kept),
+        steps=replace(step, **steps),
+    )
 
 
 def open_report(found: Drive) -> None:
@@ -324,6 +411,8 @@ def main() -> None:
     print_table(columns, found.rows)
     for name, seconds, worked in found.times:
         print(f"{name}: stopped after {seconds:.2f} s, {worked:.2f} s of them our own work")
+    for name, seconds in found.seconds.items():
+        print(f"{name}: {1000 * seconds:.0f} ms")
     worst: dict[str, Stall] = {}
     for stall in sorted(found.meter.stalls, key=lambda s: s.seconds):
         worst[stall.step] = stall

@@ -22,7 +22,7 @@ from pura_audit.workbench.setup import show_bundle
 OPENERS = """
     show_about show_shortcuts show_details show_compared show_candidates show_settings
     show_guide stress_text compare_audits make_report save_to_case show_cases sign_report
-    verify_report check_statement import_register show_keys show_models show_profiles
+    verify_report check_statement show_keys show_models show_profiles
 """
 
 
@@ -78,6 +78,8 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
             "event of a case": lambda: opened(EventDialog(window)),
             "check of the log": opening.show_cases(window).acts.check_log,
             "open files": asked(window.open_files),
+            "mark a text": asked(partial(opening.mark_text, window)),
+            "import of issued payloads": window.import_issued,
             "bundle": lambda: show_bundle(window, Path("team.purateam")),
             "folder": lambda: opening.choose_of_folder(window, Path("texts")),
             "set-up": lambda: opening.show_setup(window),

@@ -65,7 +65,7 @@ def test_generate_then_verify_with_a_known_prompt(pura, rows, tmp_path, marked):
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("The museum opened its doors to visitors on Sunday, and", newline="")
     shared = f"--prompt-file {prompt} --profile {profile} --key-file {marked / 'key.txt'}"
-    written = f"--payload {payload} --tokens 60 --seed 7 --ids {ids} -o {text}"
+    written = f"--payload {payload} --tokens 60 --seed 7 --ids {ids} -o {text} --who Paper"
     key, certificate = manifest_signer(authority())
     signer, store = tmp_path / "signer.p12", tmp_path / "text.c2pa"
     signer.write_bytes(packed(key, certificate))
@@ -73,6 +73,7 @@ def test_generate_then_verify_with_a_known_prompt(pura, rows, tmp_path, marked):
     made = pura(*f"generate {shared} {written} {both}".split())
     assert made.returncode == 0, made.stderr
     assert len(json.loads(ids.read_text())["ids"]) == 60
+    assert "Paper" in pura("register", "find", payload, "--profile", profile).stdout
     assert verdict(text.read_bytes(), "a8")[:3] == ("valid", "valid", "match")
     assert c2pa_text.extract_manifest(text.read_text())[0] == store.read_bytes()
     done = pura(*f"verify {text} {shared} --json --full".split())

@@ -39,7 +39,6 @@ def failing(one: dict[str, Any], audit: pura.Audit) -> str | None:
 @pytest.mark.parametrize("part", range(3))
 @pytest.mark.parametrize("code", ["spc", "tbcc"])
 def test_what_must_hold_of_texts_after_the_tools_of_others(builtin_model, code, part):
-    """Known failings stand in the data; one that is gone must be taken out there."""
     data = json.loads(HELD_OUT.read_text(encoding="utf-8"))
     assert len(data["texts"]) == 40
     texts = [one for one in data["texts"] if one["code"] == code][part::3]
@@ -54,6 +53,6 @@ def test_what_must_hold_of_texts_after_the_tools_of_others(builtin_model, code, 
         name = f"{one['kind']}, {one['tool']}"
         assert result.audit is not None, f"{name}: {result.error}"
         found, evidence = failing(one, result.audit), result.audit.evidence.log10_e
-        if found != one.get("known"):
+        if found is not None:
             others[name] = found, result.audit.verdict, round(evidence, 1)
     assert not others, others

@@ -287,7 +287,8 @@ class CaseActs(QObject):
         chosen = self._browser.pane.chosen
         if len(chosen) != 1:
             return None
-        return opened(ReviewDialog(self._browser.log, case, chosen[0], self._browser))
+        who = self._browser.session.settings.current.auditor
+        return opened(ReviewDialog(self._browser.log, case, chosen[0], self._browser, who=who))
 
     def _opened(self, then: Callable[[tuple[Audit, ...]], object]) -> None:
         """Read the chosen audits, with their texts; ask for a passphrase where one is needed."""

@@ -45,6 +45,7 @@ from pura_audit.widgets.card import (
     clear_layout,
     label,
     progress_bar,
+    push_button,
     row_of,
 )
 from pura_audit.widgets.check_list import check_card, check_list
@@ -186,10 +187,17 @@ class ReviewDialog(RetryDialog):
         cases: Works on the log.
         case: The case.
         item: The audit.
+        who: Who works here, and is asked for no name where the text was examined by another.
     """
 
     def __init__(
-        self, cases: Cases, case: Case, item: CaseItem, parent: QWidget | None = None
+        self,
+        cases: Cases,
+        case: Case,
+        item: CaseItem,
+        parent: QWidget | None = None,
+        *,
+        who: str = "",
     ) -> None:
         super().__init__(parent)
         self._cases, self._item = cases, item
@@ -198,6 +206,8 @@ class ReviewDialog(RetryDialog):
         self.setWindowTitle(heading)
         self.setMinimumWidth(580)
         self.who = Words(translate("Cases", "Your name"))
+        if who not in (item.examiner, item.auditor):
+            self.who.set_text(who)
         self.recomputed = Words(
             translate("Cases", "What you recomputed, and with what result"),
             lines=3,
@@ -347,6 +357,11 @@ class SaveDialog(RetryDialog):
         line.setPlaceholderText(translate("Cases", "Choose a case, or type the name of a new one"))
         self.who = Words(translate("Cases", "Who saves"))
         self.who.set_text(settings.current.auditor)
+        self.who.setVisible(not settings.current.auditor)  # it is asked for once
+        words = filled(translate("Cases", "Saved by {who:text}: change"), who=self.who.text)
+        self.other = push_button(words, self._ask_who, role="link")
+        self.other.setAutoDefault(False)
+        self.other.setHidden(not settings.current.auditor)
         self.purpose = Words(translate("Cases", "Purpose (may stay empty)"))
         self.all = QCheckBox()
         self.save = main_button(translate("Cases", "Save"), self.start)
@@ -371,6 +386,7 @@ class SaveDialog(RetryDialog):
         parts = QVBoxLayout()
         parts.setSpacing(GAP)
         parts.addWidget(LabelledField(translate("Cases", "Case"), self.case))
+        parts.addLayout(row_of(self.other, None))
         parts.addWidget(self.who)
         parts.addWidget(self.purpose)
         parts.addWidget(label(translate("Cases", "The text itself"), "section"))
@@ -391,6 +407,12 @@ class SaveDialog(RetryDialog):
         add_parts(
             layout, (Scrolled(parts), 1), self.words, button_row(cancel_button(self), self.save)
         )
+
+    def _ask_who(self) -> None:
+        """Let another person save than the one who works here."""
+        self.other.hide()
+        self.who.show()
+        self.who.widget.setFocus()
 
     def _modes(self) -> QVBoxLayout:
         column = QVBoxLayout()

@@ -512,6 +512,7 @@ class Jobs(QObject):
         files: Walks folders and reads files: a disk may be slow.
         cases: Works on the case log: another program may hold it for seconds.
         reports: Makes and draws reports.
+        pages: Draws the pages of the document on screen.
         installs: Fetches and converts models, which takes minutes.
     """
 
@@ -522,6 +523,7 @@ class Jobs(QObject):
         self.files = JobQueue("files", self)
         self.cases = JobQueue("cases", self)
         self.reports = JobQueue("reports", self)
+        self.pages = JobQueue("pages", self)
         self.installs = JobQueue("installs", self)
         self._closed = False
 
@@ -534,7 +536,10 @@ class Jobs(QObject):
         if self._closed:
             return True
         self._closed = True
-        queues = (self.files, self.model, self.stores, self.installs, self.reports, self.cases)
+        queues = (
+            *(self.files, self.model, self.stores, self.installs),
+            *(self.reports, self.pages, self.cases),
+        )
         for queue in queues:
             queue.stop()
         ended = [queue.wait(timeout_ms) for queue in queues]

@@ -22,13 +22,14 @@ from PySide6.QtWidgets import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.annexes import names, safe_name
-from pura.report.request import ReportRequest
+from pura.report.request import FULL, PagePicture, ReportRequest
 from pura.usecases.environment import Environment
 from pura.usecases.reports import (
     Built,
     FilesTakenError,
     WrittenReport,
     build_report,
+    original_pages,
     with_logo,
     write_report,
 )
@@ -40,7 +41,7 @@ from pura_audit.session.keeper import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID, PADDING
-from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of
+from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of, run_endless
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
@@ -53,20 +54,28 @@ from pura_audit.widgets.form_dialog import (
 
 
 def report_builder(
-    environment: Environment,
+    environment: Environment, files: Mapping[str, Path | None]
 ) -> Callable[[Sequence[Audit], ReportRequest, Path | None, JobContext], Built]:
     """Return what makes the reports of one dialog, in the queue's thread, and keeps the last one.
 
     Args:
         environment: Its case log says what was reviewed.
+        files: Where the file of each audit is, by the audit's identifier.
     """
     last: Built | None = None
+    drawn: dict[str, tuple[PagePicture, ...]] = {}
 
     def build(
         audits: Sequence[Audit], request: ReportRequest, logo: Path | None, context: JobContext
     ) -> Built:
         nonlocal last
         request = with_logo(request, logo)
+        for audit in audits if request.text == FULL else ():
+            if audit.id not in drawn:
+                path = files.get(audit.id)
+                drawn[audit.id] = original_pages(audit, path, context.checkpoint)
+        if any(pages := tuple(drawn.get(audit.id, ()) for audit in audits)):
+            request = replace(request, pages=pages)
         # The same objects: to compare what they hold would take long.
         same = last is not None and [*map(id, last.audits)] == [*map(id, audits)]
         if last is None or not same or last.request != request:
@@ -142,10 +151,12 @@ class FilesGroup(Fold):
         self._about = label(words, "muted", wrap=True)
         self.lock = QCheckBox(translate("Report", "Encrypt the annex under a passphrase"))
         self.lock.setChecked(True)
+        asked = translate("Report", "Saving asks for this passphrase, twice: choose it before.")
+        self._asked = label(asked, "muted", wrap=True)
         for box in (self.record, self.tables, self.html, self.annex, self.lock):
             box.toggled.connect(lambda _: self._count())
             self.body.addWidget(box)
-        self.body.addWidget(self._about)
+        add_parts(self.body, self._asked, self._about)
         self.follow(())
 
     def follow(self, audits: tuple[Audit, ...]) -> None:
@@ -164,6 +175,8 @@ class FilesGroup(Fold):
         words = ", ".join(name for box, name in shown if box.isChecked())
         self.tell(words or translate("Report", "none"))
         self.lock.setEnabled(self.annex.isChecked())
+        self._asked.setVisible(self.locks)
+        self.changed.emit()
 
     @property
     def locks(self) -> bool:
@@ -235,7 +248,7 @@ class SaveProgress(QWidget):
             return
         again = partial(self.save, build, path, files, secret, replace=True)
         self.words.say(translate("Report", "Saving the report …"))
-        self.bar.setRange(0, 0)
+        run_endless(self.bar)
         self._saving = self._queue.do(
             saving(build, path, files, secret, replace=replace),
             lambda outcome: self._ended(outcome, path, again),
@@ -370,12 +383,17 @@ class ReportDialog(PlainDialog):
         draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
-        queue, self._build = session.jobs.reports, report_builder(session.cases.environment)
+        rows = [row for row in session.texts.queue.items if row.audit is not None]
+        files = {row.audit.id: row.path for row in rows if row.audit is not None}
+        queue = session.jobs.reports
+        self._build = report_builder(session.cases.environment, files)
         # Parents first: a widget that moves into another takes all that is in it along, and each
         # of them is dressed anew.
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)
         self.parts.setHandleWidth(GAP)
         self.left = QFrame(self.parts)
+        self.preview = ReportPreview(queue, self.parts)
+        self.parts.setSizes([FORM, 10_000])  # while there is little to lay out
         self.form = ReportForm(
             audits,
             # What the case log says of them is not older than the log.
@@ -386,7 +404,6 @@ class ReportDialog(PlainDialog):
         )
         self.files = FilesGroup()
         self.form.extra.addWidget(self.files)
-        self.preview = ReportPreview(queue, self.parts)
         self.line = SaveProgress(queue)
         words = translate("Report", "Save report …")
         self.save_button = main_button(words, self.ask_where, enter=False)
@@ -394,6 +411,8 @@ class ReportDialog(PlainDialog):
         self.save_button.setToolTip(
             self.save_button.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         )
+        self.asks = label("", "muted")
+        self.files.changed.connect(self._announce)
         self.sign_button = plain_button(translate("Report", "Sign …"), self._sign)
         self.folder_button = plain_button(translate("Report", "Show in its folder"), self._folder)
         self.close_button = plain_button(translate("Dialog", "Close"), self.reject)
@@ -419,14 +438,14 @@ class ReportDialog(PlainDialog):
         self.left.setMinimumWidth(FORM - 100)
         self.parts.setChildrenCollapsible(False)
         self.parts.setStretchFactor(1, 1)
-        self.parts.setSizes([FORM, 10_000])
         buttons = (self.folder_button, self.sign_button, self.close_button, self.save_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(PADDING, PADDING - GRID, PADDING, PADDING - GRID)
         layout.setSpacing(GAP)
         layout.addWidget(label(translate("Report", "Report"), "answer"))
         layout.addWidget(self.parts, 1)
-        layout.addLayout(row_of((self.line, 1), *buttons))
+        layout.addLayout(row_of((self.line, 1), self.asks, *buttons))
+        self._announce()
 
     def _fit(self, parent: QWidget | None) -> None:
         """Be nearly as large as the window behind."""
@@ -434,6 +453,11 @@ class ReportDialog(PlainDialog):
         self.resize(
             max(980, min(1400, window.width() - 40)), max(600, min(980, window.height() - 32))
         )
+
+    def _announce(self) -> None:
+        """Say what saving will ask for."""
+        words = translate("Report", "Saving asks for the annex’s passphrase.")
+        self.asks.setText(words if self.files.locks else "")
 
     def _refresh(self) -> None:
         busy = self.line.busy
@@ -499,11 +523,17 @@ class ReportDialog(PlainDialog):
             translate("Report", "Save the report"),
             self.save_to,
             translate("Report", "Reports (*.pdf)"),
-            name=safe_name(number, ".pdf"),
+            name=safe_name(number, f"-{self._state()}.pdf"),
             suffix="pdf",
             folder=self._where or documents,
             confirm=False,  # files in the way are asked about afterwards, all at once
         )
+
+    def _state(self) -> str:
+        """Name what the report is, for the name of its file."""
+        if self.form.report.final.isChecked():
+            return translate("Report", "final")
+        return translate("Report", "draft")
 
     def save_to(self, path: Path) -> None:
         """Write the report, and the files next to it."""

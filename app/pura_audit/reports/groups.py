@@ -149,7 +149,10 @@ class WordsGroup(FormGroup):
         known = getattr(base, self._part) if self._part else base
         for name, caption in captions.items():
             words = Words(caption, lines=lines.get(name, 1))
-            words.set_text(getattr(known, name) or getattr(settings, f"report_{name}", ""))
+            usual = getattr(settings, f"report_{name}", "")
+            if name == "examiner":  # whoever works here said it once
+                usual = usual or settings.auditor
+            words.set_text(getattr(known, name) or usual)
             words.edited.connect(self._edited)
             self.fields[name] = words
             self.body.addWidget(words)
@@ -191,6 +194,7 @@ def parties_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
         "question": translate("Report", "Question"),
         "purpose": translate("Report", "Legal basis or purpose"),
         "examiner": translate("Report", "Examiner"),
+        "qualifications": translate("Report", "Qualifications of the examiner"),
         "reviewer": translate("Report", "Technical reviewer"),
         "authoriser": translate("Report", "Authoriser"),
     }

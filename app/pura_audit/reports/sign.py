@@ -21,7 +21,7 @@ from pura_audit.jobs.queue import Done, Failure, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import add_parts, label, row_of
+from pura_audit.widgets.card import Scrolled, add_parts, column_of, label, row_of
 from pura_audit.widgets.form_dialog import (
     ask_file,
     ask_target,
@@ -66,8 +66,7 @@ class ReportSignDialog(WorkingDialog):
         self.log = QCheckBox(
             translate("SignReport", "Note it in the case log, and sign the head of the log too")
         )
-        settings = self.session.settings.current
-        there = self.session.cases.there and bool(settings.auditor)
+        there = self.session.cases.there
         self.log.setChecked(there)
         self.log.setVisible(there)
         self.authority = self._line(translate("SignReport", "Time-stamp authority"))
@@ -112,15 +111,9 @@ class ReportSignDialog(WorkingDialog):
         form.setSpacing(GRID)
         for line in (self.passphrase, self.reason, self.place, self.authority):
             form.addRow(line.accessibleName(), line)
-        add_parts(
-            layout,
-            form,
-            self.seal,
-            self.log,
-            self.progress_row(),
-            None,
-            button_row(close_button(self), self.sign_button),
-        )
+        inside = Scrolled(column_of(form, self.seal, self.log, spacing=GRID))
+        foot = button_row(close_button(self), self.sign_button)
+        add_parts(layout, inside, self.progress_row(), None, foot)
 
     def refresh_buttons(self) -> None:
         """Sign when all that is needed is there."""
@@ -178,7 +171,7 @@ class ReportSignDialog(WorkingDialog):
                 language=language(),
             ),
             note=self.log.isChecked(),
-            auditor=self.session.settings.current.auditor,
+            auditor=self.session.settings.current.auditor or None,
             replace=True,  # the file dialog has asked about a file that is there
         )
         self.begin(with_progress(work), words=lambda certificate: _signed(to, certificate))
@@ -197,12 +190,13 @@ class ReportSignDialog(WorkingDialog):
     def _ask_to(self) -> None:
         assert self.report is not None  # the button was not enabled before
         ending = translate("SignReport", "signed")
+        stem = self.report.stem.removesuffix(f"-{translate('Report', 'final')}")
         ask_target(
             self,
             translate("SignReport", "Save the signed report"),
             self.sign_to,
             translate("SignReport", "Reports (*.pdf)"),
-            name=f"{self.report.stem}-{ending}.pdf",
+            name=f"{stem}-{ending}.pdf",
             suffix="pdf",
             folder=self.report.parent,
         )

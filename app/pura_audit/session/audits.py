@@ -9,6 +9,7 @@ import math
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -516,7 +517,8 @@ class Audits(QObject):
                 item.state, item.audit = ItemState.DONE, audited.audit
                 item.finding, item.status = kept.finding, kept.status
                 item.failure = Failure.of(audited.error) if audited.error is not None else None
-                self.pace.note(audited.audit)
+                # It writes a file: in a turn of its own, the finding comes first.
+                QTimer.singleShot(0, self, partial(self.pace.note, audited.audit))
                 if kept.failure is not None:
                     item.failure = item.failure or kept.failure
                     self.noticed.emit(kept.failure.words)

@@ -117,9 +117,10 @@ class ResultRow:
     def kind(self) -> str:
         """One of :data:`KINDS`."""
         item = self.item
-        if item is None or item.state is ItemState.DONE:
-            return self.found.outcome if self.found is not None else "failed"
-        return "failed" if item.state is ItemState.FAILED else "waiting"
+        if item is not None and item.state is not ItemState.DONE:
+            return "failed" if item.state is ItemState.FAILED else "waiting"
+        found = self.finding if item is None else item.finding
+        return "failed" if found is None else found.outcome
 
     @property
     def digest(self) -> str:
@@ -450,7 +451,8 @@ class ResultsModel(QAbstractTableModel):
             if isinstance(row, ResultRow) and row.item
         }
         self._at = {id(row): place for place, row in enumerate(self._shown)}
-        self._marks = {id(row): self._mark(row) for row in rows} if self._grouping else {}
+        if self._grouping == BY_TEXT:
+            self._marks = {id(row): self._mark(row) for row in rows}
         self.endResetModel()
         self.counted.emit()
 
@@ -463,6 +465,8 @@ class ResultsModel(QAbstractTableModel):
             groups = _by_text(rows, Counter(r.digest for r in (*self._rows, *self._opened)))
         else:
             groups = _by_outcome(rows)
+            named = groups.items()
+            self._marks = {id(row): (kind, "") for kind, (_, each) in named for row in each}
         shown: list[ResultRow | Heading] = []
         for group, (words, each) in groups.items():
             folded = group in self._folded
@@ -491,8 +495,11 @@ class ResultsModel(QAbstractTableModel):
             return False
         if not self._words:
             return True
-        whole = f"{row.name}\n{row.part}\n{row.cell('payload')}\n{_error(row)}".casefold()
-        return all(word in whole for word in self._words.split())
+        words, name = self._words.split(), row.name.casefold()
+        if all(word in name for word in words):  # before what takes longer to write
+            return True
+        whole = f"{name}\n{row.part}\n{row.cell('payload')}\n{_error(row)}".casefold()
+        return all(word in whole for word in words)
 
     def _inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         self._rows[first:first] = map(_row, self._queue.items[first : last + 1])

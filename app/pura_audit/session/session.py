@@ -17,6 +17,7 @@ from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.audits import Audits
 from pura_audit.session.choices import AuditEngine, Chosen
 from pura_audit.session.keeper import Cases, Drafts, Keeper
+from pura_audit.session.pages import DocumentPages
 from pura_audit.session.record import Record
 from pura_audit.session.texts import TextList
 
@@ -41,6 +42,7 @@ class Session(QObject):
         keeper: Keeps finished audits.
         record: Brings the list back, and knows where rows stand.
         drafts: Forms that are being filled in.
+        pages: The pages of the document on screen.
 
     Signals:
         noticed: Something to say in the status line.
@@ -71,6 +73,7 @@ class Session(QObject):
             self.texts, self.chosen, self.jobs.model, engine, self.keeper, settings, self
         )
         self.record = Record(self.texts, self.cases, settings, self.jobs.files, self)
+        self.pages = DocumentPages(self.jobs, self)
         self.audits.kept.connect(lambda _: self.cases.changed.emit())
         self.audits.kept.connect(self.record.count_loaded)
         for part in (self.texts, self.audits, self.record):
@@ -137,6 +140,7 @@ class Session(QObject):
     def close(self) -> bool:
         """Note the list, and end all threads."""
         self.record.freeze()
+        self.pages.close()
         ended = self.jobs.close()
         self.keeper.wipe()
         return ended

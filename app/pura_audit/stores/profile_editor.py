@@ -33,7 +33,7 @@ from pura_audit.platform.i18n import error_words, filled, short, translate
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Scrolled, add_parts, label, row_of
+from pura_audit.widgets.card import Scrolled, add_parts, label, restyle, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     button_row,
@@ -464,6 +464,8 @@ class ProfileEditor(PlainDialog):
             profile = self.profile()
             clean_name(self._value("name"))
         except PuraError as error:
+            # A name that nobody has typed yet is no fault.
+            restyle(self.fault, "role", "attention" if self._value("name") else "muted")
             self.fault.setText(error_words(error))
             self.fault.show()
             for widget in (self.length, self.odd, self.fingerprint):

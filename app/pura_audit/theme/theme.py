@@ -111,6 +111,7 @@ PAIRS: Final[tuple[tuple[str, str, float], ...]] = (
         for front in ("text", "muted", "accent", "against", "found", "support")
     ),
     ("on_accent", "accent", 4.5),
+    ("card", "against", 4.5),
 )
 
 
@@ -273,14 +274,14 @@ QToolButton[role="quiet"]:focus { border: 2px solid $accent; padding: 2px; }
 QToolButton[role="quiet"]::menu-indicator { image: none; width: 0; }
 
 QLineEdit, QPlainTextEdit {
-  background: $card; border: 1px solid $line; border-radius: 6px; padding: 5px 8px;
+  background: $card; border: 1px solid $edge; border-radius: 6px; padding: 5px 8px;
   selection-background-color: $accent; selection-color: $on_accent;
   placeholder-text-color: $hint;
 }
 QLineEdit:focus, QPlainTextEdit:focus { border: 2px solid $accent; padding: 4px 7px; }
 
 QComboBox, QSpinBox {
-  background: $card; border: 1px solid $line; border-radius: 6px; padding: 5px 10px;
+  background: $card; border: 1px solid $edge; border-radius: 6px; padding: 5px 10px;
   min-height: 20px;
 }
 QComboBox:hover, QSpinBox:hover { border-color: $accent; }
@@ -299,7 +300,7 @@ QCheckBox, QRadioButton {
   spacing: 8px; padding: 3px; border: 2px solid transparent; border-radius: 6px;
 }
 QCheckBox::indicator, QListView::indicator {
-  width: 16px; height: 16px; border: 1px solid $muted; border-radius: 4px; background: $card;
+  width: 16px; height: 16px; border: 1px solid $edge; border-radius: 4px; background: $card;
 }
 QCheckBox::indicator:checked, QListView::indicator:checked {
   background: $accent; border-color: $accent; image: url("$check");
@@ -377,6 +378,16 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 )
 
 
+def edge(tokens: Colours) -> str:
+    """Return the outline of a field: the palest that is told from both grounds (WCAG 1.4.11)."""
+    if tokens.line == tokens.text:  # high contrast
+        return tokens.line
+    grounds = (tokens.card, tokens.background)
+    mixed = (mix(tokens.card, tokens.muted, share / 20) for share in range(21))
+    strong = (c for c in mixed if all(contrast(c, ground) >= 3 for ground in grounds))
+    return next(strong, tokens.muted)
+
+
 def stylesheet(tokens: Colours) -> str:
     """Return the style sheet of the whole application."""
     colours = asdict(tokens)
@@ -397,6 +408,7 @@ def stylesheet(tokens: Colours) -> str:
         # Where lines are as strong as text, a groove of their colour would look full.
         groove=tokens.accent_soft if tokens.line == tokens.text else tokens.line,
         # Where labels are as strong as text, a hint of their colour would look typed.
+        edge=edge(tokens),
         hint=mix(tokens.card, tokens.text, 0.7) if tokens.muted == tokens.text else tokens.muted,
     )
 
@@ -492,6 +504,7 @@ class Theme(QObject):
                 app.setStyleSheet("")
                 yield
                 app.setStyleSheet(sheet)
+                yield
                 fonts.use_bundled_fonts(app)
                 yield
             self.changed.emit()

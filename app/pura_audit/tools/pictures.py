@@ -40,10 +40,12 @@ from pura.base.errors import ModelError, PuraError
 from pura.base.paths import Paths, resource, user_paths
 from pura.caselog.log import CASE_LOG
 from pura.record.audit import Audit
+from pura.register.store import Issue, Register
 from pura.report.blocks import render_pages
 from pura.report.build import build_report
 from pura.report.request import Parties, ReportRequest
-from pura.scheme import SecretKey
+from pura.scheme import Profile, SecretKey, pack, parse_layout
+from pura.usecases.profiles import save_profile
 from pura_audit.jobs.queue import Failure, Progress, unexpected
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
@@ -177,6 +179,7 @@ PICTURES: Final = (
     *("error", "error-dark", "busy", "busy-dark", "ready", "settings", "settings-dark"),
     *("report-window-light", "report-window-dark", "report-check", "report-sign", "side-by-side"),
     *("cases", "cases-dark", "cases-german", "case-save", "case-review", "case-check"),
+    *("issued", "issued-german", "pages"),
 )
 """Of README and guide; the state of the window comes first in the name."""
 DIALOGS: Final = ("keys", "models", "profiles", "guide", "palette", "shortcuts", "stress")
@@ -185,6 +188,11 @@ SMALL: Final = ("audit-small", "side-by-side")
 VARIANTS: Final = ("light", "dark", "contrast", "german", "low", "200")
 """Themes, language, a window of 1024 by 640 pixels, and one of 960 by 600 at 200 %."""
 LOW: Final = {"low": QSize(1024, 640), "200": QSize(960, 600)}
+PEOPLE: Final = ("City paper", "Radio Nord", "Desk B", "Agency 7", "Reader service")
+FIELDS: Final = [
+    {"name": "customer", "bits": 20, "kind": "integer"},
+    {"name": "date", "bits": 16, "kind": "date"},
+]
 REPORTS: Final = {"report-1": "en", "report-german": "de"}
 TIMEOUT_MS: Final = 600_000
 # Brings the window to where the picture is taken; returns a dialog if that is to be painted.
@@ -302,6 +310,19 @@ def _plain_text(count: int) -> str:
     return " ".join(text["text"] for text in data["texts"][:count])
 
 
+def _three_marks() -> str:
+    """Return a document with three marks."""
+    host = _plain_text(2)
+    data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
+    first, *others = (text["text"].strip() for text in data["texts"][:3])
+    return "\n\n".join((host[:500], first, host[500:1000], *others, host[1000:1300]))
+
+
+_PRINTED: Final = b"""#set page(paper: "a4", header: [Annual report], numbering: "1")
+#set par(justify: true)
+#for part in sys.inputs.text.split("\n\n") { par(part) }"""
+
+
 def in_pages() -> tuple[str, ...]:
     """Return the names of the pictures that README and guide show."""
     pages = [Path("README.md"), *Path("docs").rglob("*.md")]
@@ -372,10 +393,14 @@ class Pictures:
             "installing": self._installing,
             "empty": lambda _: None,
             "set-up": self._set_up,
+            "issued": self._issued,
+            "issued-none": lambda window: window.toggle_issued(),
+            "mark-text": self._mark,
             "ready": self._ready,
             "busy": self._busy,
             "audit": self._audited,
             "marks": self._several,
+            "pages": self._paged,
             "in-question": self._in_question,
             "no-finding": self._plain,
             "results": self._table,
@@ -470,15 +495,34 @@ class Pictures:
     def _several(self, window: MainWindow) -> None:
         """Show a document with three marks, the second of them selected."""
         if self._three is None:
-            host = _plain_text(2)
-            data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
-            first, *others = (text["text"].strip() for text in data["texts"][:3])
-            parts = (host[:500], first, host[500:1000], *others, host[1000:1300])
-            self._three = self._audit(window, "\n\n".join(parts), "annual report")
+            self._three = self._audit(window, _three_marks(), "annual report")
         else:
             window.session.texts.add_audit(self._three)
         settle()
         window.selection.select_mark(1)
+
+    def _paged(self, window: MainWindow) -> None:
+        """Show the pages of the same document as it was printed."""
+        import typst
+
+        path = window.session.environment.paths.data / "annual report.pdf"
+        path.write_bytes(typst.compile(_PRINTED, sys_inputs={"text": _three_marks()}))
+        window.session.texts.add_paths([path])
+        item = _shown(window.session)
+        self._until(lambda: item.document is not None)
+        found = sample()
+        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
+        item.profile = found.profile
+        window.session.audits.audit([item])
+        self._until(lambda: item.audit is not None)
+        card = window.work.text
+        card.tabs.setCurrentIndex(1)
+        pane = card.pages
+        assert pane is not None  # the window offers pages
+        self._until(lambda: pane.view.evidence is not None)
+        self._until(lambda: not (pane.view.missing() or pane.strip.missing()))
+        window.selection.select_mark(1)
+        self._until(lambda: not pane.view.missing())
 
     def _in_question(self, window: MainWindow) -> None:
         """Show a short piece of a marked text: a mark is found, its payload stays in question."""
@@ -629,6 +673,54 @@ class Pictures:
         item = self._add(window, _plain_text(8), "newsletter")
         window.session.audits.audit([item])
         self._until(lambda: item.progress is not None and item.progress.done > 0)
+
+    def _house(self, window: MainWindow) -> Profile:
+        """Choose a set-up whose payloads have fields."""
+        found, session = sample(), window.session
+        layout = parse_layout(FIELDS, found.profile.payload_bits)
+        profile = found.profile.with_(fields=layout, name="Our assistant")
+        save_profile(session.environment, profile=profile, name="house")
+        session.environment.session_keys.add(found.key, LABEL)
+        session.chosen.use_setup("house")
+        self._until(lambda: session.chosen.ready)
+        return profile
+
+    def _issued(self, window: MainWindow) -> None:
+        """Show the register of a small house, and who got one of its payloads."""
+        profile = self._house(window)
+        with Register(window.session.environment.paths.register, create=True) as register:
+            for number in range(60):
+                day = f"2026-{number % 11 + 1:02}-{number % 27 + 1:02}"
+                values = {"customer": 400 + number * 7919 % 997, "date": day}
+                register.add(
+                    Issue(
+                        payload=pack(profile.fields, values),
+                        who=PEOPLE[number % len(PEOPLE)],
+                        when=day,
+                        model="smollm2-135m",
+                    )
+                )
+        window.toggle_issued()
+        view = window.issued
+        self._until(lambda: view.model.rowCount() == 60)
+        view.form.set_payload(pack(profile.fields, values))
+        view.look_up()
+        self._until(lambda: bool(view.answer.text()))
+
+    def _mark(self, window: MainWindow) -> QWidget:
+        """Show a text that was marked for somebody."""
+        from pura_audit.workbench.mark_dialog import MarkDialog
+
+        profile = self._house(window)
+        window.actions_by_name["generate"].trigger()
+        (dialog,) = window.findChildren(MarkDialog)
+        dialog.prompt.setPlainText("The council met on Tuesday and")
+        dialog.form.set_payload(pack(profile.fields, {"customer": 417, "date": ISSUED}))
+        dialog.who.setText(PEOPLE[0])
+        dialog.length.setValue(200)
+        dialog.write.click()
+        self._until(lambda: bool(dialog.text.toPlainText()))
+        return dialog
 
     def _installing(self, window: MainWindow) -> None:
         """Show the first page while a model is fetched."""

@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 
 from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import translate
+from pura_audit.platform.motion import still
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
 
@@ -293,9 +294,15 @@ def progress_bar(name: str, *, endless: bool = False) -> QProgressBar:
     made = QProgressBar()
     made.setTextVisible(False)
     made.setAccessibleName(name)
-    if endless:  # it only says that something is going on
-        made.setRange(0, 0)
+    if endless:
+        run_endless(made)
     return made
+
+
+def run_endless(bar: QProgressBar) -> None:
+    """Say only that something is going on; where the desktop asks for it, without moving."""
+    bar.setRange(0, 1 if still() else 0)
+    bar.setValue(0)
 
 
 class IconButton(QToolButton):
@@ -335,6 +342,12 @@ class IconButton(QToolButton):
 
     def _apply_style(self) -> None:
         self.setIcon(icon(self._icon, self._theme.tokens.muted))
+
+
+def ringed(widget: QWidget) -> bool:
+    """Whether a widget that draws itself has the focus, and the keyboard is in use here."""
+    keys = Qt.WidgetAttribute.WA_KeyboardFocusChange
+    return widget.hasFocus() and widget.window().testAttribute(keys)
 
 
 def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:

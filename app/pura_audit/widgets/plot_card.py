@@ -31,7 +31,7 @@ from pura_audit.platform.i18n import error_words, filled, language, number, tran
 from pura_audit.session.export import csv_text
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
-from pura_audit.widgets.card import Card, IconButton, focus_ring, label
+from pura_audit.widgets.card import Card, IconButton, focus_ring, label, ringed
 from pura_audit.widgets.form_dialog import ask_target
 
 pg.setConfigOptions(antialias=True)
@@ -122,7 +122,7 @@ class Plot(pg.PlotWidget):
     def paintEvent(self, event: object) -> None:
         """Draw the focus ring over the plot."""
         super().paintEvent(event)
-        if self.hasFocus():
+        if ringed(self):
             painter = QPainter(self.viewport())
             focus_ring(painter, self.theme.colour("accent"), self.viewport().rect())
             painter.end()

@@ -190,9 +190,24 @@ def step_states(item: Item) -> dict[str, str]:
 
 
 def next_words(item: Item) -> str:
-    """Say what is to be done with a finding next; empty where all is done."""
+    """Say what is to be done with a finding next, or how it ended."""
     states, tips = step_states(item), _tips(item)
-    return next((tips[name] for name in STEPS if states[name] == "next"), "")
+    return next((tips[name] for name in STEPS if states[name] == "next"), tips[STEPS[-1]])
+
+
+def version_words(item: Item) -> str:
+    """Name which examination of the same bytes a finding is; empty of the only one."""
+    at = item.status
+    words = translate("Answer", "Version {n:text}: compare with the earlier one")
+    return filled(words, n=at.version) if at is not None and at.version > 1 else ""
+
+
+def waits_words(item: Item, step: str) -> str:
+    """Say why a step cannot be done yet; empty where it can."""
+    at = item.status
+    saved, final = at is not None, at is not None and at.report == "issued"
+    ready = {"review": saved, "sign": final}.get(step, True)
+    return "" if ready else _tips(item)[step]
 
 
 def _words(item: Item) -> dict[str, str]:
@@ -385,6 +400,7 @@ class AnswerView(ScrollCard):
         self._payload.setContentsMargins(GAP, GRID, GAP, GRID)
         self.marks = MarkList(selection, theme)
         self.compared = _link(translate("Answer", "What this compares"))
+        self.versions = _link("")
         self.candidates = _link(translate("Answer", "Candidates"))
         self.limits = Fold("", ruled=False)
         self.limit_lines = label("", "body", wrap=True)
@@ -405,11 +421,11 @@ class AnswerView(ScrollCard):
         # The limits open below all that is above them; their heading takes no line of its own.
         self._links = QWidget()
         self.limits.side_note.hide()
-        links = (self.compared, self.candidates, self.limits.head, None)
+        links = (self.compared, self.candidates, self.versions, self.limits.head, None)
         row_of(*links, spacing=GAP, inside=self._links)
         outcome = column_of(self.document, self.heading, spacing=2)
         above = (
-            row_of((outcome, 1), (self.strength, 1), spacing=PADDING),
+            row_of((outcome, 3), (self.strength, 2), spacing=PADDING),
             self.note,
             self.sentence,
             self.payload,
@@ -434,7 +450,8 @@ class AnswerView(ScrollCard):
         self.details = _link(translate("Answer", "Details"))
         act = partial(self.step_wanted.emit, REPORT)
         self.report = push_button(translate("Answer", "Report …"), act)
-        row = row_of(steps, None, self.details, self.report, spacing=GAP)
+        self.next = ElidedLabel(role="muted")
+        row = row_of(steps, (self.next, 1), self.details, self.report, spacing=GAP)
         row.setContentsMargins(PADDING, 7, PADDING, 9)
         column_of(rule(), row, spacing=0, inside=foot)
         return foot
@@ -456,6 +473,10 @@ class AnswerView(ScrollCard):
         if self.audit is not audit or self._note != note:
             self.show_audit(audit, note)
         self.document.setText(item.name)
+        self.versions.setText(version_words(item))
+        self.versions.setVisible(bool(self.versions.text()))
+        self._show_links()
+        self.next.setText(next_words(item))
         show_steps(self.steps, item)
 
     def show_audit(self, audit: Audit, note: str = "") -> None:
@@ -487,9 +508,12 @@ class AnswerView(ScrollCard):
         count = len(marks[0].candidates) if len(marks) == 1 else 0
         words = translate("Answer", "Candidates ({n:text})") if count else ""
         self.candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
-        links = (self.compared, self.candidates, self.limits.head)
-        self._links.setVisible(not all(link.isHidden() for link in links))
+        self._show_links()
         self.scroll_area.verticalScrollBar().setValue(0)
+
+    def _show_links(self) -> None:
+        links = (self.compared, self.candidates, self.versions, self.limits.head)
+        self._links.setVisible(not all(link.isHidden() for link in links))
 
     def _opened(self, opened: bool) -> None:
         self.resized.emit()

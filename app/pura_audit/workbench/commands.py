@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QDialog, QMenu, QWidget
 
 from pura_audit.platform.i18n import translate
 from pura_audit.session.queue_model import Item
@@ -17,7 +17,8 @@ from pura_audit.widgets.form_dialog import Host, opened
 from pura_audit.workbench.opening import (
     check_statement,
     compare_audits,
-    import_register,
+    compare_versions,
+    mark_text,
     open_folder,
     report_current,
     save_to_case,
@@ -125,6 +126,15 @@ class Workbench(Host, Protocol):
     def toggle_results(self) -> None:
         """Show all texts as a table, or the one on screen again."""
 
+    def toggle_issued(self) -> None:
+        """Show what was issued, or the texts again."""
+
+    def look_up(self) -> None:
+        """Show what was issued, with the cursor where a payload is typed."""
+
+    def import_issued(self) -> QDialog | None:
+        """Show what was issued, and ask for a table or a log of it."""
+
     def zoom(self, by: int) -> None:
         """Make the text larger or smaller; 0 is the usual size."""
 
@@ -221,16 +231,29 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             Command("cases", translate("Menu", "Cases …"), on(show_cases), "Ctrl+Shift+C"),
             Command("compare", translate("Menu", "Compare two audits …"), on(compare_audits)),
             Command(
+                "versions",
+                translate("Menu", "Compare with earlier examinations …"),
+                on(compare_versions),
+            ),
+            Command(
                 "side-by-side",
                 translate("Menu", "Two texts side by side …"),
                 on(show_side_by_side),
                 "Ctrl+D",
             ),
+        ],
+        translate("Menu", "Issue"): [
             Command(
-                "register",
+                "register", translate("Menu", "Issued payloads"), window.toggle_issued, "Ctrl+I"
+            ),
+            Command("who", translate("Menu", "Who got this payload?"), window.look_up),
+            Command(
+                "import-register",
                 translate("Menu", "Import issued payloads …"),
-                on(import_register),
-                apart=True,
+                window.import_issued,
+            ),
+            Command(
+                "generate", translate("Menu", "Mark a text …"), on(mark_text), "Ctrl+G", apart=True
             ),
         ],
         translate("Menu", "Reports"): [

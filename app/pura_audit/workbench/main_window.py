@@ -16,7 +16,15 @@ from PySide6.QtGui import (
     QKeyEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QMainWindow, QMenu, QMessageBox, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QMainWindow,
+    QMenu,
+    QMessageBox,
+    QSplitter,
+    QStackedWidget,
+    QWidget,
+)
 
 from pura_audit.jobs.queue import Failure
 from pura_audit.platform import i18n
@@ -40,6 +48,7 @@ from pura_audit.workbench import opening
 from pura_audit.workbench.commands import build_menu, commands
 from pura_audit.workbench.course_card import EvidenceColumn
 from pura_audit.workbench.header import Header, RunNotice, StatusLine, recent_menu
+from pura_audit.workbench.issued_view import IssuedView
 from pura_audit.workbench.opening import texts_of
 from pura_audit.workbench.placement import Placement, WorkView
 from pura_audit.workbench.questions import begin_audits, closing_question, unlocked
@@ -47,6 +56,9 @@ from pura_audit.workbench.queue_view import QueueView
 from pura_audit.workbench.results_view import ResultsView
 from pura_audit.workbench.setup import SetupActs, SetupView, ask_bundle
 from pura_audit.workbench.state_views import EmptyView
+
+_WARM = ("numpy.ma", "pura_audit.reports.dialog")
+"""What pyqtgraph imports when it first draws a line, and what is large."""
 
 
 class MainWindow(QMainWindow):
@@ -79,7 +91,8 @@ class MainWindow(QMainWindow):
         self.header = Header(session, theme)
         self.queue = QueueView(session, theme)
         self.results = ResultsView(session, theme)
-        self.work = WorkView(self.selection, theme)
+        self.issued = IssuedView(session)
+        self.work = WorkView(self.selection, theme, session.pages)
         self.evidence = EvidenceColumn(self.selection, theme)
         self.empty = EmptyView()
         self.status = StatusLine(session)
@@ -129,6 +142,7 @@ class MainWindow(QMainWindow):
         self._places = QStackedWidget()
         self._places.addWidget(self.columns)
         self._places.addWidget(self.results)
+        self._places.addWidget(self.issued)
         middle = QWidget()
         column_of(self.header, (self._places, 1), self.status, spacing=0, inside=middle)
         self.setCentralWidget(middle)
@@ -170,6 +184,10 @@ class MainWindow(QMainWindow):
         self.results.item_wanted.connect(self.show_document)
         self.results.report_wanted.connect(lambda items: opening.report_items(self, items))
         self.results.noticed.connect(self.status.say)
+        self.header.issued.clicked.connect(self.toggle_issued)
+        self.issued.back_wanted.connect(self.toggle_issued)
+        self.issued.mark_wanted.connect(lambda: opening.mark_text(self))
+        self.issued.noticed.connect(self.status.say)
         self.empty.open.clicked.connect(self.open_files)
         self.empty.paste.clicked.connect(self.paste)
         self.empty.sample.clicked.connect(self.try_sample)
@@ -183,6 +201,7 @@ class MainWindow(QMainWindow):
         self.work.answer.details.clicked.connect(lambda: opening.show_details(self))
         self.work.answer.candidates.clicked.connect(lambda: opening.show_candidates(self))
         self.work.answer.compared.clicked.connect(lambda: opening.show_compared(self))
+        self.work.answer.versions.clicked.connect(lambda: opening.compare_versions(self))
         self.work.answer.step_wanted.connect(lambda name: opening.do_step(self, name))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         shows = self.actions_by_name["evidence"]
@@ -223,11 +242,7 @@ class MainWindow(QMainWindow):
         """
         self.session.settings.update(language=name)
         i18n.set_language(name or None)
-        results, queue, in_table = (
-            self.results,
-            self.queue,
-            self._places.currentWidget() is self.results,
-        )
+        results, queue, place = self.results, self.queue, self._places.currentIndex()
         first, _ = self.selection.seen
         self.placement.remember()
         self.menu.deleteLater()
@@ -245,8 +260,7 @@ class MainWindow(QMainWindow):
         self.queue.search.setText(queue.search.text())
         self.results.go_on_from(results)
         (self.empty.open if self.session.texts.current is None else self.queue.list).setFocus()
-        if in_table:
-            self.toggle_results()
+        (lambda: None, self.toggle_results, self.toggle_issued)[place]()
         self.session.texts.translate_failures()
         self.session.chosen.look_around()
 
@@ -327,10 +341,10 @@ class MainWindow(QMainWindow):
         )
 
     def _warm_up(self) -> None:
-        """Import what the window of a report takes, before somebody opens it."""
+        """Import what the first chart and the window of a report take, before they are shown."""
         self.session.chosen.device_changed.disconnect(self._warm_up)
         self.session.jobs.reports.do(
-            lambda _: importlib.import_module("pura_audit.reports.dialog"),
+            lambda _: [importlib.import_module(name) for name in _WARM],
             lambda _: None,
             self,
             urgent=True,
@@ -423,22 +437,48 @@ class MainWindow(QMainWindow):
 
     def toggle_results(self) -> None:
         """Show all texts as a table, or the one on screen again."""
+        self._go_to(self.results)
         if self._places.currentWidget() is self.results:
+            self.results.show_item(self.session.texts.current)
+            self.results.table.setFocus()
+
+    def toggle_issued(self) -> None:
+        """Show what was issued, or the texts again."""
+        self._go_to(self.issued)
+        if self._places.currentWidget() is self.issued:
+            self.issued.search.setFocus()
+
+    def look_up(self) -> None:
+        """Show what was issued, with the cursor where a payload is typed."""
+        self._places.setCurrentWidget(self.issued)
+        self.issued.form.whole.setFocus()
+
+    def import_issued(self) -> QDialog | None:
+        """Show what was issued, and ask for a table or a log of it."""
+        self._places.setCurrentWidget(self.issued)
+        return self.issued.ask_import()
+
+    def _go_to(self, place: QWidget) -> None:
+        """Show one of the places; the texts again where it is shown already."""
+        if self._places.currentWidget() is place:
             self._places.setCurrentWidget(self.columns)
             self.queue.list.setFocus()
         else:
-            self._places.setCurrentWidget(self.results)
-            self.results.show_item(self.session.texts.current)
-            self.results.table.setFocus()
+            self._places.setCurrentWidget(place)
 
     def show_document(self, item: Item) -> None:
         """Bring a text on screen."""
         self.session.texts.show(item)
-        if self._places.currentWidget() is self.results:
-            self.toggle_results()
+        if self._places.currentWidget() is not self.columns:
+            self._places.setCurrentWidget(self.columns)
+            self.queue.list.setFocus()
 
     def zoom(self, by: int) -> None:
-        """Make the text larger or smaller; 0 is the usual size."""
+        """Make the text, or its pages, larger or smaller; 0 is the usual size."""
+        pages = self.work.text.pages
+        if pages is not None and pages.isVisible():
+            pages.view.zoom(by)
+            return
         self.set_text_size(self.text_size + by if by else 15)
 
     def find_in_text(self) -> None:

@@ -18,16 +18,15 @@ from pura.base.files import read_bounded
 from pura.caselog.cases import UNFILED
 from pura.caselog.package import SUFFIX as CASE
 from pura.keys.sealed import SUFFIX as KEY
-from pura.scheme import Profile
 from pura.usecases.cases import open_saved
 from pura.usecases.keys import SUFFIX as BUNDLE
-from pura.usecases.profiles import import_register as add_register
 from pura.verdict.policy import SCHEMA as POLICY
 from pura.verdict.power import TABLE_SCHEMA as POWER
 from pura_audit.jobs.queue import by_outcome
 from pura_audit.platform.i18n import filled, language, translate
-from pura_audit.widgets.form_dialog import Host, ask_file, ask_folder, opened
+from pura_audit.widgets.form_dialog import Host, ask_folder, opened
 from pura_audit.workbench import setup
+from pura_audit.workbench.questions import unlocked
 
 if TYPE_CHECKING:
     from pura.caselog import Case, CaseItem
@@ -335,7 +334,7 @@ def review_current(host: Host) -> None:
     cases, audit = host.session.cases, item.finding.id
 
     def review(saved: tuple[Case, CaseItem]) -> None:
-        opened(ReviewDialog(cases, *saved, host.frame))
+        opened(ReviewDialog(cases, *saved, host.frame, who=host.session.settings.current.auditor))
 
     cases.ask(lambda _: case_of(cases.environment, audit), by_outcome(review, host.say), host.frame)
 
@@ -366,6 +365,23 @@ def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog
     return opened(dialog)
 
 
+def compare_versions(host: Host) -> None:
+    """Compare the finding on screen with earlier examinations of the same bytes in its case."""
+    from pura.usecases.cases import versions_of
+
+    item = host.session.texts.current
+    if item is None or item.finding is None or item.status is None or item.status.version < 2:
+        host.say(translate("Cases", "There is no earlier examination of these bytes in its case."))
+        return
+    cases, audit = host.session.cases, item.finding.id
+    who = host.session.settings.current.auditor or None
+    cases.ask(
+        lambda _: versions_of(cases.environment, audit, auditor=who),
+        by_outcome(partial(compare_audits, host), host.say),
+        host.frame,
+    )
+
+
 def show_side_by_side(
     host: Host, audits: Sequence[Audit] = (), first: int = 0, second: int = 1
 ) -> SideBySideDialog | None:
@@ -391,44 +407,37 @@ def show_side_by_side(
     return opened(dialog)
 
 
-def import_register(host: Host) -> QDialog | None:
-    """Ask for a table of issued payloads, and take it in with the profile that is chosen."""
-    session = host.session
-    if session.chosen.profile is None:
-        host.say(translate("Register", "Choose a profile first: it says what a payload is."))
-        return None
-    profile = session.chosen.profile.profile
-    return ask_file(
-        host.frame,
-        translate("Register", "Import issued payloads"),
-        lambda path: _take_in_register(host, path, profile),
-        translate("Register", "Tables (*.csv)"),
-        translate("Register", "All files (*)"),
-    )
+def mark_text(host: Host) -> None:
+    """Write a marked text with the chosen set-up; says what is missing."""
+    from pura_audit.workbench.issued_view import IssuedView, no_profile
+    from pura_audit.workbench.mark_dialog import MarkDialog
 
+    session, chosen = host.session, host.session.chosen
+    choice = chosen.profile
+    if choice is None or choice.profile.foreign is not None or chosen.key is None:
+        host.say(no_profile())
+        return
+    profile = choice.profile
+    own = next((key for key in chosen.found.keys if key.fingerprint == profile.key), chosen.key)
 
-def _take_in_register(host: Host, path: Path, profile: Profile) -> None:
-    session = host.session
+    def begin() -> None:
+        dialog = MarkDialog(session, profile, own.ref, host.frame)
+        dialog.audit_wanted.connect(session.texts.add_text)
+        for view in host.frame.findChildren(IssuedView):
+            dialog.noted.connect(view.refresh)
+        opened(dialog)
 
-    def taken(done: tuple[int, int, str]) -> None:
-        words = translate(
-            "Register",
-            "{n:plural(One entry was|{n:count} entries were)} added to the register; "
-            "it has {all:count} now.",
-        )
-        host.say(filled(words, n=done[0], all=done[1]))
-
-    session.do(
-        lambda context: add_register(
-            session.environment, path=path, profile=profile, checkpoint=context.checkpoint
-        ),
-        by_outcome(taken, host.say),
-        host.frame,
-    )
+    unlocked(session, host.frame, begin)
 
 
 def do_step(host: Host, name: str) -> None:
-    """Do a step of the finding on screen: save, review, report or sign."""
+    """Do a step of the finding on screen: save, review, report or sign; or say why not yet."""
+    from pura_audit.workbench.answer import waits_words
+
+    item = host.session.texts.current
+    if item is not None and (words := waits_words(item, name)):
+        host.say(words)
+        return
     acts: dict[str, Callable[[Host], object]] = {
         "save": save_to_case,
         "review": review_current,

@@ -27,8 +27,9 @@ SHOWN: Final = 100
 _MOVES: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
-PaletteEntry = tuple[str, str, str, Callable[[], object]]
-"""What can be gone to or done: its name, what it is, its own shortcut, and what does it."""
+PaletteEntry = tuple[str, str, str, Callable[[], object], str]
+"""What can be gone to or done: its name, what it is, its own shortcut, what does it, and what else
+it is found by: how the command line calls it."""
 
 
 class Palette(PlainDialog):
@@ -84,6 +85,7 @@ class Palette(PlainDialog):
                     kind,
                     "",
                     partial(opening.show_cases, self._host, case.id),
+                    "",
                 )
                 for case in outcome.result
             ]
@@ -91,7 +93,7 @@ class Palette(PlainDialog):
 
     def _find(self) -> None:
         asked = self.line.text()
-        ranked = [(rank(asked, entry[0]), entry) for entry in self._entries]
+        ranked = [(_place(asked, entry), entry) for entry in self._entries]
         fits = [(place, entry) for place, entry in ranked if place is not None]
         fits.sort(key=lambda pair: pair[0])  # stable: commands first, then texts
         self.found = [entry for _, entry in fits[:SHOWN]]
@@ -130,6 +132,13 @@ def rank(asked: str, words: str) -> int | None:
     return far
 
 
+def _place(asked: str, entry: PaletteEntry) -> int | None:
+    """Return how far an entry is from what was typed; its other name counts where it begins."""
+    place, typed = rank(asked, entry[0]), _folded(asked).strip()
+    also = 5 if typed and entry[4].startswith(typed) else None
+    return place if also is None else min(also, also if place is None else place)
+
+
 def _spread(part: str, name: str) -> int | None:
     """Return how many letters lie between those of a word; None where they are not in order."""
     first, place = -1, -1
@@ -154,6 +163,7 @@ def _commands(actions: Iterable[QAction]) -> list[PaletteEntry]:
             kind,
             action.shortcut().toString(native),
             action.trigger,
+            action.objectName(),
         )
         for action in actions
         if action.isEnabled() and action.objectName() != NAME
@@ -162,20 +172,23 @@ def _commands(actions: Iterable[QAction]) -> list[PaletteEntry]:
 
 def _texts(host: Host, show: Callable[[Item], object]) -> list[PaletteEntry]:
     kind = translate("Palette", "Text")
-    return [(item.name, kind, "", partial(show, item)) for item in host.session.texts.queue.items]
+    return [
+        (item.name, kind, "", partial(show, item), "") for item in host.session.texts.queue.items
+    ]
 
 
 def _settings(host: Host) -> list[PaletteEntry]:
     kind, dialog = translate("Palette", "Setting"), SettingsDialog(host)
     names = tuple(dialog.fields())
     dialog.deleteLater()
-    return [(name, kind, "", partial(opening.show_settings, host, name)) for name in names]
+    return [(name, kind, "", partial(opening.show_settings, host, name), "") for name in names]
 
 
 def _pages(host: Host) -> list[PaletteEntry]:
     kind = translate("Palette", "Guide")
     return [
-        (title, kind, "", partial(opening.show_guide, host, path)) for title, path in guide_pages()
+        (title, kind, "", partial(opening.show_guide, host, path), "")
+        for title, path in guide_pages()
     ]
 
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QByteArray, QMargins, QPoint, QTimer
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
+from pura_audit.session.pages import DocumentPages
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
@@ -27,18 +28,19 @@ SHARE = 0.56  # of the height that the answer may take
 class WorkView(QWidget):
     """Shows one row of the queue: its answer or what became of it, and its text."""
 
-    def __init__(self, selection: Selection, theme: Theme) -> None:
+    def __init__(self, selection: Selection, theme: Theme, pages: DocumentPages) -> None:
         super().__init__()
         self.answer = AnswerView(selection, theme)
         self.ready, self.busy, self.error = ReadyView(), BusyView(), ErrorView()
         self.stack = QStackedWidget()
         for view in (self.answer, self.ready, self.busy, self.error):
             self.stack.addWidget(view)
-        self.text = TextCard(selection, theme)
+        self.text = TextCard(selection, theme, pages)
         column_of(self.stack, (self.text, 1), spacing=GAP, inside=self)
         self.setMinimumWidth(420)
         self.answer.resized.connect(self._fit)
         self.text.find_bar.toggled.connect(self._fit)
+        self.text.resized.connect(self._fit)
 
     def show_item(
         self,
@@ -78,6 +80,7 @@ class WorkView(QWidget):
             text = audit.text
         self.text.setVisible(bool(text))
         self.text.show_text(text, audit)
+        self.text.offer_pages(item)
         self._fit()
         QTimer.singleShot(0, self, self._fit)  # once more when the new words have their fonts
 

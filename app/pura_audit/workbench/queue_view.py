@@ -55,6 +55,7 @@ from pura_audit.widgets.card import (
     focus_ring,
     label,
     push_button,
+    ringed,
     row_of,
     search_field,
 )
@@ -216,7 +217,7 @@ class QueueList(QListView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rows; where there is none that could wear the ring, the list wears it."""
         super().paintEvent(event)
-        if self.hasFocus() and not self.currentIndex().isValid():
+        if ringed(self) and not self.currentIndex().isValid():
             painter = QPainter(self.viewport())
             focus_ring(painter, self.palette().highlight().color(), self.viewport().rect())
             painter.end()

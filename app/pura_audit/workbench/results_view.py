@@ -235,7 +235,7 @@ class ResultsView(QWidget):
         super().__init__(parent)
         self._session = session
         self.model = ResultsModel(session.texts.queue, self)
-        self.heading = label("", "reading")
+        self.heading = ElidedLabel(role="reading")
         names = translate("Results", "Search names, payloads and reasons")
         self.search = search_field(translate("Results", "Search"), names)
         self.search.setMinimumWidth(140)
@@ -251,7 +251,9 @@ class ResultsView(QWidget):
         self.look.setMenu(self.menu)
         self.kinds = QListWidget()
         self.kinds.setAccessibleName(translate("Results", "Outcome"))
-        self.kinds.setFixedWidth(204)
+        self.kinds.setFixedWidth(216)
+        self.kinds.setWordWrap(True)  # the names of outcomes are long in other languages
+        self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table = make_table(translate("Results", "Texts"))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.setModel(self.model)
@@ -283,7 +285,7 @@ class ResultsView(QWidget):
             self._timer.start()
 
     def _lay_out(self) -> None:
-        head = row_of(self.heading, None, self.export, self.report)
+        head = row_of((self.heading, 1), self.export, self.report)
         foot = row_of((self.progress, 1), self.pause, self.retry, self.rest)
         card, side = Card(inner=PADDING - GRID), Card(inner=GAP)
         add_parts(card.body, head, (self.table, 1), self.bar, foot)

@@ -30,6 +30,7 @@ from pura_audit.widgets.card import (
     progress_bar,
     push_button,
     row_of,
+    run_endless,
 )
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.workbench.setup import SetupView
@@ -317,8 +318,11 @@ class BusyView(ScrollCard):
         self.heading.setText(translate("Busy", "Paused") if paused else auditing)
         self.pause.setText(translate("Busy", "Go on") if paused else translate("Busy", "Pause"))
         self.words.setText(progress_words(progress))
-        self.bar.setRange(0, 0 if share is None and not paused else 1000)
-        self.bar.setValue(round(1000 * (share or 0.0)))
+        if share is None and not paused:
+            run_endless(self.bar)
+        else:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(1000 * (share or 0.0)))
 
 
 class ErrorView(ScrollCard):

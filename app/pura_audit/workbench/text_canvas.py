@@ -28,7 +28,7 @@ from pura_audit.platform.i18n import translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import BADGE, Theme, mark_pen, mix, paint_badge
-from pura_audit.widgets.card import focus_ring
+from pura_audit.widgets.card import focus_ring, ringed
 from pura_audit.widgets.text_layout import PIECE, Breaker, Lines, advances, safe_text
 
 MARGIN: Final = 20  # left of the text: room for the brackets of passages
@@ -424,7 +424,7 @@ class TextCanvas(QAbstractScrollArea):
             del self._shaped[gone]
         if self.shading:
             self._paint_passages(painter)
-        if self.hasFocus():
+        if ringed(self):
             focus_ring(painter, self._theme.colour("accent"), self.viewport().rect())
         painter.end()
 

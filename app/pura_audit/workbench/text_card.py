@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
+    QColor,
     QFontMetrics,
     QKeyEvent,
     QPainter,
@@ -14,14 +15,16 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabBar, QWidget
 
 from pura.record.audit import Audit
 from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, number, translate
+from pura_audit.session.pages import DocumentPages
+from pura_audit.session.queue_model import Item
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
-from pura_audit.theme.theme import PADDING, Theme
+from pura_audit.theme.theme import LIGHT, PADDING, Theme
 from pura_audit.widgets.card import (
     Card,
     ElidedLabel,
@@ -33,21 +36,28 @@ from pura_audit.widgets.card import (
     search_field,
 )
 from pura_audit.widgets.text_layout import unusual
+from pura_audit.workbench.page_view import PagePane
+from pura_audit.workbench.text_canvas import LONG
 from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
 
 _NAMED: Final = 3  # kinds of unusual characters
 LINES: Final = 52  # two of them
 WITH_LEGEND: Final = 170
+PAGES: Final = 100  # least height of pages
 
 
 class Legend(QWidget):
-    """What the shades mean; as many rows as it needs."""
+    """What the shades mean; as many rows as it needs.
+
+    Attributes:
+        on_paper: The shades are those of pages, which are white under any theme.
+    """
 
     ROW: Final = 18
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self.on_paper = theme, False
         set_role(self, QAccessible.Role.Graphic)
         self.setFixedHeight(self.ROW)
         theme.changed.connect(self.update)
@@ -103,16 +113,17 @@ class Legend(QWidget):
         """Draw swatches and words."""
         painter = QPainter(self)
         painter.setFont(fonts.face(fonts.LABEL))
+        colours = LIGHT if self.on_paper else self._theme.tokens
         for place, (levels, words) in zip(self._places(self.width()), self._parts, strict=True):
             x, y = place.x(), place.y()
             for level in levels:
                 box = QRectF(x, y + 3, 12, 12)
-                painter.fillRect(box, self._theme.tokens.shade(level))
+                painter.fillRect(box, colours.shade(level))
                 if level == 0:
                     painter.setPen(QPen(self._theme.colour("line"), 1))
                     painter.drawRect(box.adjusted(0, 0, -1, -1))
                 if level < 0:
-                    painter.setPen(QPen(self._theme.colour("against"), 2, Qt.PenStyle.DotLine))
+                    painter.setPen(QPen(QColor(colours.against), 2, Qt.PenStyle.DotLine))
                     painter.drawLine(x + 1, y + 14, x + 11, y + 14)
                 x += 12
             painter.setPen(self._theme.colour("muted"))
@@ -187,11 +198,24 @@ class FindBar(QWidget):
 
 
 class TextCard(Card):
-    """Where it shows."""
+    """Where it shows.
 
-    def __init__(self, selection: Selection, theme: Theme) -> None:
+    Args:
+        selection: What is selected.
+        theme: The colours.
+        pages: Draws the pages of the document; None where they are not offered.
+
+    Signals:
+        resized: It needs another height at least.
+    """
+
+    resized = Signal()
+
+    def __init__(
+        self, selection: Selection, theme: Theme, pages: DocumentPages | None = None
+    ) -> None:
         super().__init__(translate("Text", "Text"))
-        self._shaded = False
+        self._shaded, self._selection = False, selection
         self.view = TextView(selection, theme)
         self.view.setMinimumHeight(LINES)
         self.find_bar = FindBar(self.view, theme)
@@ -206,8 +230,23 @@ class TextCard(Card):
         self.head.addWidget(IconButton(theme, "search", words, self.find_bar.enter))
         foot = row_of((self._legend, 1), (self._note, 1), self._shade, spacing=-1)
         self.strip = DocumentStrip(self.view, selection, theme)
-        middle = row_of((self.view, 1), self.strip)
-        add_parts(self.body, (middle, 1), self.find_bar, self.unusual, foot)
+        self.middle = QStackedWidget()
+        row_of((self.view, 1), self.strip, inside=(beside := QWidget()))
+        self.middle.addWidget(beside)
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName(translate("Text", "How the document is shown"))
+        self.tabs.addTab(translate("Text", "Text"))
+        self.tabs.addTab(translate("Text", "Page"))
+        self.tabs.currentChanged.connect(self._show_as)
+        self.head.insertWidget(0, self.tabs)
+        self.tabs.hide()
+        self.pages: PagePane | None = None
+        if pages is not None:
+            self.pages = PagePane(pages, selection, theme, self.view)
+            self.middle.addWidget(self.pages)
+            self.head.insertWidget(self.head.indexOf(self.side_note), self.pages.controls, 1)
+            self.pages.controls.hide()
+        add_parts(self.body, (self.middle, 1), self.find_bar, self.unusual, foot)
 
     def show_text(self, text: str, audit: Audit | None, note: str = "") -> None:
         """Show a text with or without findings.
@@ -217,11 +256,12 @@ class TextCard(Card):
             audit: What was found.
             note: Why nothing is shaded, where there is no audit.
         """
-        if text is not self.view.text:  # it is looked through once, not at each step of an audit
-            words = _unusual(text)
-            self.unusual.setText(words)
-            self.unusual.setVisible(bool(words))
+        other = text is not self.view.text  # it is looked through once, not at each step
         self.view.show_text(text, audit)
+        if other and len(text) > LONG:
+            QTimer.singleShot(0, self, self._name_unusual)
+        elif other:
+            self._name_unusual()
         self._legend.show_for(audit)
         self.side_note.setText(_facts(text, audit))
         found = audit is not None and audit.verdict == "mark"
@@ -236,6 +276,42 @@ class TextCard(Card):
         )
         self._show_note()
 
+    def offer_pages(self, item: Item) -> None:
+        """Offer the original pages, where the document has any."""
+        if self.pages is None:
+            return
+        audit = item.shown
+        known = (item.document, None if audit is None else audit.input)
+        found = (one.sha256 for one in known if one is not None and one.format == "pdf")
+        sha256 = next(found, "")
+        self.tabs.setVisible(bool(sha256))
+        self.title.setVisible(not sha256)
+        if not sha256:
+            self.tabs.setCurrentIndex(0)
+        self.pages.show_document(item.path, sha256, self.view.text, audit)
+
+    def _show_as(self, place: int) -> None:
+        """Show the text, or the pages; what was on screen stays on screen."""
+        first, _ = self._selection.seen
+        self.middle.setCurrentIndex(place)
+        if self.pages is not None:
+            self.pages.controls.setVisible(bool(place))
+            self.pages.setMinimumHeight(PAGES if place else 0)
+        self.side_note.setVisible(not place)
+        self._legend.on_paper = bool(place)
+        self._show_legend()
+        for layout in (self.middle.layout(), self.body, self.frame_layout):
+            if layout is not None:
+                layout.invalidate()  # at once, and not with the next event
+        self.resized.emit()
+        if self._selection.audit is not None:
+            self._selection.shown_from.emit(first)
+
+    def _name_unusual(self) -> None:
+        words = _unusual(self.view.text)
+        self.unusual.setText(words)
+        self.unusual.setVisible(bool(words))
+
     def _toggle(self, checked: bool) -> None:
         self._shade.setText(
             translate("Text", "Hide shading") if checked else translate("Text", "Show shading")
@@ -244,6 +320,8 @@ class TextCard(Card):
 
     def _set_shading(self, *, on: bool) -> None:
         self.view.set_shading(on)
+        if self.pages is not None:
+            self.pages.set_shading(on)
         self._shaded = on
         self._show_legend()
         self._show_note()
@@ -253,7 +331,9 @@ class TextCard(Card):
 
     def _show_legend(self) -> None:
         rows = self._legend.rows(self.width() - 2 * PADDING)
-        self._legend.setVisible(self._shaded and self.height() >= WITH_LEGEND * rows)
+        least = WITH_LEGEND + (PAGES if self._legend.on_paper else 0)
+        self._legend.setVisible(self._shaded and self.height() >= least * rows)
+        self._legend.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the space to the text where there is little."""

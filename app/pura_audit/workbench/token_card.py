@@ -29,7 +29,7 @@ from pura_audit.platform.i18n import decimal, filled, power, signed, translate
 from pura_audit.session.selection import Selection, TokenFacts, token_facts
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GAP, Theme
-from pura_audit.widgets.card import add_parts, focus_ring, label, row_of, set_tip
+from pura_audit.widgets.card import add_parts, focus_ring, label, ringed, row_of, set_tip
 from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
 from pura_audit.widgets.text_layout import safe_text
 
@@ -94,7 +94,7 @@ class Ring(QWidget):
         if facts is not None:
             self._interval(painter, centre, outer, facts)
             self._middle(painter, centre, inner, facts)
-        if self.hasFocus():
+        if ringed(self):
             focus_ring(painter, self._theme.colour("accent"), self.rect())
 
     def _empty_ring(self, painter: QPainter, centre: QPointF, inner: float, outer: float) -> None:

@@ -33,9 +33,9 @@ from pura.audit.options import (
     input_noted,
     latest_day,
 )
-from pura.audit.spelling import restore_spelling
+from pura.audit.punctuation import restore_punctuation
+from pura.audit.spelling import RESPELT, restore_spelling
 from pura.audit.variants import (
-    SPELLING,
     PromptCandidate,
     Variant,
     Weights,
@@ -47,8 +47,9 @@ from pura.base.progress import Checkpoint, Progress, Stage
 from pura.decode.evidence_sums import sum_evidence
 from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.decode.limited import Issuable
+from pura.documents.characters import Restored, unchanged
 from pura.documents.layout import BROKEN, PAGES, WRAPPED, restore_layout
-from pura.documents.restore import UPPER, case_of, restore
+from pura.documents.restore import UPPER, case_of, restore, unpunctuated
 from pura.scheme import Profile, SecretKey, contexts_before
 from pura.verdict.expect import language_of, not_among
 from pura.verdict.policy import Policy
@@ -106,8 +107,6 @@ TABBED: Final = 0.05
 """Share of the gaps between words that hold a tab from which they are a sign."""
 REFERENCES: Final = 0.001
 """Character references a character from which they are a sign."""
-UNPUNCTUATED: Final = 100
-"""Words a sign of punctuation from which its absence is a sign; English prose has one in 8."""
 _LEAST_PROBABLE: Final = 2.0**-40  # a token outside the nucleus is less probable than any number
 _USUAL: Final = frozenset(map(chr, range(0x21, 0x7F))) | frozenset(
     "¡¢£¥§©«®°±²³·»¼½¾¿×÷‐‑–—‘’‚“”„†‡•…‰′″‹›⁄€№™−≤≥≈→"
@@ -242,9 +241,9 @@ def _marked_up(text: str) -> bool:
 
 def _unpunctuated(text: str) -> bool:
     """Whether hardly a sign stands behind a word, as where punctuation was taken out."""
-    words = len(_ANY_WORD.findall(text[:_SAMPLE]))
-    ends = len(_END.findall(text[:_SAMPLE]))
-    return words >= _LEAST_WORDS and language_of(text) in _MEASURED and words > UNPUNCTUATED * ends
+    part = text[:_SAMPLE]
+    enough = len(_ANY_WORD.findall(part)) >= _LEAST_WORDS
+    return enough and unpunctuated(part) and language_of(text) in _MEASURED
 
 
 def _joined(text: str) -> bool:
@@ -274,7 +273,6 @@ def _main_script(counts: Counter[str]) -> str:
 
 _MEASURED: Final = ("", "English", "German", "French", "Spanish", "Italian", "Portuguese", "Dutch")
 _ANY_WORD: Final = re.compile(r"\w+")
-_END: Final = re.compile(r"(?<=\w)[.,;:!?]")
 _BETWEEN: Final = re.compile(r"(?<=\S)[^\S\n]+(?=\S)")
 _REFERENCE: Final = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{2,7}|#x[0-9a-fA-F]{2,6});")
 _FIGURED: Final = re.compile(r"[^\W\d_]\d+[^\W\d_]|^\d[^\W\d_]{3}|[^\W\d_]{3}\d$")
@@ -615,7 +613,7 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
             model,
             document.text,
             restored=options.restore,
-            respell=partial(restore_spelling, model, basis.beginning),
+            mend=partial(_mend, basis),
             ids=text.ids,
         )
         note += notes
@@ -625,7 +623,9 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
             odd=options.policy.odd_characters,
             restored=options.restore,
         )
-        if TYPING not in handled and any(one.name == SPELLING for one in variants):
+        if TYPING not in handled and any(
+            change.name == RESPELT for one in variants for change in one.substitutions
+        ):
             handled += (TYPING,)
         note += signs_noted(handled)
         openings = openings_of(model, profile, text.prompts, variants)
@@ -649,6 +649,16 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
         before=before,
         handled=handled,
     )
+
+
+def _mend(basis: AuditBasis, text: str, cased: bool) -> Restored:
+    """Put signs back where hardly any is left, and mend broken words."""
+    done, (model, beginning) = unchanged(text), (basis.model, basis.beginning)
+    if _unpunctuated(text):
+        done = restore_punctuation(
+            model, beginning, text, capitals=cased, checkpoint=basis.checkpoint
+        )
+    return done.then(restore_spelling(model, beginning, done.text, basis.checkpoint))
 
 
 def signs_noted(signs: Sequence[str]) -> list[Sentence]:

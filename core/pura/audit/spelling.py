@@ -1,17 +1,23 @@
 """Words that keyboards, scanners and people broke, spelled as the model expects them.
 
-A word that is no token of its own is compared with the words that one slip leads from: a letter
-too many, missing, exchanged or swapped, or letters that scanners take for others. The vocabulary is
-the lexicon, since a marked text was written in its tokens. The model decides: a word is put there
-where it is likelier than what stands there, although somebody had to slip.
+A word that is no token of its own is compared with the words that a slip leads from: a letter too
+many, missing or exchanged, letters in another order, or such as scanners take for others. The
+vocabulary is the lexicon, since a marked text was written in its tokens. The model decides: a word
+is put there where it is likelier than what stands there, although somebody had to slip.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+import numpy.typing as npt
+
+from pura.base.progress import never_cancelled
 from pura.documents.characters import Change, Restored, rewrite, unchanged
 from pura.model.tokenise import tokenise, word_ids
 
@@ -20,56 +26,129 @@ if TYPE_CHECKING:
 
 RESPELT: Final = "words-respelt"
 
-_SLIP: Final = 6.0  # nats that a slip takes: some fifty ways to slip, in one of eight words
+_SLIP, _MORE = 6.0, 3.0  # nats of a slip: some fifty ways, in one of eight words; of each further
+_MISREAD: Final = 4.0  # of one that scanners make
 _LEAST: Final = 4
 """Words that must be respelt: together they make a reading 24 nats likelier, and more."""
 _SUSPECTS: Final = 0.06  # share of the words from which the model is asked
 _CHUNK: Final = 1024  # tokens that the model reads at once
+_EXCHANGED: Final = ((8, 3), (4, 2), (0, 1))  # letters of a word, and how many may be others
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _SCANNED: Final = (
-    *(("rn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("0", "o"), ("0", "O"), ("1", "l")),
-    *(("1", "i"), ("1", "I"), ("5", "s"), ("5", "S"), ("8", "B")),
+    *(("rn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("0", "o"), ("1", "l"), ("1", "i")),
+    *(("5", "s"), ("8", "b"), ("c", "e"), ("e", "c"), ("f", "t"), ("ii", "u"), ("ri", "n")),
 )
-_WORD: Final = re.compile(r"(?<= )[A-Za-z][A-Za-z0-9]{2,15}(?![\w'’])")
+_WORD: Final = re.compile(r"(?<= )[^\s.,:;\"'“”’()\[\]]{2,16}(?<![?!])(?=[.,:;!?\"”)]*(?:\s|$))")
+_USUAL: Final = re.compile(r"[A-Za-z]?[a-z]+(?:-[A-Za-z]+)*|[A-Z]+")  # no figures, signs, capitals
+_LEXICAL: Final = re.compile(r"[Ġ▁]([A-Za-z]{2,16})")
 
 
-def restore_spelling(model: LanguageModel, beginning: Sequence[int], text: str) -> Restored:
+class _Lexicon:
+    """The words of a vocabulary that are one token behind a blank.
+
+    Args:
+        tokens: The strings of the tokens, by id.
+
+    Attributes:
+        forms: The ways in which a word in small letters is written, each with its token.
+    """
+
+    def __init__(self, tokens: Sequence[str | None]) -> None:
+        self.forms: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        self._anagrams: defaultdict[str, list[str]] = defaultdict(list)
+        for number, token in enumerate(tokens):
+            if match := _LEXICAL.fullmatch(token or ""):
+                self.forms[match[1].lower()].setdefault(match[1], number)
+        by_length: defaultdict[int, list[str]] = defaultdict(list)
+        for word in self.forms:
+            self._anagrams["".join(sorted(word))].append(word)
+            by_length[len(word)].append(word)
+        self._by_length = {n: (words, _codes(words)) for n, words in by_length.items()}
+
+    def near(self, word: str, *, exchanged: bool) -> dict[int, tuple[str, float]]:
+        """Return the tokens that a word may have been, each with its form and the nats of slips.
+
+        Args:
+            word: The word as found.
+            exchanged: Also several letters that were exchanged for others.
+        """
+        small, usual = word.lower(), bool(_USUAL.fullmatch(word))
+        nats = dict.fromkeys([*_slips(small), *self._anagrams["".join(sorted(small))]], _SLIP)
+        nats |= dict.fromkeys(_misread(small), _MISREAD)
+        words, codes = self._by_length.get(len(small), ([], None))
+        if exchanged and codes is not None:
+            most = next(most for length, most in _EXCHANGED if len(small) >= length)
+            differ = (codes != _codes([small])).sum(axis=1)
+            for place in np.flatnonzero(differ <= most):
+                nats.setdefault(words[place], _SLIP + _MORE * (int(differ[place]) - 1))
+        return {
+            number: (form, cost)
+            for each, cost in nats.items()
+            if each in self.forms and each != small
+            for form, number in self.forms[each].items()
+            if (form[0].isupper() == word[0].isupper() or not usual)
+            and (form[1:].islower() or word.isupper())
+        }
+
+
+def _codes(words: Sequence[str]) -> npt.NDArray[np.uint32]:
+    """Return words of one length letter by letter; [W, N]."""
+    return (
+        np.array(words, dtype=f"U{len(words[0])}")[:, None].view(np.uint32).reshape(len(words), -1)
+    )
+
+
+@lru_cache(maxsize=2)
+def _lexicon_of(tokenizer: Any) -> _Lexicon:
+    return _Lexicon(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
+
+
+def restore_spelling(
+    model: LanguageModel,
+    beginning: Sequence[int],
+    text: str,
+    checkpoint: Callable[[], None] = never_cancelled,
+) -> Restored:
     """Return the text with broken words mended; unchanged where too few are.
 
     Args:
         model: Reads the text once more where many words may be broken. No key has a part in it.
         beginning: Tokens before the text.
         text: The text.
+        checkpoint: Called often; may raise.
     """
-    words = list(_WORD.finditer(text))
+    words = [word for word in _WORD.finditer(text) if any(map(str.isalpha, word[0]))]
     pieces = word_ids(model.tokenizer, [word[0] for word in words])
     split = [word for word, ids in zip(words, pieces, strict=True) if len(ids) > 1]
-    slips = {word[0]: sorted(set(_slips(word[0]))) for word in split}
-    listed = sorted({each for found in slips.values() for each in found})
-    ids_of = dict(zip(listed, word_ids(model.tokenizer, listed), strict=True))
-    lexicon = {
-        word: {ids_of[each][0]: each for each in found if len(ids_of[each]) == 1}
-        for word, found in slips.items()
-    }
-    suspects = [word for word in split if lexicon[word[0]]]
-    if len(suspects) < max(_LEAST, _SUSPECTS * len(words)):
+    lexicon = _lexicon_of(model.tokenizer)
+    # Figures and signs between letters say more than a word that is not in the lexicon.
+    broken = sum(
+        2 - usual
+        for usual, word in ((bool(_USUAL.fullmatch(word[0])), word[0]) for word in split)
+        if lexicon.near(word, exchanged=not usual)
+    )
+    if broken < max(_LEAST, _SUSPECTS * len(words)):
         return unchanged(text)
+    near = {word[0]: lexicon.near(word[0], exchanged=True) for word in split}
     changes = [
         Change(word.start(), word.end(), put, RESPELT)
-        for word, put in _likelier(model, beginning, text, suspects, lexicon)
+        for word, put in _likelier(model, beginning, text, split, near, checkpoint)
     ]
     return rewrite(text, changes if len(changes) >= _LEAST else [], (RESPELT,))
 
 
 def _slips(word: str) -> Iterator[str]:
-    """Yield what a word may have been before one slip."""
+    """Yield what a word in small letters may have been before one slip."""
     for place in range(len(word) + 1):
         before, behind = word[:place], word[place:]
         yield from (before + letter + behind for letter in _LETTERS)
         if behind:
             yield before + behind[1:]
             yield from (before + letter + behind[1:] for letter in _LETTERS)
-            yield before + behind[1:2] + behind[0] + behind[2:]
+
+
+def _misread(word: str) -> Iterator[str]:
+    """Yield what a scanner may have taken for a word."""
     for found, put in _SCANNED:
         for match in re.finditer(found, word):
             yield word[: match.start()] + put + word[match.end() :]
@@ -80,7 +159,8 @@ def _likelier(
     beginning: Sequence[int],
     text: str,
     suspects: Sequence[re.Match[str]],
-    lexicon: dict[str, dict[int, str]],
+    near: dict[str, dict[int, tuple[str, float]]],
+    checkpoint: Callable[[], None],
 ) -> Iterator[tuple[re.Match[str], str]]:
     """Yield the words that the model finds likelier than what stands there, a slip included."""
     from pura.model.evidence import log_probabilities
@@ -94,17 +174,26 @@ def _likelier(
         places = [
             (word, first - start, last_at[word.end()] - start)
             for word in suspects
-            if (first := first_at.get(word.start() - 1, -1)) > start
+            if near[word[0]]
+            and (first := first_at.get(word.start() - 1, -1)) > start
             and first < last_at.get(word.end(), -1) < start + _CHUNK
         ]
         if not places:
             continue
-        rows = log_probabilities(model, [*beginning, *ids.tolist()])
+        checkpoint()
+        asked = [n for _, first, last in places for n in range(first, last + 1)]
+        before = len(beginning) - 1
+        all_rows = log_probabilities(model, [*beginning, *ids.tolist()])(
+            [before + n for n in asked]
+        )
+        begin = 0
         for word, first, last in places:
-            before = len(beginning) + first - 1
-            likely = rows([*range(before, before + last - first + 1)])
+            likely = all_rows[begin : begin + last - first + 1]
+            begin += len(likely)
             own = sum(float(likely[n, ids[first + n]]) for n in range(last - first + 1))
-            known = lexicon[word[0]]
-            best = max(known, key=lambda each: float(likely[0, each]))
-            if float(likely[0, best]) - _SLIP > own:
-                yield word, known[best]
+            nats, best = max(
+                (float(likely[0, token]) - slips, form)
+                for token, (form, slips) in near[word[0]].items()
+            )
+            if nats > own:
+                yield word, best

@@ -311,6 +311,8 @@ _AROUND: Final = 8  # ids that are decoded before a token, since some decoders t
 
 
 Spelling = Callable[[Iterable[str]], dict[str, str]]
+Mend = Callable[[str, bool], Restored]
+"""Gives a text as a model mends it; True where its capitals were put back."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -443,7 +445,7 @@ def readings_of(
     text: str,
     *,
     restored: bool,
-    respell: Callable[[str], Restored] | None = None,
+    mend: Mend | None = None,
     ids: Sequence[int] | I64 | None = None,
 ) -> tuple[tuple[Variant, ...], list[Tokens], list[Sentence]]:
     """Fix which readings of a text are tried, and tokenise each.
@@ -452,7 +454,7 @@ def readings_of(
         model: Whose tokenizer.
         text: The text as found.
         restored: As in :func:`variants_of`.
-        respell: Mends broken words; None where no model is at hand.
+        mend: Mends broken words and puts signs back; None where no model is at hand.
         ids: Token ids that a generator saved.
 
     Returns:
@@ -472,8 +474,8 @@ def readings_of(
         ids=saved,
         ids_text=words,
     )
-    if restored and respell is not None:
-        variants = _respelt(variants, respell)
+    if restored and mend is not None:
+        variants = _mended(variants, mend)
     tokens = [tokens_of(model, variant) for variant in variants]
     for variant, found in zip(variants, tokens, strict=True):
         size = int(found.ids.size)
@@ -488,13 +490,11 @@ def readings_of(
     return variants, tokens, notes
 
 
-def _respelt(
-    variants: tuple[Variant, ...], respell: Callable[[str], Restored]
-) -> tuple[Variant, ...]:
-    """Put the likeliest reading with its broken words mended in the place of that reading."""
+def _mended(variants: tuple[Variant, ...], mend: Mend) -> tuple[Variant, ...]:
+    """Put the likeliest reading, as the model mends it, in the place of that reading."""
     place = next(n for n in reversed(range(min(2, len(variants)))) if variants[n].read)
     base = variants[place]
-    mended = respell(base.text) if base.ids is None else unchanged(base.text)
+    mended = mend(base.text, base.name == CASE) if base.ids is None else unchanged(base.text)
     if not mended.changed:
         return variants
     before = unchanged(base.text) if base.undone is None else base.undone

@@ -41,6 +41,7 @@ class CaseStatus:
         review: ``confirmed``, ``disputed``, or empty when nobody has looked.
         report: ``drafted`` or ``issued``; empty when it stands in no report, or in a withdrawn one.
         signed: The newest report of it is signed.
+        version: Which examination of the same bytes in its case, from 1.
         acts: Who did it and when (UTC, ISO 8601), of ``save``, ``review``, ``report`` and ``sign``
             as far as it came; the name is None where it was erased.
     """
@@ -51,6 +52,7 @@ class CaseStatus:
     review: str = ""
     report: str = ""
     signed: bool = False
+    version: int = 1
     acts: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
 
     def then(self, act: str, by: tuple[str | None, str], **changes: Any) -> CaseStatus:
@@ -91,10 +93,11 @@ def statuses(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStatus]:
 def _follow(log: CaseLog, entry: LogEntry, found: dict[str, CaseStatus]) -> None:
     before = found.get(entry.item)
     if entry.action in FINISHED:
-        new = CaseStatus(case=entry.case, name=None, mode=str(entry.facts["text"]))
+        mode, version = str(entry.facts["text"]), int(entry.facts["run"])
+        new = CaseStatus(case=entry.case, name=None, mode=mode, version=version)
         # A later case takes over what was said of it; a case that is not moved to changes nothing.
-        kept = new if before is None else replace(before, case=new.case, mode=new.mode)
-        found[entry.item] = kept.then("save", _by(log, entry))
+        here = replace(before or new, case=new.case, mode=mode, version=version)
+        found[entry.item] = here.then("save", _by(log, entry))
     elif before is not None and entry.action in REVIEWS:
         by = _by(log, entry)
         found[entry.item] = before.then("review", by, review=REVIEWS[entry.action])

@@ -62,6 +62,9 @@ def generate(
     seed: Annotated[
         int | None, typer.Option(help="Of the ordinary randomness; left out: fresh.")
     ] = None,
+    who: Annotated[
+        str, typer.Option(help="To whom the text goes: the register notes its payload.")
+    ] = "",
     ids: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the token ids to this new file as JSON."),
@@ -83,6 +86,7 @@ def generate(
     With --certificate also its manifest (C2PA), which names the same payload.
     """
     from pura.provenance.writing import DETACHED, check_ready, sign_manifest
+    from pura.usecases.marking import mark_text
 
     for path in filter(None, (ids, output, store)):
         refuse_taken(path)  # before the work, not after it
@@ -99,25 +103,18 @@ def generate(
         one = find_key(at, key, key_file)
         start = _prompt(prompt, prompt_file)
         _warn_of_few(tokens, shared)
-
-        from pura.usecases.keys import marking_key
-
-        one = marking_key(at, one, shared, epoch or "")
-        with at.opened_keys([one]) as [(secret, _)]:
-            language_model = at.model(model, profile=shared)
-
-            from pura.embed import generate as run
-
-            made = run(
-                language_model,
-                start,
-                bits,
-                secret,
-                shared,
-                tokens=tokens,
-                seed=seed,
-                ignore_eos=True,
-            )
+        made = mark_text(
+            at,
+            prompt=start,
+            payload=bits,
+            key=one,
+            profile=shared,
+            model=model,
+            tokens=tokens,
+            epoch=epoch or "",
+            seed=seed,
+            who=who,
+        )
     if ids is not None:
         note = {"ids": made.ids.tolist(), "payload": bits.text, "profile": shared.fingerprint}
         write_or_refuse(ids, (json.dumps(note) + "\n").encode())
@@ -146,9 +143,9 @@ def generate(
 
 def _warn_of_few(tokens: int, profile: Profile) -> None:
     """Say so where a text of so many tokens cannot carry its payload."""
-    from pura.verdict.expect import USABLE_SHARE, readable_bits
+    from pura.usecases.marking import carried_bits
 
-    bits = readable_bits(round(tokens * USABLE_SHARE), profile.payload_bits)
+    bits = carried_bits(profile, tokens)
     if bits < profile.payload_bits:
         words = say("generate.few", tokens=tokens, bits=bits, payload_bits=profile.payload_bits)
         err.print(words)

@@ -13,11 +13,13 @@ from pura.cli.options import (
     FileToWrite,
     KeyFile,
     KeyName,
+    PayloadFields,
     ProfileOption,
     Yes,
     environment,
     find_key,
     load_profile,
+    payload_of,
     session,
 )
 from pura.cli.terminal import RowsInto, confirm, err, out, refuse_unknown, say, write_row
@@ -269,7 +271,7 @@ def remove(
     remove_profile(at, name=name)
 
 
-PayloadGiven = Annotated[str, typer.Argument(help="The payload as 0 and 1, or 0x… in hex.")]
+PayloadGiven = Annotated[str | None, typer.Argument(help="The payload as 0 and 1, or 0x… in hex.")]
 
 
 @register.command("import")
@@ -301,31 +303,35 @@ def export_rows(file: Annotated[Path, typer.Argument(help="CSV file to write.")]
 
 @register.command("add")
 def add_row(
-    payload: PayloadGiven,
     profile: ProfileOption,
     who: Annotated[str, typer.Option(help="To whom; a pseudonym is enough, and better.")],
+    payload: PayloadGiven = None,
+    field: PayloadFields = None,
     when: Annotated[str, typer.Option(help="Date of issue.")] = "",
     model: Annotated[str, typer.Option(help="Model it was issued for.")] = "",
 ) -> None:
     """Add one issued payload."""
     from pura.register.rows import Issue
-    from pura.scheme import parse_payload
     from pura.usecases.profiles import add_issue
 
     at = environment()
-    bits = parse_payload(payload, load_profile(at, profile).payload_bits)
+    bits = payload_of(load_profile(at, profile), payload, field)
     entry = add_issue(at, issue=Issue(payload=bits, who=who, when=when, model=model))
     out.print(say("entry", number=entry.number))
 
 
 @register.command("find")
-def find_row(payload: PayloadGiven, profile: ProfileOption, _rows: RowsInto = None) -> None:
+def find_row(
+    profile: ProfileOption,
+    payload: PayloadGiven = None,
+    field: PayloadFields = None,
+    _rows: RowsInto = None,
+) -> None:
     """Look a payload up; exit code 1 when it was never issued."""
-    from pura.scheme import parse_payload
     from pura.usecases.profiles import find_payload
 
     at = environment()
-    bits = parse_payload(payload, load_profile(at, profile).payload_bits)
+    bits = payload_of(load_profile(at, profile), payload, field)
     entry = find_payload(at, payload=bits)
     if entry is None:
         err.print(say("register.none"))

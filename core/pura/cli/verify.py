@@ -325,13 +325,22 @@ def _write_report(
     force: bool,
 ) -> None:
     from pura.cli.report import read_request, show_files
-    from pura.usecases.reports import build_report, filled_for_audits, note_built, write_report
+    from pura.report.request import FULL
+    from pura.usecases.reports import (
+        build_report,
+        filled_for_audits,
+        note_built,
+        original_pages,
+        write_report,
+    )
 
     wanted = read_request(request)
     if request is None:
         wanted = replace(wanted, language=language)
     if run.saver is not None:
         wanted = filled_for_audits(at, run.saver.case, run.audits, wanted)
+    if wanted.text == FULL:
+        wanted = replace(wanted, pages=tuple(map(original_pages, run.audits, run.files)))
     built = build_report(at, run.audits, request=wanted)
     written = write_report(built, pdf=pdf, record=json_file, replace=force)
     show_files(built, written)
@@ -354,6 +363,7 @@ class _Run:
         ids: The token ids, where they are known.
         saver: Saves to a case; None where none was named.
         audits: The records that are kept.
+        files: The file of each of them.
         strengths: The evidence of each text, to choose from the batch.
         failed: Some input could not be audited.
     """
@@ -368,6 +378,7 @@ class _Run:
     ids: tuple[int, ...] | None = None
     saver: SavingRun | None = None
     audits: list[Audit] = field(default_factory=list)
+    files: list[Path | None] = field(default_factory=list)
     strengths: list[tuple[str, float]] = field(default_factory=list)
     failed: bool = False
 
@@ -436,6 +447,7 @@ class _Run:
         whole = _whole(name, audit.input.part)
         if self.keeping:
             self.audits.append(audit)
+            self.files.append(None if name == "-" else Path(name))
         if error is None:
             self.strengths.append((whole, audit.evidence.log10_e))
         try:

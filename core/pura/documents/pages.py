@@ -11,8 +11,10 @@ import json
 import math
 import subprocess
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, Any, Final, TypeAlias
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,18 +26,47 @@ from pura.base.process import start_child
 from pura.documents import formats
 from pura.documents.formats import FORMATS, LENGTHS, MAX_PAGES, damaged
 from pura.documents.manifests import CHILD
-from pura.documents.reading import refuse_ending
+from pura.documents.reading import read_bytes_of, refuse_ending
 
 MAX_PIXELS: Final = 24_000_000
 """Pixels of one picture: A4 at 500 dpi."""
-MAX_POINTS: Final = 1e6
-"""Largest side of a page; PDF itself ends at 14 400, times a unit of the file's choice."""
+MAX_POINTS: Final = 20_000
+"""Largest side of a page; PDF itself ends at 14 400."""
 SPAN: Final = 0xFFFF
 """The whole width, or height, of a page in the numbers of a box."""
 _MAX_HEAD: Final = 1 << 20
 _LAST_SECONDS: Final = 5.0
 
-Boxes: TypeAlias = npt.NDArray[np.uint16]
+
+class Places(NamedTuple):
+    """Where the characters of a text of ``C`` characters stand.
+
+    Attributes:
+        starts: int64 [P], the first character of each page; of an empty one that of the next.
+        boxes: uint16 [C, 4], left, top, right and bottom as shares of :data:`SPAN` of the page;
+            zeros for blanks, and where no place is known.
+    """
+
+    starts: npt.NDArray[np.int64]
+    boxes: npt.NDArray[np.uint16]
+
+
+def examined_bytes(path: Path, sha256: str) -> bytes:
+    """Read a file that was examined.
+
+    Args:
+        path: Where it was.
+        sha256: Of its bytes then, hex.
+
+    Raises:
+        InputError: It is not there any more, cannot be read, or is another one.
+    """
+    if not path.exists():
+        raise InputError("pages.moved", name=path.name, code="pages-elsewhere")
+    data = read_bytes_of(path)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise InputError("pages.changed", name=path.name, code="pages-elsewhere")
+    return data
 
 
 def _senseless() -> InputError:
@@ -58,11 +89,11 @@ class Pages:
     """The pages of one PDF; asked for in one thread, closed in any.
 
     Args:
-        data: The whole file.
+        read: Returns the whole file; called with the first question.
     """
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
+    def __init__(self, read: Callable[[], bytes]) -> None:
+        self._read, self._data = read, b""
         self._child: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._asking = threading.Lock()
@@ -107,15 +138,14 @@ class Pages:
             raise _senseless()
         return drawn
 
-    def boxes(self, text: str) -> Boxes | None:
+    def places(self, text: str) -> Places | None:
         """Return where each character of a text stands.
 
         Args:
             text: What was read from the same file, ``C`` characters.
 
         Returns:
-            uint16 [C, 4]: left, top, right and bottom as shares of :data:`SPAN` of its page; zeros
-            for blanks, and where no place is known. None where the file does not hold this text.
+            None where the file does not hold this text.
 
         Raises:
             InputError: The file cannot be read.
@@ -124,11 +154,18 @@ class Pages:
         seen = np.fromiter((not sign.isspace() for sign in text), dtype=bool, count=len(text))
         question = {"do": "place", "sha256": hashlib.sha256(text.encode()).hexdigest()}
         told, found = self._ask(question, 8 * int(np.count_nonzero(seen)))
-        if not told.get("same"):
+        if told.get("same") is not True:
             return None
-        boxes = np.zeros((len(text), 4), dtype=np.uint16)
-        boxes[seen] = np.frombuffer(found, dtype="<u2").reshape(-1, 4)
-        return boxes
+        try:
+            starts = np.array(decoder.decode(tuple[int, ...], told["starts"]), dtype=np.int64)
+            boxes = np.zeros((len(text), 4), dtype=np.uint16)
+            boxes[seen] = np.frombuffer(found, dtype="<u2").reshape(-1, 4)
+        except (ValueError, KeyError, OverflowError):
+            raise _senseless() from None
+        edges = np.concatenate(([0], starts, [len(text)]))
+        if starts.size > MAX_PAGES or np.any(np.diff(edges) < 0):
+            raise _senseless()
+        return Places(starts, boxes)
 
     def close(self) -> None:
         """End the child; whoever waits for an answer is told that it was closed."""
@@ -168,6 +205,7 @@ class Pages:
     def _answer(self, question: dict[str, Any], size: int) -> tuple[dict[str, Any], bytes]:
         asked = json.dumps(question).encode() + b"\n"
         if self._child is None:
+            self._data = self._data or self._read()
             asked = json.dumps({"pages": len(self._data)}).encode() + b"\n" + self._data + asked
             try:
                 self._child = start_child(CHILD)

@@ -27,8 +27,13 @@ _FEW: Final = 0.004
 _LEAST_WORDS: Final = 25
 _TITLE: Final = 0.6
 """Share of words amid a sentence that begin with a capital; a German text has a third of them."""
-_LEAST_ODD, _ODD = 3, 0.08
-"""How many of the smallest words amid a sentence do, and which share of them."""
+_LEAST_ODD, _ODD, _ODD_AMONG_STARTS = 3, 0.08, 0.2
+"""How many of the smallest words amid a sentence do, and which share of them; and which where no
+sign shows where sentences begin."""
+UNPUNCTUATED: Final = 100
+"""Words a sign of punctuation from which its absence is a sign; English prose has one in 8."""
+_ANY_WORD: Final = re.compile(r"\w+")
+_END: Final = re.compile(r"(?<=\w)[.,;:!?]")
 _CASED_WORD: Final = re.compile(r"[^\W\d_]+")
 _INSIDE_SENTENCE: Final = re.compile(r"(?<=[^\W\d_A-Z][ ,;])(?:(?<=[,;]) )?[^\W\d_]{2,}")
 _SMALLEST: Final = re.compile(
@@ -65,6 +70,11 @@ def case_of(text: str) -> str:
     return UPPER if small <= _FEW * capital else MIXED if _mixed(text) else ""
 
 
+def unpunctuated(text: str) -> bool:
+    """Whether hardly a sign stands behind a word, as where punctuation was taken out."""
+    return len(_ANY_WORD.findall(text)) > UNPUNCTUATED * len(_END.findall(text))
+
+
 def _mixed(text: str) -> bool:
     words = [match[0].strip() for match in _INSIDE_SENTENCE.finditer(text)]
     if len(words) < _LEAST_WORDS:
@@ -72,9 +82,10 @@ def _mixed(text: str) -> bool:
     begun = [word for word in words if word[0].isupper() and word[1:].islower()]
     if len(begun) >= _TITLE * len(words):
         return True
+    least = _ODD_AMONG_STARTS if unpunctuated(text) else _ODD
     smallest = sum(bool(_SMALLEST.fullmatch(word)) for word in words)
     odd = sum(bool(_SMALLEST.fullmatch(word)) for word in begun)
-    return odd >= _LEAST_ODD and odd >= _ODD * smallest
+    return odd >= _LEAST_ODD and odd >= least * smallest
 
 
 def restore_case(text: str, spelt: Callable[[Iterable[str]], dict[str, str]]) -> Restored:

@@ -328,7 +328,7 @@ class Passes:
         cached = bool(first.begin) or width > step or any(piece.takers for piece in pieces)
         cache = self._cache() if cached else None
         if first.begin:
-            _put(cache, _states(pieces))
+            put_states(cache, _states(pieces))
         for start in range(0, width, step):
             some = self._ids(filled[:, start : start + step])
             out = self._decoder(input_ids=some, past_key_values=cache, use_cache=cached)
@@ -347,7 +347,7 @@ class Passes:
         cache, width = None, max(size_of(row) for row in rows)
         if any(_begun(pieces).values()):
             cache = self._cache()
-            _put(cache, _states(pieces), grows=False)
+            put_states(cache, _states(pieces), grows=False)
         ids = self._ids(_filled([np.concatenate([p.inputs for p in row]) for row in rows], width))
         places = [np.concatenate([p.begin + np.arange(p.size) for p in row]) for row in rows]
         see = torch.from_numpy(np.stack([_seen(row, width) for row in rows])).to(ids.device)
@@ -455,7 +455,7 @@ def _seen(row: Row, width: int) -> npt.NDArray[np.bool_]:
     return np.asarray(among | before)
 
 
-def _put(cache: Any, states: States, *, grows: bool = True) -> None:
+def put_states(cache: Any, states: States, *, grows: bool = True) -> None:
     """Begin an empty cache with kept states, which are not copied.
 
     Args:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from pura.base.catalogue import catalogue, phrase
@@ -174,7 +175,7 @@ class Finding:
         )
         return sum(count for count in counts if isinstance(count, int))
 
-    @property
+    @cached_property  # a table of thousands asks for it again and again
     def outcome(self) -> str:
         """What its headline says, without the number of marks: what findings are grouped by.
 

@@ -15,6 +15,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -536,15 +537,14 @@ def field_words(field: NamedField, language: str) -> str:
     return _fill(key, language, name=field.name, value=field.text, **post)
 
 
-def value_words(profile: Profile, field: NamedField, language: str) -> str:
+def value_words(profile: Profile, value: FieldValue, language: str) -> str:
     """Return the value of a field as people write it: a date in the words of the language."""
-    kinds = {one.name: one.kind for one in profile.fields}
-    if kinds.get(field.name) == "date" and field.value.known:
-        try:
-            return numerals.date(field.value.text, language)
-        except ValueError:
-            pass
-    return field.text
+    if not value.known:
+        return f"{value.raw} ?"
+    if (value.name, "date") in {(one.name, one.kind) for one in profile.fields}:
+        with suppress(ValueError):
+            return numerals.date(value.text, language)
+    return value.text
 
 
 def whom_words(profile: Profile, payload: NamedPayload, written: str, language: str) -> str:
@@ -557,7 +557,7 @@ def whom_words(profile: Profile, payload: NamedPayload, written: str, language: 
         language: ``en`` or ``de``.
     """
     parts = [
-        f"{field.name} {value_words(profile, field, language)}"
+        f"{field.name} {value_words(profile, field.value, language)}"
         for field in payload.fields
         if field.identified
     ]

@@ -17,6 +17,7 @@ from pura.base.catalogue import Value, catalogue, phrase, quoted
 from pura.base.database import Handle
 from pura.base.errors import PayloadError, PuraError, RegisterError
 from pura.base.files import make_private, open_regular
+from pura.base.progress import not_counted
 from pura.keys.entries import KeyEntry
 from pura.register.rows import digest_of, row_of
 from pura.register.store import Issue, Problems, Register
@@ -233,6 +234,7 @@ def import_log(
     profile: Profile,
     *,
     checkpoint: Callable[[], None] | None = None,
+    progress: Callable[[int, int], None] = not_counted,
 ) -> int:
     """Add to the register what logs hold and it does not, or nothing.
 
@@ -244,6 +246,7 @@ def import_log(
         path: A log, or a folder of them.
         profile: Says how many bits a payload has.
         checkpoint: Called every thousand rows; may raise :class:`~pura.base.errors.Cancelled`.
+        progress: Told then how many bytes are read, of how many.
 
     Returns:
         How many entries were added.
@@ -254,8 +257,15 @@ def import_log(
     """
     problems = Problems()
     files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
-    rows = _fresh(_read(files, profile, problems, checkpoint or (lambda: None)), register)
     try:
+        total = sum(file.stat().st_size for file in files)
+
+        def told(done: int) -> None:
+            if checkpoint is not None:
+                checkpoint()
+            progress(done, total)
+
+        rows = _fresh(_read(files, profile, problems, told), register)
         return register.add_many(rows, problems)
     except OSError as error:
         raise RegisterError("file.read", name=path.name, why=error.errno or 0) from None
@@ -277,9 +287,9 @@ def _other(known: Issue, issue: Issue) -> bool:
 
 
 def _read(
-    files: list[Path], profile: Profile, problems: Problems, checkpoint: Callable[[], None]
+    files: list[Path], profile: Profile, problems: Problems, told: Callable[[int], None]
 ) -> Iterator[tuple[int, Issue]]:
-    number = 0
+    number, before = 0, 0
     for path in files:
         with open_regular(path) as file:
             if file.readline(len(_HEAD)) != _HEAD:
@@ -289,13 +299,14 @@ def _read(
             for line in _whole_lines(file, path.name):
                 number += 1
                 if number % 1000 == 0:
-                    checkpoint()
+                    told(before + file.tell())
                 try:
                     yield number, _issue(line, profile)
                 except (PayloadError, RegisterError) as error:
                     problems.add(number, error.phrase)
                 except (TypeError, ValueError, KeyError):
                     problems.add(number, phrase("register.log-line"))
+            before += file.tell()
 
 
 def _whole_lines(file: BinaryIO, name: str) -> Iterator[bytes]:

@@ -59,31 +59,34 @@ class RegisterEntry:
 
 
 class Problems:
-    """Collects what is wrong with the rows of an import, a few of them in words."""
+    """Collects what is wrong with the rows of an import, in words."""
 
-    def __init__(self, shown: int = 10) -> None:
-        self._shown = shown
+    def __init__(self, shown: int = 10, kept: int = 1000) -> None:
+        self._shown, self._kept = shown, kept
         self._rows: list[Phrase] = []
         self._total = 0
 
     def add(self, row: int, what: Phrase) -> None:
         """Note one bad row."""
         self._total += 1
-        if len(self._rows) < self._shown:
+        if len(self._rows) < self._kept:
             self._rows.append(phrase("register.row", row=row, what=what))
 
     def raise_if_any(self) -> None:
         """Refuse the import if a row is bad.
 
         Raises:
-            RegisterError: Names the rows, the first ten with their reasons.
+            RegisterError: Its words name the first ten rows with their reasons; its value ``every``
+                has the first thousand.
         """
         if not self._total:
             return
-        rows = self._rows.copy()
-        if more := self._total - len(rows):
-            rows.append(phrase("register.more", count=more))
-        raise RegisterError("register.rows", total=self._total, rows=tuple(rows))
+        every = tuple(self._rows)
+        rows = every[: self._shown]
+        if left := self._total - len(rows):
+            rows += (phrase("register.more", count=left),)
+        more: dict[str, Any] = {"every": every}  # beyond what the words say
+        raise RegisterError("register.rows", total=self._total, rows=rows, **more)
 
 
 def blob_of(payload: Payload) -> bytes:

@@ -14,15 +14,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.base.catalogue import phrase
 from pura.base.database import Handle, Kind, transaction
-from pura.base.errors import PayloadError, RegisterError
+from pura.base.errors import PayloadError, ProfileError, RegisterError
 from pura.base.files import make_private, open_regular
+from pura.base.progress import not_counted
+from pura.keys.epochs import today
 from pura.record.naming import RegisterFacts, RegisterMatch
 from pura.register.rows import (
     DIGEST_BYTES,
@@ -35,6 +37,7 @@ from pura.register.rows import (
     row_of,
 )
 from pura.scheme import Payload, Profile, pack, parse_payload
+from pura.scheme.fields import Field
 
 __all__ = [
     "CHUNK",
@@ -252,6 +255,53 @@ class Register(Handle):
             for row in rows:
                 yield entry_of(row)
 
+    def select(
+        self,
+        profile: Profile | None,
+        *,
+        words: str = "",
+        column: str = "",
+        order: str = "number",
+        falling: bool = False,
+        most: int = 1_000_000,
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows in which something stands, in an order; :func:`entry_of` reads one.
+
+        Args:
+            profile: Whose fields are looked into and sorted by; None knows none.
+            words: What is looked for: part of what stands in a column, in any case; of a field its
+                value, or a range ``FROM..TO`` (either end may be missing), which is also taken for
+                ``when``. A payload is named by its beginning in hex. Empty finds every row.
+            column: ``who``, ``when``, ``model``, ``manifest``, ``payload`` or a field's name; empty
+                looks into all of them.
+            order: ``number`` or one of the columns.
+            falling: The largest first.
+            most: Of the rows.
+
+        Raises:
+            RegisterError: The words are no value of the field, or the register cannot be read.
+        """
+        fields, tests, values = _places(profile), [], []
+        for name in (column,) if column else (*_SEARCHED, *fields):
+            try:
+                test, given = _test(name, words, fields.get(name))
+            except ProfileError:
+                if column:
+                    raise RegisterError("register.no-value", words=words, name=name) from None
+                continue  # most words are a value of some fields only
+            tests.append(test)
+            values += given
+        by = _expression(order, fields.get(order))
+        with guard():
+            self._db.create_function("part", 4, _part, deterministic=True)
+            self._db.create_function("shown", 2, _shown, deterministic=True)
+            return self._db.execute(
+                f"SELECT number, {self._columns} FROM entries"  # noqa: S608  (constants and numbers)
+                f" WHERE {' OR '.join(tests) if words else '1'}"
+                f" ORDER BY {by} {'DESC' if falling else 'ASC'}, number LIMIT {most}",
+                values if words else (),
+            ).fetchall()
+
     def chunks(
         self, payload_bits: int, size: int = CHUNK
     ) -> Iterator[tuple[npt.NDArray[np.int64], U8]]:
@@ -424,17 +474,19 @@ class Register(Handle):
 
     def _find_duplicates(self, problems: Problems) -> None:
         twice = self._db.execute(
-            "SELECT row, first FROM (SELECT row,"
-            " min(row) OVER (PARTITION BY payload, bits) AS first FROM incoming)"
+            "SELECT row, first, who, other FROM (SELECT row, who AS other,"
+            " first_value(row) OVER same AS first, first_value(who) OVER same AS who FROM incoming"
+            " WINDOW same AS (PARTITION BY payload, bits ORDER BY row))"
             " WHERE row > first ORDER BY row"
         )
-        for row, first in twice:
-            problems.add(row, phrase("register.same", first=first))
+        for row, first, who, other in twice:
+            problems.add(row, phrase("register.same", first=first, who=who, other=other))
         before = self._db.execute(
-            "SELECT row, number FROM incoming JOIN entries USING (payload, bits) ORDER BY row"
+            "SELECT row, number, entries.who, incoming.who FROM incoming"
+            " JOIN entries USING (payload, bits) ORDER BY row"
         )
-        for row, number in before:
-            problems.add(row, phrase("register.known", number=number))
+        for row, number, who, other in before:
+            problems.add(row, phrase("register.known", number=number, who=who, other=other))
 
     def _one(self, where: str, values: tuple[object, ...]) -> RegisterEntry | None:
         with guard():
@@ -456,6 +508,58 @@ class Register(Handle):
             model=issue.model,
             posterior=min(1.0, weight),
         )
+
+
+_SEARCHED: Final = ("who", "when", "model", "manifest", "payload")
+_FieldPlace = tuple[Field, int, int]
+"""A field, the bits of its payload, and how many of them stand behind it."""
+
+
+def _places(profile: Profile | None) -> dict[str, _FieldPlace]:
+    found: dict[str, _FieldPlace] = {}
+    if profile is None:
+        return found
+    behind = profile.payload_bits
+    for field in profile.fields:
+        behind -= field.bits
+        found[field.name] = (field, profile.payload_bits, behind)
+    return found
+
+
+def _part(blob: bytes, bits: int, behind: int, width: int) -> bytes:
+    """Return a field of a payload as SQLite compares it: as bytes of one length."""
+    number = int.from_bytes(blob) >> 8 * len(blob) - bits
+    return (number >> behind & (1 << width) - 1).to_bytes(8)
+
+
+def _shown(blob: bytes, bits: int) -> str:
+    return f"0x{int.from_bytes(blob) >> 8 * len(blob) - bits:0{(bits + 3) // 4}X}"
+
+
+def _expression(name: str, place: _FieldPlace | None) -> str:
+    """Return what a column is in SQL; of a payload of another length a field is NULL."""
+    if place is not None:
+        field, bits, behind = place
+        return f"CASE bits WHEN {bits} THEN part(payload, bits, {behind}, {field.bits}) END"
+    known = {"number": "number", "when": "issued", "payload": "shown(payload, bits)"}
+    if name not in (*known, *_SEARCHED):
+        raise ValueError(f"the register has no column {name!r}")
+    return known.get(name, f"{name} COLLATE NOCASE")
+
+
+def _test(name: str, words: str, place: _FieldPlace | None) -> tuple[str, list[object]]:
+    """Return what a row must fulfil, and the values in it."""
+    column = _expression(name, place)
+    low, dots, high = (part.strip() for part in words.partition(".."))
+    if place is not None:
+        meant = replace(place[0], limits=(words,)).on(today())
+        ranges: list[object] = [number.to_bytes(8) for pair in meant.ranges for number in pair]
+        return " OR ".join([f"{column} BETWEEN ? AND ?"] * (len(ranges) // 2)), ranges
+    if name == "when" and dots:  # a day belongs to the month that ends the range
+        return "issued >= ? AND issued <= ?", [low, f"{high}\U0010ffff"]
+    escaped = "".join(f"\\{c}" if c in "\\%_" else c for c in words)
+    anywhere = "" if name == "payload" else "%"
+    return f"{column} LIKE ? ESCAPE '\\'", [f"{anywhere}{escaped}%"]
 
 
 def _finite(logs: F64, rows: int) -> F64:
@@ -481,6 +585,7 @@ def import_csv(
     profile: Profile,
     *,
     checkpoint: Callable[[], None] | None = None,
+    progress: Callable[[int, int], None] = not_counted,
 ) -> int:
     """Add all rows of a table to the register, or none.
 
@@ -489,6 +594,7 @@ def import_csv(
         path: The CSV file.
         profile: Says how many bits a payload has, and which fields.
         checkpoint: Called every thousand rows; may raise :class:`~pura.base.errors.Cancelled`.
+        progress: Told then how many bytes are read, of how many.
 
     Returns:
         How many entries were added.
@@ -502,9 +608,16 @@ def import_csv(
         with open_regular(path) as file:
             start = file.read(2)
         encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        with io.TextIOWrapper(open_regular(path), encoding=encoding, newline="") as file:
-            rows = _read(file, profile, problems, checkpoint or (lambda: None))
-            return register.add_many(rows, problems)
+        total = path.stat().st_size
+        data = open_regular(path)
+        with io.TextIOWrapper(data, encoding=encoding, newline="") as table:
+
+            def told() -> None:
+                if checkpoint is not None:
+                    checkpoint()
+                progress(data.tell(), total)
+
+            return register.add_many(_read(table, profile, problems, told), problems)
     except OSError as error:
         raise RegisterError("file.read", name=path.name, why=error.errno or 0) from None
     except UnicodeError:

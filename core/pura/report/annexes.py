@@ -18,14 +18,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.base import numerals
 from pura.base.errors import ReportError
 from pura.keys.sealed import check_passphrase
 from pura.record.audit import Audit
 from pura.record.json_io import NO_ID, findings_digest, without_text
 from pura.record.marks import bits_of
 from pura.report.blocks import Block, Labels, heading, note, paragraph, printable
-from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
+from pura.report.figures import page_picture
+from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, PagePicture, ReportRequest
 
 BLOCK: Final = "█"
 CONTEXT: Final = 200  # characters around a passage that an excerpt shows
@@ -76,6 +76,16 @@ def public_audits(audits: Sequence[Audit], request: ReportRequest) -> list[Audit
         )
         for i, audit in enumerate(audits)
     ]
+
+
+def public_pages(
+    shown: Sequence[Audit], request: ReportRequest
+) -> tuple[tuple[PagePicture, ...], ...]:
+    """Return the pictures that a report may carry: of texts that it shows whole."""
+    if request.text != FULL:
+        return ()
+    pairs = zip(shown, request.pages, strict=False)
+    return tuple(pages if audit.text is not None else () for audit, pages in pairs)
 
 
 def _hidden_ids(audit: Audit, shown: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
@@ -163,25 +173,19 @@ class Seals:
 def integrity(audits: Sequence[Audit], labels: Labels, seals: Seals, log: str) -> tuple[Block, ...]:
     """Return the digests, and how they are checked without our program."""
     examined = any(audit.verdict != "not-examinable" for audit in audits)
-    digests = [
-        row
-        for audit in audits
-        for row in (
-            ("integrity.audit", audit.id),
-            ("integrity.findings", findings_digest(audit)),
-        )
-    ]
-    others = labels.facts(
-        ("integrity.size", labels("bytes", n=numerals.count(seals.size, labels.language))),
-        *digests,
-        ("integrity.annex", seals.annex or None),
-        ("integrity.log", log or labels("integrity.log.none")),
-        ("integrity.signature", labels("integrity.signature.text")),
-        ("integrity.time", labels("integrity.time.text")),
-    )
+    digests = []
+    for audit in audits:
+        digests.append(("integrity.audit", audit.id))
+        digests.append(("integrity.findings", findings_digest(audit)))
     return (
-        replace(
-            others, rows=((labels("integrity.record", name=seals.name), seals.record), *others.rows)
+        labels.facts(
+            ("integrity.record", seals.record),
+            ("integrity.size", labels("bytes", n=seals.size)),
+            *digests,
+            ("integrity.annex", seals.annex or None),
+            ("integrity.log", log or labels("integrity.log.none")),
+            ("integrity.signature", labels("integrity.signature.text")),
+            ("integrity.time", labels("integrity.time.text")),
         ),
         paragraph(labels("integrity.check", name=seals.name)),
         *([paragraph(labels("integrity.repeat"))] if examined else []),
@@ -205,6 +209,10 @@ def annexes(
         mode = request.text if request.text != OMITTED else FULL
         blocks.append(note(labels("annex.text.plain" if plain else f"annex.text.{mode}")))
         blocks.append(Block(kind="text", runs=_runs(audit, shaded=shaded)))
+        for number, png in itertools.chain(*request.pages[place - 1 : place]):
+            alt = labels("alt.page", n=number, name=printable(audit.input.name))
+            words = labels("annex.page", n=number)
+            blocks.append(Block(kind="figure", svg=page_picture(png), text=words, alt=alt))
     blocks += [heading(labels("annex.glossary")), note(labels("glossary"))]
     if annex:
         blocks.append(heading(labels("annex.sealed")))
@@ -212,21 +220,28 @@ def annexes(
     return tuple(blocks)
 
 
+def shades(audit: Audit) -> npt.NDArray[np.int8]:
+    """Return the shade of every token: -4 … -1 against, 0 none, 1 … 4 for the mark; int8 [L]."""
+    evidence = audit.tokens.log10_evidence
+    levels = np.searchsorted(_STEPS, np.abs(evidence), side="right")
+    return np.where(evidence < 0, -levels, levels).astype(np.int8)
+
+
 def _runs(audit: Audit, *, shaded: bool) -> tuple[tuple[str, int], ...]:
     """Return the text in stretches of one shade; positive supports, negative speaks against."""
     text = audit.text or ""
     shade = np.zeros(len(text), dtype=np.int8)
     if shaded:
-        evidence = audit.tokens.log10_evidence
-        levels = np.searchsorted(_STEPS, np.abs(evidence), side="right")
-        levels = np.where(evidence < 0, -levels, levels)
-        for (start, end), level in zip(audit.tokens.spans.tolist(), levels.tolist(), strict=True):
+        levels = shades(audit).tolist()
+        for (start, end), level in zip(audit.tokens.spans.tolist(), levels, strict=True):
             shade[start:end] = level
     shade[[i for i, char in enumerate(text) if char == BLOCK]] = HIDDEN
     edges = np.flatnonzero(np.diff(shade)) + 1
     bounds = [0, *edges.tolist(), len(text)]
     return tuple(
-        (printable(text[a:b]), int(shade[a])) for a, b in itertools.pairwise(bounds) if b > a
+        (text[a:b] if shade[a] == HIDDEN else printable(text[a:b]), int(shade[a]))
+        for a, b in itertools.pairwise(bounds)
+        if b > a
     )
 
 
@@ -259,7 +274,7 @@ def bits_csv(audit: Audit) -> str:
         )
         for b in bits_of(audit, None)
     ]
-    return _table(("position", "bit", "llr_nats", "readings", "repaired", "weak", "parity"), rows)
+    return _table("position bit llr_nats readings repaired weak parity", rows)
 
 
 def tokens_csv(audit: Audit) -> str:
@@ -285,19 +300,7 @@ def tokens_csv(audit: Audit) -> str:
                 repr(float(tokens.marked[t])),
             )
         )
-    head = (
-        "token",
-        "id",
-        "start",
-        "end",
-        "text",
-        "entropy_bits",
-        "lo",
-        "hi",
-        "gate",
-        "log10_evidence",
-        "marked",
-    )
+    head = "token id start end text entropy_bits lo hi gate log10_evidence marked"
     return _table(head, rows)
 
 
@@ -320,9 +323,9 @@ def _known(value: float) -> str:
     return "" if math.isnan(value) else repr(float(value))
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def _table(head: str, rows: Sequence[Sequence[object]]) -> str:
     sink = io.StringIO()
     writer = csv.writer(sink, lineterminator="\r\n")
-    writer.writerow(head)
+    writer.writerow(head.split())
     writer.writerows(rows)
     return sink.getvalue()

@@ -10,7 +10,8 @@ import tempfile
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -31,7 +32,7 @@ class Block:
     Attributes:
         kind: ``p`` paragraph, ``lead`` the answer, ``note`` small print, ``h`` heading of a part,
             ``facts`` name and value, ``table``, ``list``, ``figure``, ``text`` the examined text,
-            ``box`` a framed remark, ``mono`` a long number.
+            ``box`` a framed remark.
         text: Its words.
         head: Column heads of a table.
         rows: Rows of ``facts``, ``table``, ``list``.
@@ -63,11 +64,13 @@ class Section:
         number: 1 … 14.
         title: Its heading.
         blocks: What stands in it.
+        apart: It begins on a new page.
     """
 
     number: int
     title: str
     blocks: tuple[Block, ...]
+    apart: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +88,9 @@ class Content:
         date: ``(year, month, day)`` of issue; the document's own date.
         sections: In order.
         end: The last line.
+        organisation: Who made it, with the address; stands above the title.
+        author: Of the document.
         summary: What stands before the first section: page one, or the overview of several items.
-        alone: The sections begin on a new page.
     """
 
     title: str
@@ -101,8 +105,7 @@ class Content:
     end: str
     organisation: str = ""
     author: str = ""
-    summary: tuple[Block, ...] = field(default=())
-    alone: bool = False
+    summary: tuple[Block, ...] = ()
 
 
 def paragraph(text: str) -> Block:
@@ -171,10 +174,6 @@ class Labels:
             KeyError: There is no such text.
         """
         return self._words.fill(key, self.language, values)
-
-    def given(self, text: str) -> str:
-        """Return a field, or that it was not given."""
-        return text.strip() or self("not-given")
 
     def facts(self, *rows: tuple[str, str | None]) -> Block:
         """Return names, by their keys, and values; a row without a value is left out."""
@@ -301,19 +300,14 @@ def render_pages(pdf: bytes, *, dpi: int = 90, pages: range | None = None) -> li
 
     import pypdfium2
 
+    found = []
     try:
-        document = pypdfium2.PdfDocument(pdf)
-        try:
-            wanted = pages if pages is not None else range(len(document))
-            found = []
-            for number in wanted:
-                picture = document[number].render(scale=dpi / 72).to_pil()
+        with closing(pypdfium2.PdfDocument(pdf)) as document:
+            for number in pages if pages is not None else range(len(document)):
                 sink = io.BytesIO()
-                picture.save(sink, "PNG")
+                document[number].render(scale=dpi / 72).to_pil().save(sink, "PNG")
                 found.append(sink.getvalue())
             return found
-        finally:
-            document.close()
     except (pypdfium2.PdfiumError, IndexError) as error:
         raise ReportError("report.not-made", kind=type(error).__name__) from None
 
@@ -322,11 +316,8 @@ def page_count(pdf: bytes) -> int:
     """Return how many pages a PDF has."""
     import pypdfium2
 
-    document = pypdfium2.PdfDocument(pdf)
-    try:
+    with closing(pypdfium2.PdfDocument(pdf)) as document:
         return len(document)
-    finally:
-        document.close()
 
 
 _STYLE: Final = """
@@ -348,9 +339,11 @@ h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.15rem; margin-top:
 .lead.attention { border-color: var(--against); }
 table { border-collapse: collapse; width: 100%; font-size: .87rem; margin: .8rem 0;
   font-variant-numeric: tabular-nums; } th, td { text-align: left; vertical-align: top;
-  padding: .3rem .5rem; overflow-wrap: anywhere; } thead th { color: var(--muted);
-  border-bottom: 1px solid var(--line); } tbody tr:nth-child(even) { background: var(--pale); }
-.facts th { width: 32%; color: var(--muted); font-weight: 400; } .facts tr { background: none; }
+  padding: .25rem .8rem .25rem 0; overflow-wrap: anywhere; border-bottom: 1px solid var(--line); }
+th:last-child, td:last-child { padding-right: 0; }
+thead th { color: var(--muted); border-color: var(--muted); overflow-wrap: normal; }
+.facts th { width: 34%; color: var(--muted); font-weight: 400; }
+.facts th, .facts td { border: 0; }
 .right { text-align: right; } .code { font-family: ui-monospace, monospace; font-size: .92em; }
 .box { border: 1px solid var(--line); background: var(--pale); border-radius: 6px;
   padding: .8rem 1rem; white-space: pre-wrap; }
@@ -361,7 +354,8 @@ table { border-collapse: collapse; width: 100%; font-size: .87rem; margin: .8rem
 .text .n { text-decoration: underline dotted var(--against); text-underline-offset: 3px; }
 .figure { margin: 1rem 0; border-radius: 6px; } .figure img { width: 100%; height: auto; }
 figcaption { color: var(--muted); font-size: .8rem; }
-@media print { body { margin: 0; max-width: none; } h2, h3 { break-after: avoid; } }
+@media print { body { margin: 0; max-width: none; } h2, h3, .lead { break-after: avoid; }
+  tr, figure { break-inside: avoid; } .apart { break-before: page; } }
 """
 
 
@@ -382,22 +376,26 @@ def html_page(content: Content) -> str:
         f"<title>{escape(content.title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n",
         f"<header>{escape(content.head)}",
         f' <span class="draft">{escape(content.draft)}</span>' if content.draft else "",
-        f"</header>\n<h1>{escape(content.title)}</h1>\n",
+        "</header>\n",
+        f'<p class="muted">{escape(content.organisation)}</p>\n' if content.organisation else "",
+        f"<h1>{escape(content.title)}</h1>\n",
     ]
-    parts += [_block(block) for block in content.summary]
+    parts += [_block(block, "h2") for block in content.summary]
     for section in content.sections:
-        parts.append(f"<section>\n<h2>{section.number}&ensp;{escape(section.title)}</h2>\n")
+        kind = ' class="apart"' if section.apart else ""
+        title = f"{section.number}&ensp;{escape(section.title)}"
+        parts.append(f"<section{kind}>\n<h2>{title}</h2>\n")
         parts += [_block(block) for block in section.blocks]
         parts.append("</section>\n")
     parts.append(f"<footer>{escape(content.foot)}<br>{escape(content.end)}</footer>\n")
     return "".join([*parts, "</body>\n</html>\n"])
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, heading: str = "h3") -> str:
     words = escape(block.text)
     match block.kind:
         case "h":
-            return f"<h3>{words}</h3>\n"
+            return f"<{heading}>{words}</{heading}>\n"
         case "lead":
             return f'<p class="lead {escape(block.tone)}">{words}</p>\n'
         case "note":
@@ -423,27 +421,30 @@ def _block(block: Block) -> str:
 
 
 def _table(block: Block) -> str:
-    sides = [' class="right"' if side == "right" else "" for side in block.align]
-    head = "".join(
-        f'<th scope="col"{side}>{escape(cell)}</th>'
-        for cell, side in zip(block.head, sides, strict=True)
-    )
-    rows = "".join(
-        "<tr>"
-        + "".join(f"<td{s}>{escape(c)}</td>" for c, s in zip(row, sides, strict=True))
-        + "</tr>"
-        for row in block.rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n"
+    def row_of(cells: Sequence[str], tag: str, about: str = "") -> str:
+        kinds = (
+            ' class="right"' if side == "right" else _code(cell)
+            for cell, side in zip(cells, block.align, strict=True)
+        )
+        row = (
+            f"<{tag}{about}{kind}>{escape(c)}</{tag}>" for c, kind in zip(cells, kinds, strict=True)
+        )
+        return f"<tr>{''.join(row)}</tr>"
+
+    cols = "".join(f'<col style="width:{w / sum(block.widths):.0%}">' for w in block.widths)
+    head = row_of(block.head, "th", ' scope="col"')
+    rows = "".join(row_of(row, "td") for row in block.rows)
+    return f"<table>{cols}<thead>{head}</thead><tbody>{rows}</tbody></table>\n"
 
 
 def _figure(block: Block) -> str:
     import base64
 
     data = base64.b64encode(block.svg.encode()).decode("ascii")
+    caption = f"<figcaption>{escape(block.text)}</figcaption>" if block.text else ""
     return (
         f'<figure class="figure"><img src="data:image/svg+xml;base64,{data}" '
-        f'alt="{escape(block.alt)}"><figcaption>{escape(block.text)}</figcaption></figure>\n'
+        f'alt="{escape(block.alt)}">{caption}</figure>\n'
     )
 
 

@@ -18,7 +18,7 @@ from pura.record.finding import rendered
 from pura.record.naming import NamedMark, whom_words
 from pura.report import annexes, findings, method
 from pura.report import request as request_file
-from pura.report.annexes import Seals, names, public_audits
+from pura.report.annexes import Seals, names, public_audits, public_pages
 from pura.report.blocks import (
     Block,
     Content,
@@ -47,7 +47,7 @@ from pura.words.sentences import Sentence, forbidden, say
 
 DRAFTS: Final = {"confirmed": "draft.reviewed", "disputed": "draft.disputed"}
 _BITS: Final = re.compile(r"\b[01]{12,}\b")
-_ON_PAGE_ONE: Final = 5  # of more marks the list runs over, and the sections go on behind it
+_BEHIND: Final = "conditioning"  # the first section behind answer and evidence
 _UNEXAMINED: Final = ("report", "item", "integrity")
 """Sections of a report on items that could not be examined; the others speak of a measurement."""
 
@@ -81,17 +81,21 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         )
         if part
     )
-    about = _about(labels, request, number, issued)
+    about = _about(labels, request, number, issued, many=many)
+    # First what a reader without the method needs; the rest begins on a page of its own.
+    details = _each(audits, labels, lambda a: findings.details(a, labels))
     parts: dict[str, tuple[Block, ...]] = {
-        **({"report": tuple(about)} if many else {}),
+        **({"report": about} if many else {}),
         "item": _each(audits, labels, lambda a: method.item(a, request, labels)),
-        "propositions": _each(audits, labels, lambda a: method.propositions(a, request, labels)),
+        "findings": _each(audits, labels, lambda a: findings.findings(a, labels)),
+        "evaluation": _evaluation(audits, request, labels),
+        "conditioning": _each(audits, labels, lambda a: method.conditioning(a, request, labels)),
         "method": (
             *_method(audits, labels),
             *_each(audits, labels, lambda a: method.method(a, request, labels)),
         ),
-        "findings": _each(audits, labels, lambda a: findings.findings(a, labels)),
-        "evaluation": _evaluation(audits, request, labels),
+        **({"details": details} if details else {}),
+        "scale": method.rule(audits, labels),
         "validation": method.validation(audits, labels),
         "integrity": (
             *annexes.integrity(audits, labels, seals, request.log),
@@ -102,11 +106,17 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
     if all(audit.verdict == "not-examinable" for audit in audits):
         parts = {name: parts[name] for name in _UNEXAMINED if name in parts}
     sections = tuple(
-        Section(number=place, title=labels(f"section.{name}"), blocks=blocks)
+        Section(
+            number=place,
+            title=labels(f"section.{name}"),
+            blocks=blocks,
+            apart=name == _BEHIND,
+        )
         for place, (name, blocks) in enumerate(parts.items(), start=1)
     )
     year, month, day = (int(part) for part in issued.split("-"))
-    marks = max(len(audit.finding.marks) for audit in audits)
+    parties = request.parties
+    letterhead = (parties.organisation, parties.address)
     return Content(
         title=_title(audits, labels),
         language=request.language,
@@ -118,9 +128,8 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         date=(year, month, day),
         sections=sections,
         end=labels("end"),
-        alone=marks <= _ON_PAGE_ONE,
-        organisation=printable(request.parties.organisation),
-        author=printable(request.parties.examiner),
+        organisation=printable(", ".join(filter(str.strip, letterhead))),
+        author=printable(parties.examiner),
         summary=_summary(audits, request, labels)
         if many
         else (*_page_one(audits[0], request, labels), heading(labels("section.report")), *about),
@@ -176,8 +185,12 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
     blocks = [
         heading(labels("page1")),
         _lead(audit, language),
-        labels.facts(("question", question), ("page1.answer", answer)),
+        labels.facts(
+            ("question", question), ("page1.item", audit.input.name), ("page1.answer", answer)
+        ),
     ]
+    if found.caveat:
+        blocks.append(findings.strip(audit, labels))
     blocks += [note(words) for words in rendered(found.caveat, language)]
     if marks := found.marks:
         # Bits name nobody: only the fields of a profile say for whom and when.
@@ -187,19 +200,9 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
             blocks.append(labels.facts(*((one, words) for _, words in named)))
         else:
             rows = [(str(mark.number), words, _place(mark, audit, labels)) for mark, words in named]
-            head = (labels("mark"), labels(one), labels("passages.where"))
-            blocks.append(table(head, rows, ("left", "left", "left"), (0.08, 0.5, 0.42)))
+            head = (labels("mark.number"), labels(one), labels("passages.where"))
+            blocks.append(table(head, rows, ("left", "left", "left"), (0.06, 0.5, 0.45)))
     blocks += [note(one.text) for one in _paragraphs(found.qualifications, language)]
-    blocks += [
-        heading(labels("page1.rests")),
-        labels.facts(
-            ("page1.item", f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
-            ("page1.key", found.keys),
-            ("profile", found.profile),
-            ("model", audit.model.name),
-            ("page1.date", findings.day(audit.created, labels)),
-        ),
-    ]
     limits = map(printable, rendered(found.cautions, language))
     blocks += [heading(labels("page1.limits")), bullets([*limits, labels("limits.decision")])]
     return tuple(blocks)
@@ -232,42 +235,36 @@ def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) ->
         )
         for place, audit in enumerate(audits, start=1)
     ]
-    head = (
-        "",
-        labels("summary.item"),
-        labels("summary.outcome"),
-        labels("summary.lr"),
-        labels("summary.payload"),
-    )
+    head = ("mark.number", "summary.item", "summary.outcome", "summary.lr", "summary.payload")
+    sides = ("right", "left", "left", "right", "left")
     return (
         heading(labels("summary")),
-        table(
-            head, rows, ("right", "left", "left", "right", "left"), (0.05, 0.3, 0.22, 0.18, 0.25)
-        ),
+        table([*map(labels, head)], rows, sides, (0.06, 0.28, 0.2, 0.22, 0.25)),
         note(say("note.n1", request.language)),
     )
 
 
-def _about(labels: Labels, request: ReportRequest, number: str, issued: str) -> tuple[Block, ...]:
+def _about(
+    labels: Labels, request: ReportRequest, number: str, issued: str, *, many: bool
+) -> tuple[Block, ...]:
     """Return what names the report, who had to do with it, and who looked at it."""
     kind = "supplements" if request.supplements else "replaces"
     replaced = stated(request.replaces)
-    titles = {"reviewer": "review.technical", "authoriser": "review.authorised"}
+    above = ("organisation", "address", *(() if many else ("question",)))
     who = [
-        (titles.get(name, name), value)
+        (name, value)
         for name, value in vars(request.parties).items()
-        if name != "question" and value.strip()
+        if name not in above and value.strip()
     ]
     return (
         labels.facts(
-            ("number", number),
-            ("version", str(request.version)),
+            ("number", f"{number} · {labels('version')} {request.version}"),
             ("issued", findings.day(issued, labels)),
             ("status", labels("status.final" if request.final else "status.draft")),
             ("case.id", stated(request.case)),
             ("classification", stated(request.classification)),
             (kind, replaced),
-            ("reason", labels.given(request.reason) if replaced else None),
+            ("reason", (request.reason.strip() or labels("not-given")) if replaced else None),
             *who,
             ("review", request.review.strip() or labels("review.none")),
         ),
@@ -293,7 +290,8 @@ def _evaluation(
         blocks = [_lead(audit, request.language)] if several else []
         if audit.verdict != "not-examinable":
             rows = (("lr", findings.ratio(audit, labels)), findings.support(audit, labels))
-            blocks += [labels.facts(*rows), findings.strip(audit, labels)]
+            blocks += [*_paragraphs(found.compared, request.language), labels.facts(*rows)]
+            blocks += [findings.strip(audit, labels)] if several or not found.caveat else []
         # Of one item page one has said these.
         before = () if several else (*found.answer, *found.qualifications)
         wording = [sentence for sentence in found.wording if sentence not in before]
@@ -304,8 +302,7 @@ def _evaluation(
         return blocks
 
     blocks = [note(labels("opinion")), *_each(audits, labels, one)]
-    blocks += _boxed("remark", request.remark, labels)
-    return (*blocks, *method.rule(audits, labels))
+    return (*blocks, *_boxed("remark", request.remark, labels))
 
 
 def _boxed(name: str, words: str, labels: Labels) -> tuple[Block, ...]:
@@ -377,6 +374,7 @@ def build_report(
         refuse_unreviewed(audits, request, confirmed)
     _lint(request)
     shown = public_audits(audits, request)
+    request = replace(request, pages=public_pages(shown, request))
     record = record_json(shown)
     annex = _annex(audits, request, typeset)
     seals = Seals(
@@ -505,6 +503,6 @@ def _annex(audits: Sequence[Audit], request: ReportRequest, typeset: Typeset) ->
         Seals(name=RECORD, record="0" * 64, size=0),
     )
     title = labels("sealed.title", number=number)
-    section = Section(number=1, title=labels("annex.sealed"), blocks=tuple(blocks))
+    section = Section(number=1, title=labels("register"), blocks=tuple(blocks))
     content = replace(whole, title=title, sections=(section,), summary=(), foot="")
     return compile_pdf(content, typeset=typeset)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import math
+import struct
 from collections.abc import Sequence
 from typing import Final
 from xml.sax.saxutils import escape
@@ -22,6 +24,7 @@ FOR, AGAINST, FOUND, REPAIRED = "#2B6CB0", "#A64A0C", "#1F7A55", "#7A3FA8"
 MARKS: Final = (FOUND, FOR, REPAIRED)  # of the marks of a text, as in the window …
 DASHES: Final = ("", "6 3", "2 2", "6 2 2 2")  # … and their lines
 ROW: Final = 54  # positions in a row of bars
+_TALLEST: Final = 1.3  # height of a picture by its width
 _HATCH: Final = (
     f'<pattern id="h" width="4" height="4" patternUnits="userSpaceOnUse" '
     f'patternTransform="rotate(45)"><rect width="4" height="4" fill="#fff"/>'
@@ -72,6 +75,12 @@ class _Svg:
             f'font-weight="{weight}" fill="{ink}" text-anchor="{anchor}">{escape(words)}</text>'
         )
 
+    def ring(self, x: float, y: float) -> None:
+        self.parts.append(
+            f'<circle cx="{x:.2f}" cy="{y:.2f}" r="2.4" fill="#fff" stroke="{REPAIRED}" '
+            f'stroke-width="1.4"/>'
+        )
+
     def add(self, part: str) -> None:
         self.parts.append(part)
 
@@ -83,14 +92,19 @@ class _Svg:
         )
 
 
-def scale_strip(audit: Audit, language: str) -> str:
-    """Draw the verbal scale with the place of the finding; widths are not to scale."""
-    rows = scale(language)
+def threshold(audit: Audit) -> float:
+    """Return from which log10 evidence on a mark counts as found."""
+    return float(str(audit.policy.get("t_found", 6.0)))
+
+
+def scale_strip(audit: Audit, labels: Labels) -> str:
+    """Draw the verbal scale with finding and threshold; widths are not to scale."""
+    rows = scale(labels.language)
     size = abs(audit.evidence.log10_e)
     here = max(i for i, row in enumerate(rows) if size >= row.low)
     if audit.evidence.log10_e < 0:
         here = min(here, 2)
-    svg = _Svg(WIDTH, 54)
+    svg = _Svg(WIDTH, 58)
     width = WIDTH / len(rows)
     for i, row in enumerate(rows):
         ours = i == here
@@ -103,7 +117,11 @@ def scale_strip(audit: Audit, language: str) -> str:
                 (i + 0.5) * width, y, part, ink=INK if ours else MUTED, weight=600 if ours else 400
             )
         if i:
-            svg.text(i * width, 46, numerals.count(round(10**row.low), language), size=8)
+            svg.text(i * width, 44, numerals.count(round(10**row.low), labels.language), size=8)
+    at = min(width * sum(row.low < threshold(audit) for row in rows), WIDTH - 1)
+    svg.line(at, 0, at, 35, AGAINST, 1.4, "4 3")
+    anchor = "end" if at > WIDTH - width / 2 else "middle"
+    svg.text(at, 55, labels("figure.threshold"), size=8, ink=AGAINST, anchor=anchor)
     return svg.done()
 
 
@@ -119,7 +137,7 @@ def _two_lines(words: str) -> list[str]:
 def bits_chart(bits: Sequence[BitEvidence], labels: Labels) -> str:
     """Draw one bar a codeword position: its log-likelihood ratio, up for 1 and down for 0."""
     rows = math.ceil(len(bits) / ROW)
-    high, left = 74, 30
+    high, left = 74, 24
     svg = _Svg(WIDTH, rows * (high + 18) + 20)
     largest = max((abs(b.llr_log10) for b in bits), default=1.0) or 1.0
     step = (WIDTH - left) / ROW
@@ -127,9 +145,9 @@ def bits_chart(bits: Sequence[BitEvidence], labels: Labels) -> str:
         top = r * (high + 18) + 4
         middle = top + high / 2
         svg.line(left, middle, WIDTH, middle, MUTED, 0.6)
-        svg.text(left - 5, top + 8, f"+{largest:.0f}", anchor="end", size=8)
-        svg.text(left - 5, middle + 3, "0", anchor="end", size=8)
-        svg.text(left - 5, top + high - 1, f"\u2212{largest:.0f}", anchor="end", size=8)
+        svg.text(0, top + 8, f"+{largest:.0f}", anchor="start", size=8)
+        svg.text(0, middle + 3, "0", anchor="start", size=8)
+        svg.text(0, top + high - 1, f"\u2212{largest:.0f}", anchor="start", size=8)
         for i, bit in enumerate(bits[r * ROW : (r + 1) * ROW]):
             _bar(svg, left + i * step, middle, step, high / 2 / largest, bit)
             svg.text(
@@ -155,33 +173,27 @@ def _bar(svg: _Svg, x: float, middle: float, step: float, scale_: float, bit: Bi
     svg.rect(x + 1, y, wide, max(tall, 0.8), fill, FOR if bit.parity and not against else "none")
     if bit.repaired:
         end = y - 5 if bit.llr_log10 > 0 else middle + tall + 5
-        svg.add(
-            f'<circle cx="{x + 1 + wide / 2:.2f}" cy="{end:.2f}" r="2.4" fill="#fff" '
-            f'stroke="{REPAIRED}" stroke-width="1.4"/>'
-        )
+        svg.ring(x + 1 + wide / 2, end)
     elif bit.weak:
         end = y - 3 if bit.llr_log10 > 0 else middle + tall + 3
         svg.line(x, end, x + wide + 2, end, AGAINST, 1.2)
 
 
 def _legend(svg: _Svg, x: float, y: float, labels: Labels) -> None:
-    for kind in ("data", "parity", "against", "repaired", "weak", "unread"):
-        match kind:
-            case "data":
-                svg.rect(x, y - 6, 8, 8, FOR)
-            case "parity":
-                svg.rect(x, y - 6, 8, 8, "url(#h)", FOR)
-            case "against":
-                svg.rect(x, y - 6, 8, 8, AGAINST)
-            case "repaired":
-                svg.add(
-                    f'<circle cx="{x + 4:.1f}" cy="{y - 2:.1f}" r="3" fill="#fff" '
-                    f'stroke="{REPAIRED}" stroke-width="1.4"/>'
-                )
-            case "weak":
-                svg.line(x, y - 2, x + 9, y - 2, AGAINST, 1.4)
-            case _:
-                svg.rect(x, y - 5, 8, 6, "#fff", MUTED)
+    for kind, *inks in (
+        ("data", FOR, "none"),
+        ("parity", "url(#h)", FOR),
+        ("against", AGAINST, "none"),
+        ("repaired",),
+        ("weak",),
+        ("unread", "#fff", MUTED),
+    ):
+        if kind == "repaired":
+            svg.ring(x + 4, y - 2)
+        elif kind == "weak":
+            svg.line(x, y - 2, x + 9, y - 2, AGAINST, 1.4)
+        else:
+            svg.rect(x, y - 6, 8, 8, *inks)
         words = labels(f"bit.{kind}")
         svg.text(x + 13, y + 1, words, anchor="start", size=8.5)
         x += 30 + 5.2 * len(words)
@@ -190,10 +202,10 @@ def _legend(svg: _Svg, x: float, y: float, labels: Labels) -> None:
 def course_chart(audit: Audit, labels: Labels) -> str:
     """Draw how the evidence adds up along the text, the threshold and the passages."""
     values = course(audit)
-    svg = _Svg(WIDTH, 190)
-    left, right, top, bottom = 44, WIDTH - 12, 8, 158
-    threshold = float(str(audit.policy.get("t_found", 6.0)))
-    low, high = min(float(values.min()), 0.0), max(float(values.max()), threshold + 1)
+    svg = _Svg(WIDTH, 152)
+    left, right, top, bottom = 30, WIDTH, 8, 120
+    found = threshold(audit)
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), found + 1)
     size = max(values.size - 1, 1)
 
     def y(value: float) -> float:
@@ -205,13 +217,12 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     for value in _ticks(low, high):
         svg.line(left, y(value), right, y(value), LINE, 0.6)
         words = f"{value:+.0f}".replace("-", "\u2212") if value else "0"
-        svg.text(left - 5, y(value) + 3, words, anchor="end", size=8)
+        svg.text(0, y(value) + 3, words, anchor="start", size=8)
     for token in _ticks(0, size):
-        svg.text(x(token), bottom + 12, numerals.count(round(token), labels.language), size=8)
-    svg.line(left, y(threshold), right, y(threshold), AGAINST, 1, "4 3")
-    svg.text(
-        right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST
-    )
+        words, last = numerals.count(round(token), labels.language), token > 0.97 * size
+        svg.text(x(token), bottom + 12, words, size=8, anchor="end" if last else "middle")
+    svg.line(left, y(found), right, y(found), AGAINST, 1, "4 3")
+    svg.text(right, y(found) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST)
     for mark, passage in audit.finding.passages:
         a, b = x(passage.first_token), x(passage.last_token + 1)
         ink = MARKS[mark % len(MARKS)]
@@ -224,6 +235,18 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     points = " ".join(f"{x(t):.1f},{y(float(values[t])):.1f}" for t in picked.tolist())
     svg.add(f'<polyline points="{points}" fill="none" stroke="{FOR}" stroke-width="1.6"/>')
     svg.text((left + right) / 2, bottom + 26, labels("figure.tokens"), size=8.5)
+    return svg.done()
+
+
+def page_picture(png: bytes) -> str:
+    """Frame the picture of a page, so that it fits on a page together with its caption."""
+    wide, tall = struct.unpack(">II", png[16:24])
+    svg = _Svg(max(wide, tall / _TALLEST), tall)
+    left = (svg.width - wide) / 2
+    data = base64.b64encode(png).decode()
+    place = f'x="{left:.2f}" width="{wide}" height="{tall}"'
+    svg.add(f'<image {place} href="data:image/png;base64,{data}"/>')
+    svg.rect(left, 0, wide, tall, "none", LINE)
     return svg.done()
 
 

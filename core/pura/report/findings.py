@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of
-from pura.record.naming import CandidateFacts, evidence_ratio, limits_words, whom_words
+from pura.record.naming import (
+    CandidateFacts,
+    evidence_ratio,
+    limits_words,
+    value_words,
+    whom_words,
+)
 from pura.report import figures
 from pura.report.blocks import (
     Block,
@@ -34,7 +41,7 @@ _PROMPTS = 5  # candidate prompts that are named; the record holds all
 
 
 def findings(audit: Audit, labels: Labels) -> list[Block]:
-    """Return everything that was measured."""
+    """Return what the evaluation rests on."""
     if audit.verdict == "not-examinable":
         return [paragraph(labels("unexamined"))]
     blocks = [_numbers(audit, labels), note(labels("bound.note"))]
@@ -42,13 +49,18 @@ def findings(audit: Audit, labels: Labels) -> list[Block]:
         values = {"p": audit.evidence.p_redraw, "N": audit.evidence.draws}
         blocks.append(note(say("note.n2", labels.language, **values)))
     blocks += _figures(audit, labels)
-    blocks += _variants(audit, labels)
-    blocks += _schemes(audit, labels)
-    if audit.profile.foreign is not None:  # without payload, bits and passages
-        return blocks
-    blocks += _candidates(audit, labels)
-    blocks += _passages(audit, labels)
-    blocks += _bits(audit, labels)
+    if audit.profile.foreign is None:  # others have neither payload nor passages
+        blocks += _passages(audit, labels)
+    return blocks
+
+
+def details(audit: Audit, labels: Labels) -> list[Block]:
+    """Return what was measured besides: readings, schemes, payloads, register, bits."""
+    if audit.verdict == "not-examinable":
+        return []
+    blocks = [*_variants(audit, labels), *_schemes(audit, labels)]
+    if audit.profile.foreign is None:
+        blocks += [*_candidates(audit, labels), *_bits(audit, labels)]
     return blocks
 
 
@@ -84,6 +96,12 @@ def day(text: str, labels: Labels) -> str:
     return numerals.date(text[:10], labels.language)
 
 
+def moment(text: str, labels: Labels) -> str:
+    """Return a moment in the same way, with the time of day in UTC."""
+    when = datetime.fromisoformat(text).astimezone(UTC)
+    return f"{day(when.isoformat(), labels)}, {when:%H:%M:%S} UTC"
+
+
 def number(value: float, digits: int, labels: Labels) -> str:
     """Return a number with a proper minus sign and the language's decimal mark."""
     return numerals.pointed(f"{value:.{digits}f}", labels.language)
@@ -95,13 +113,11 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
     redrawn = power = None
     if found.p_redraw is not None:
         chance = numerals.chance(found.p_redraw, language)
-        draws = numerals.count(found.draws, language)
-        redrawn = labels("p.n", p=chance, n=draws, seed=found.seed)
+        redrawn = labels("p.n", p=chance, n=found.draws, seed=str(found.seed))
     if found.power is not None:
         power = f"{numerals.percent(min(found.power, 0.99), language)} %"
     return labels.facts(
         ("l", number(found.log10_e, 1, labels)),
-        ("l.capped", ratio(audit, labels)),
         # No smaller than the cap allows: beyond it chance is not what matters.
         (
             "bound",
@@ -109,7 +125,6 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
         ),
         ("p", redrawn),
         ("power", power or labels("power.unknown")),
-        ("usable", numerals.count(found.usable, language)),
     )
 
 
@@ -127,7 +142,7 @@ def _figures(audit: Audit, labels: Labels) -> list[Block]:
                 first=number(float(values[0]), 1, labels),
                 last=number(float(values[-1]), 1, labels),
                 n=audit.tokens.ids.size,
-                t=number(float(str(audit.policy.get("t_found", 6.0))), 1, labels),
+                t=number(figures.threshold(audit), 1, labels),
             ),
         )
     ]
@@ -138,10 +153,13 @@ def strip(audit: Audit, labels: Labels) -> Block:
     rows = scale(labels.language)
     return Block(
         kind="figure",
-        svg=figures.scale_strip(audit, labels.language),
-        text=labels("figure.scale"),
+        svg=figures.scale_strip(audit, labels),
         alt=labels(
-            "alt.scale", first=rows[0].word, last=rows[-1].word, word=support(audit, labels)[1]
+            "alt.scale",
+            first=rows[0].word,
+            last=rows[-1].word,
+            word=support(audit, labels)[1],
+            t=number(figures.threshold(audit), 1, labels),
         ),
     )
 
@@ -151,45 +169,21 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
         return []
     rows = []
     for one in audit.variants:
-        name = _variant_name(one.name, labels)
-        undone = ", ".join(
-            f"{change_name(c.name, labels.language)} ({c.count})" for c in one.changes
-        )
-        rows.append(
-            (
-                printable(f"{name} ({labels('variant.shown')})" if one.shown else name),
-                str(one.tokens),
-                str(one.usable),
-                number(one.log10_e, 1, labels) if one.read else "–",
-                printable(undone) or "–",
-            )
-        )
+        undone = (f"{change_name(c.name, labels.language)} ({c.count})" for c in one.changes)
+        counts = (numerals.count(n, labels.language) for n in (one.tokens, one.usable))
+        log10_e = number(one.log10_e, 1, labels) if one.read else "–"
+        name = _marked(_variant_name(one.name, labels), one.shown, labels)
+        rows.append((name, *counts, log10_e, printable(", ".join(undone)) or "–"))
     read = [(one.log10_e, one) for one in audit.prompts if one.log10_e is not None]
-    for log10_e, prompt in sorted(read, key=lambda pair: -pair[0])[:_PROMPTS]:
-        count = len(audit.prompts)
-        name = labels("variant.prompt", i=prompt.number, n=count, sha=prompt.sha256[:16])
-        rows.append(
-            (
-                printable(f"{name} ({labels('variant.shown')})" if prompt.shown else name),
-                str(audit.variants[0].tokens),
-                "–",
-                number(log10_e, 1, labels),
-                "–",
-            )
-        )
-    head = (
-        labels("variant.name"),
-        labels("tokens"),
-        labels("usable"),
-        "L",
-        labels("variant.undone"),
-    )
-    return [
-        heading(labels("runs")),
-        table(
-            head, rows, ("left", "right", "right", "right", "left"), (0.26, 0.1, 0.16, 0.1, 0.38)
-        ),
-    ]
+    for weighed, prompt in sorted(read, key=lambda pair: -pair[0])[:_PROMPTS]:
+        count, sha = len(audit.prompts), prompt.sha256[:16]
+        tokens = numerals.count(audit.variants[0].tokens, labels.language)
+        name = labels("variant.prompt", i=prompt.number, n=count, sha=sha)
+        name = _marked(name, prompt.shown, labels)
+        rows.append((name, tokens, "–", number(weighed, 1, labels), "–"))
+    head = (*map(labels, ("variant.name", "tokens", "usable")), "L", labels("variant.undone"))
+    sides = ("left", "right", "right", "right", "left")
+    return [heading(labels("runs")), table(head, rows, sides, (0.26, 0.1, 0.16, 0.1, 0.38))]
 
 
 def _schemes(audit: Audit, labels: Labels) -> list[Block]:
@@ -198,20 +192,17 @@ def _schemes(audit: Audit, labels: Labels) -> list[Block]:
         return []
     rows = []
     for one in audit.schemes:
-        name = FOREIGN_NAMES.get(one.profile.scheme, "PURA")
-        shown = f" ({labels('variant.shown')})" if one.shown else ""
+        name = _marked(FOREIGN_NAMES.get(one.profile.scheme, "PURA"), one.shown, labels)
         named = f"{one.profile.name or ''} {one.profile.fingerprint}".strip()
-        rows.append(
-            (
-                printable(f"{name}{shown}"),
-                printable(named),
-                ", ".join(one.keys),
-                number(one.log10_e, 1, labels),
-            )
-        )
+        evidence = number(one.log10_e, 1, labels)
+        rows.append((name, printable(named), ", ".join(one.keys), evidence))
     head = (labels("scheme"), labels("profile"), labels("keys"), "L")
     sides = ("left", "left", "left", "right")
     return [heading(labels("schemes")), table(head, rows, sides, (0.26, 0.3, 0.32, 0.12))]
+
+
+def _marked(name: str, shown: bool, labels: Labels) -> str:
+    return printable(f"{name} ({labels('variant.shown')})" if shown else name)
 
 
 def _variant_name(name: str, labels: Labels) -> str:
@@ -233,21 +224,18 @@ def _candidates(audit: Audit, labels: Labels) -> list[Block]:
         if len(marks) > 1:
             blocks.append(heading(labels("mark.n", n=mark.number)))
         most = max(LEAST_LISTED, min(LISTED, mark.payload.in_question))
-        blocks.append(_candidate_table(mark.candidates[:most], labels))
+        blocks.append(_candidate_table(audit, mark.candidates[:most], labels))
     return [*blocks, *_register(audit, labels)]
 
 
-def _candidate_table(candidates: Sequence[CandidateFacts], labels: Labels) -> Block:
-    rows = [
-        (
-            grouped(c.bits),
-            printable(", ".join(f"{f.name} {f.text}" for f in c.fields)) or "–",
-            numerals.weight(c.posterior, labels.language),
-        )
-        for c in candidates
-    ]
+def _candidate_table(audit: Audit, candidates: Sequence[CandidateFacts], labels: Labels) -> Block:
+    rows = []
+    for one in candidates:
+        values = (f"{f.name} {value_words(audit.profile, f, labels.language)}" for f in one.fields)
+        weight = numerals.weight(one.posterior, labels.language)
+        rows.append((grouped(one.bits), printable(" · ".join(values)) or "–", weight))
     head = (labels("candidate"), labels("payload.fields"), labels("weight"))
-    return table(head, rows, ("left", "left", "right"), (0.5, 0.32, 0.18))
+    return table(head, rows, ("left", "left", "right"), (0.45, 0.42, 0.13))
 
 
 def _register(audit: Audit, labels: Labels) -> list[Block]:
@@ -268,7 +256,7 @@ def _register(audit: Audit, labels: Labels) -> list[Block]:
     ]
     return [
         heading(labels("weights.register")),
-        table(head, rows, ("left", "right", "right", "right")),
+        table(head, rows, ("left", "right", "right", "right"), (1, 1, 1, 1)),
     ]
 
 
@@ -322,16 +310,9 @@ def _marks(audit: Audit, places: Mapping[int, Sequence[str]], labels: Labels) ->
                 evidence_ratio(mark, language, cap) or "–",
             )
         )
-    head = (
-        labels("mark"),
-        labels("payload"),
-        labels("passages.where"),
-        labels("mark.share"),
-        labels("mark.repaired"),
-        labels("lr"),
-    )
+    head = ("mark.number", "payload", "passages.where", "mark.share", "mark.repaired", "summary.lr")
     sides = ("left", "left", "left", "right", "right", "right")
-    return table(head, rows, sides, (0.06, 0.3, 0.26, 0.1, 0.11, 0.17))
+    return table([*map(labels, head)], rows, sides, (0.06, 0.2, 0.37, 0.07, 0.12, 0.19))
 
 
 def _bits(audit: Audit, labels: Labels) -> list[Block]:

@@ -9,7 +9,6 @@ from pura.base import numerals
 from pura.documents import characters
 from pura.record.audit import Audit
 from pura.record.evidence import PriorFacts
-from pura.record.finding import rendered
 from pura.report.blocks import (
     Block,
     Labels,
@@ -21,7 +20,7 @@ from pura.report.blocks import (
     stated,
     table,
 )
-from pura.report.findings import day, grouped, number
+from pura.report.findings import day, grouped, moment, number
 from pura.report.request import ReportRequest
 from pura.words.sentences import changed, say, scale, step_name
 
@@ -33,15 +32,17 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     """Return what was examined."""
     found, notes, language = audit.input, request.item, labels.language
     supplied = stated(notes.supplied)
+    form = (found.format, found.encoding, labels("bytes", n=found.size_bytes))
+    extent = labels("extent.value", c=found.characters, t=found.tokens, u=audit.evidence.usable)
     blocks = [
         labels.facts(
             ("file", found.name),
-            ("format", found.format or None),
+            ("format", ", ".join(dict.fromkeys(filter(None, form)))),
             ("part", found.part or None),
-            ("size", labels("bytes", n=numerals.count(found.size_bytes, language))),
             ("sha", found.sha256 or "–"),
             *((name, stated(vars(notes)[name])) for name in _CUSTODY),
-            *_text_rows(audit, labels),
+            ("extent", extent if found.characters else None),
+            ("worked", moment(audit.created, labels)),
             ("supplied", supplied),
         )
     ]
@@ -61,17 +62,12 @@ def _unexamined(audit: Audit, labels: Labels) -> Block:
         name = f"{left.number} {step_name(left.name, labels.language)}"
         why = f"{name}: {left.words(labels.language)}"
     return labels.facts(
-        ("worked", _moment(audit, labels)),
         ("keys", _keys(audit)),
         ("profile", _profile(audit)),
         ("model", f"{audit.model.name} {audit.model.fingerprint}"),
         ("program", _program(audit)),
         ("unexamined.step", why),
     )
-
-
-def _moment(audit: Audit, labels: Labels) -> str:
-    return f"{day(audit.created, labels)} ({audit.created})"
 
 
 def _keys(audit: Audit) -> str:
@@ -86,19 +82,6 @@ def _program(audit: Audit) -> str:
     return f"PURA Audit {audit.versions.get('pura', '')}"
 
 
-def _text_rows(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
-    """Return what is known of the text that was made of the item."""
-    found, language = audit.input, labels.language
-    if not found.characters:
-        return []
-    return [
-        ("encoding", found.encoding),
-        ("characters", numerals.count(found.characters, language)),
-        ("tokens", numerals.count(found.tokens, language)),
-        ("usable", numerals.count(audit.evidence.usable, language)),
-    ]
-
-
 def conditions(audit: Audit, labels: Labels) -> list[str]:
     """Return what was noted of the characters: by the reader, and by restoring them."""
     own = (characters.WHOLE, characters.INCOMPLETE)  # where they stand is told with the text
@@ -111,12 +94,12 @@ def conditions(audit: Audit, labels: Labels) -> list[str]:
     return found + [changed(name, count, (), labels.language) for name, count in changes.items()]
 
 
-def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
-    """Return the pairs of propositions, what they leave out, and what they rest on."""
+def conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
+    """Return what the evaluation rests on, the pair of payloads, and what neither pair covers."""
     language = labels.language
     blocks = [
-        heading(labels("pair.source")),
-        *(paragraph(words) for words in rendered(audit.finding.compared, language)),
+        _conditions(audit, request, labels),
+        note(say("conditioning.repeat", language)),
     ]
     bits = None if audit.payload is None else audit.payload.bits
     if bits is not None:
@@ -125,17 +108,14 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
             paragraph(say("proposition.h1p", language, payload=grouped(bits))),
             paragraph(say("proposition.h2p", language)),
         ]
-    blocks += [
+    return [
+        *blocks,
         heading(labels("alternatives")),
         bullets([say(f"alternative.{name}", language) for name in _ALTERNATIVES]),
-        heading(labels("conditioning")),
-        _conditioning(audit, request, labels),
-        note(say("conditioning.repeat", language)),
     ]
-    return blocks
 
 
-def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> Block:
+def _conditions(audit: Audit, request: ReportRequest, labels: Labels) -> Block:
     register = audit.register
     if audit.profile.foreign is not None:
         prompt = labels("prompt.needless")
@@ -212,7 +192,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     readings = audit.readings + len(audit.prompts)
     parts = ", ".join(f"{n} {audit.versions[n]}" for n in _PARTS if n in audit.versions)
     language = labels.language
-    parameters = numerals.count(model.parameters, language)
+    parameters = labels("parameters", n=model.parameters)
     named = (model.name, model.architecture, parameters, model.weights, model.fingerprint)
     means = labels.facts(
         ("program", _program(audit)),
@@ -227,7 +207,6 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         ("seed", labels("seed.value", seed=str(found.seed), n=found.draws)),
         ("counted", labels("counted.value", k=len(audit.keys), r=readings, n=entries)),
         ("reread", _second_reading(audit, labels)),
-        ("worked", _moment(audit, labels)),
         ("deviations", request.deviations.strip() or labels("none")),
         ("external", request.external.strip() or labels("none")),
     )
@@ -240,16 +219,12 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         )
         for step in audit.log
     ]
-    return [
-        means,
-        heading(labels("steps")),
-        table(
-            ("", labels("step"), labels("step.done"), labels("step.note")),
-            steps,
-            ("right", "left", "right", "left"),
-            (0.06, 0.2, 0.14, 0.6),
-        ),
-    ]
+    head, sides = (
+        ("mark.number", "step", "step.done", "step.note"),
+        ("right", "left", "right", "left"),
+    )
+    log = table([*map(labels, head)], steps, sides, (0.06, 0.2, 0.15, 0.6))
+    return [means, heading(labels("steps")), log]
 
 
 def _power(audit: Audit, labels: Labels) -> str | None:
@@ -280,10 +255,7 @@ def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
     """Return the whole scale, and the rule with both of its risks."""
     language = labels.language
     words = "; ".join(f"{row.range}: {row.word}" for row in scale(language))
-    blocks = [
-        heading(labels("section.scale")),
-        note(f"{labels('scale.text')} {words}."),
-    ]
+    blocks = [note(f"{labels('scale.text')} {words}.")]
     rules: dict[str, list[Audit]] = {}
     for audit in audits:
         rules.setdefault(str(sorted(audit.policy.items())), []).append(audit)
@@ -336,7 +308,7 @@ def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
                 "validation.power-own",
                 name=printable(table.name),
                 n=numerals.count(table.texts, labels.language),
-                date=printable(table.date),
+                date=day(table.date, labels) if table.date else "–",
             )
             for table in own.values()
         ),

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from pura.base.decoder import Form, hold, later, one_of
 from pura.base.errors import InputError
@@ -30,10 +30,21 @@ TEXT_MODES: Final = (FULL, EXCERPT, REDACTED, OMITTED)
 PAPERS: Final = ("a4", "us-letter")
 MAX_FIELD: Final = 4000
 
+PagePicture: TypeAlias = tuple[int, bytes]
+"""Number of a page, from 1, and the PNG that shows it with its passages shaded."""
+
 
 def _logo_of(encoded: Any) -> bytes | None:
     """Read a logo as :func:`write` writes it."""
     return None if encoded is None else base64.b64decode(encoded, validate=True)
+
+
+def _pages_of(encoded: Any) -> tuple[tuple[PagePicture, ...], ...]:
+    """Read page pictures likewise."""
+    return tuple(
+        tuple((int(number), base64.b64decode(png, validate=True)) for number, png in one)
+        for one in encoded
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +59,7 @@ class Parties:
         question: What was asked.
         purpose: Legal basis or purpose of the examination.
         examiner: Who examined.
+        qualifications: Training and experience of whoever examined.
         reviewer: Who reviewed it technically.
         authoriser: Who authorised it.
     """
@@ -59,6 +71,7 @@ class Parties:
     question: str = ""
     purpose: str = ""
     examiner: str = ""
+    qualifications: str = later("", omitted=False)
     reviewer: str = ""
     authoriser: str = ""
 
@@ -111,6 +124,8 @@ class ReportRequest:
         redactions: Character ranges that :data:`REDACTED` blacks out, of the first audit's text.
         further: The same of the second text, of the third …; what is missing hides nothing.
         logo: PNG or SVG of the organisation.
+        pages: Pictures of the first text's pages that hold passages, of the second's …; they are
+            shown where the text is shown whole.
     """
 
     number: str = ""
@@ -137,6 +152,9 @@ class ReportRequest:
     redactions: tuple[tuple[int, int], ...] = ()
     further: tuple[tuple[tuple[int, int], ...], ...] = ()
     logo: Annotated[bytes | None, Form(read=_logo_of, schema={})] = None
+    pages: Annotated[tuple[tuple[PagePicture, ...], ...], Form(read=_pages_of, schema={})] = later(
+        (), omitted=False
+    )
 
 
 def check_choices(*choices: tuple[str, str, Sequence[str]]) -> None:
@@ -159,8 +177,8 @@ def check_request(request: ReportRequest) -> None:
     """Refuse what no report can be made of.
 
     Raises:
-        InputError: A choice that does not exist, a field that is far too long, a logo that no
-            report takes.
+        InputError: A choice that does not exist, a field that is far too long, a logo or a picture
+            of a page that no report takes.
     """
     check_choices(
         ("language", request.language, LANGUAGES),
@@ -179,6 +197,12 @@ def check_request(request: ReportRequest) -> None:
                 )
     if request.logo is not None:
         check_logo(request.logo)
+    for _, png in (picture for of_text in request.pages for picture in of_text):
+        try:
+            whole = png.startswith(_PNG) and len(png) <= MAX_PAGE
+            _check_png(png if whole else b"")
+        except InputError:
+            raise InputError("report.page", mebibytes=MAX_PAGE >> 20, code="report-page") from None
 
 
 SCHEMA: Final = "pura-particulars/1"
@@ -199,11 +223,12 @@ def here() -> dict[str, str]:
 
 def write(request: ReportRequest, annex: str) -> bytes:
     """Return the file."""
-    asked = asdict(request)
-    if request.logo is not None:
-        asked["logo"] = base64.b64encode(request.logo).decode()
-    whole = {"request": asked, "annex": annex, "made_with": here(), "schema": SCHEMA}
-    return json.dumps(whole, ensure_ascii=False, sort_keys=True).encode()
+    whole = {"request": asdict(request), "annex": annex, "made_with": here(), "schema": SCHEMA}
+    return json.dumps(whole, default=_encoded, ensure_ascii=False, sort_keys=True).encode()
+
+
+def _encoded(picture: bytes) -> str:
+    return base64.b64encode(picture).decode()
 
 
 def read(data: bytes) -> dict[str, Any]:
@@ -219,7 +244,7 @@ def read(data: bytes) -> dict[str, Any]:
     try:
         return hold(_FILE, read_json(data))  # type: ignore[no-any-return]
     except TypeError:
-        raise ValueError("logo") from None
+        raise ValueError("pictures") from None
 
 
 ALWAYS: Final = "always"
@@ -319,6 +344,7 @@ def _plain(name: str) -> str:
 
 
 MAX_LOGO: Final = 1 << 20
+MAX_PAGE: Final = 4 << 20
 MAX_DOTS: Final = 8_000_000
 MAX_SHAPES: Final = 20_000
 _MAX_CHUNK: Final = 1 << 16  # of what is no picture: a profile of colours, words

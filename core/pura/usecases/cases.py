@@ -430,6 +430,32 @@ def open_saved(environment: Environment, audit: str, *, auditor: str | None = No
         return load_audit(log, item, actor=acting(log, auditor))
 
 
+def versions_of(
+    environment: Environment, audit: str, *, auditor: str | None = None
+) -> tuple[Audit, ...]:
+    """Read the examinations of the same bytes in the case that has an audit: that one first.
+
+    The others follow, newest first; those whose record is gone are left out.
+
+    Raises:
+        CaseLogError: No case has it, or a record was altered.
+        RecordError: One was written by another version.
+    """
+    with open_log(environment) as log:
+        case, own = _item_in(log, audit)
+        digest = None if own.finding is None else own.finding.sha256
+        others = [
+            item
+            for item in reversed(case.items)
+            if item.id != audit
+            and item.record is not None
+            and item.finding is not None
+            and item.finding.sha256 == digest
+        ]
+        actor = acting(log, auditor)
+        return tuple(load_audit(log, item, actor=actor) for item in (own, *others))
+
+
 def _find_or_open(log: CaseLog, name: str, actor: Person) -> tuple[Case, bool]:
     found = find_case(log, name)
     return (open_case(log, name, actor), True) if found is None else (found, False)

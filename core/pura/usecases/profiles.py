@@ -12,7 +12,7 @@ from pura.base.catalogue import phrase
 from pura.base.errors import ProfileError, RegisterError, naming, unusable
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
-from pura.base.progress import Checkpoint, never_cancelled
+from pura.base.progress import Checkpoint, Progress, counted, never_cancelled, no_progress
 from pura.keys import KeyRef
 from pura.keys.sealed import seal_secret
 from pura.model.folder import InstalledModel
@@ -312,6 +312,7 @@ def import_register(
     *,
     path: Path,
     profile: Profile,
+    progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[int, int, str]:
     """Add every row of a table or of logs, or none: bad rows are named.
@@ -320,6 +321,7 @@ def import_register(
         environment: Whose.
         path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
         profile: Whose payloads they are.
+        progress: Told how much of the files is read.
         checkpoint: Called often; may raise.
 
     Returns:
@@ -331,7 +333,8 @@ def import_register(
     read = import_log if is_log(path) else import_csv
     with Register(environment.paths.register, create=True) as register:
         with naming(path.name):
-            added = read(register, path, profile, checkpoint=checkpoint)
+            told = counted(progress, "import")
+            added = read(register, path, profile, checkpoint=checkpoint, progress=told)
         return added, len(register), register.version()
 
 
@@ -363,6 +366,23 @@ def find_payload(environment: Environment, *, payload: Payload) -> RegisterEntry
     """
     with Register(environment.paths.register, read_only=True) as register:
         return register.find(payload)
+
+
+def select_issued(environment: Environment, **asked: Any) -> tuple[int, list[tuple[Any, ...]]]:
+    """Return how many payloads were issued, and the rows that are asked for.
+
+    Args:
+        environment: Whose.
+        asked: See :meth:`Register.select`.
+
+    Raises:
+        RegisterError: The register is damaged, or the words are no value of the field.
+    """
+    with open_register(environment, must_exist=False) as register:
+        if register is None:
+            return 0, []
+        with register.held():
+            return len(register), register.select(**asked)
 
 
 @contextmanager

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +20,7 @@ from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_
 from pura.caselog import Case, CaseItem, CaseLog
 from pura.caselog.cases import read_case
 from pura.caselog.reports import confirmations, note_report, note_signed, request_of_case
+from pura.documents.pages import Pages, examined_bytes
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import typesetter
@@ -27,8 +30,16 @@ from pura.report.build import RECORD, Report
 from pura.report.build import build_report as make_report
 from pura.report.check import MAX_TRUST_BYTES, ReportCheck
 from pura.report.check import check_report as examine
+from pura.report.page_pictures import page_pictures
 from pura.report.regulators import AnnexFacts, regulators_annex
-from pura.report.request import MAX_LOGO, PAPERS, Confirmation, ReportRequest, check_choices
+from pura.report.request import (
+    MAX_LOGO,
+    PAPERS,
+    Confirmation,
+    PagePicture,
+    ReportRequest,
+    check_choices,
+)
 from pura.report.signing import SignOptions
 from pura.report.signing import sign_report as put_signature
 from pura.report.statement import (
@@ -190,6 +201,28 @@ def build_report(
     typesetting = typesetter.apart(checkpoint) if apart else typeset
     report = make_report(audits, request, confirmed=confirmed, typeset=typesetting)
     return Built(report=report, audits=tuple(audits), request=request, pages=page_count(report.pdf))
+
+
+def original_pages(
+    audit: Audit, path: Path | None, checkpoint: Checkpoint = never_cancelled
+) -> tuple[PagePicture, ...]:
+    """Draw the original pages of a text that hold a passage, for the report.
+
+    Args:
+        audit: What was found.
+        path: Where its file is; None where nobody knows.
+        checkpoint: Called before each page; may raise.
+
+    Returns:
+        Number and picture of each; nothing where the file has no pages, or is not there any more.
+    """
+    if path is None or audit.input.format != "pdf" or audit.text is None:
+        return ()
+    with closing(Pages(partial(examined_bytes, path, audit.input.sha256))) as pages:
+        try:
+            return page_pictures(audit, pages, checkpoint)
+        except InputError:  # the text stands in the report all the same
+            return ()
 
 
 def with_logo(request: ReportRequest, logo: Path | None) -> ReportRequest:

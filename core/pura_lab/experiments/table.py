@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from pura.measure.corpora import DOMAINS
-from pura_lab.experiments import rows, telling
+from pura_lab.experiments import rows, steered, telling
 from pura_lab.experiments.bench import Cell, Experiment, ExperimentBench, Row, Scale
 
 _EDITS: Final = (
@@ -158,6 +158,18 @@ def _gating(scale: Scale) -> Sequence[Cell]:
         {"gate": name, "entropy_thresholds_bits": t, "code": c, "bits": 36, **_HARD}
         for name, t in gates.items()
         for c in _CODES
+    ]
+
+
+def _schedules(scale: Scale) -> Sequence[Cell]:
+    bits = (36, 64) if scale.full else (36,)
+    blind = ("clean", "substitute:0.1", "delete:0.1")
+    sights = [("same+prompt", "clean"), *(("same", attack) for attack in blind)]
+    return [
+        {"schedule": rule, "code": "tbcc", "bits": b, "verifier": v, "attack": a}
+        for v, a in sights
+        for b in bits
+        for rule in steered.RULES
     ]
 
 
@@ -357,6 +369,17 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             {"x": "kernel", "y": _PUBLISHED},
         ),
         _row("gating", "Gates", "Figure 8", _gating, {"x": "gate", "lines": ("code",)}, "log10_e"),
+        _row(
+            "schedules",
+            "Schedules that look back: tokens until half are found, and read",
+            "–",
+            _schedules,
+            {"x": "schedule", "y": ("half_found", "half_read"), "panels": "attack"},
+            *("half_found", "half_read", "exact_match", "log10_e"),
+            row=steered.lengths,
+            pooled=steered.halves,
+            most=64,
+        ),
         _row(
             "history",
             "Rule for repeated contexts",

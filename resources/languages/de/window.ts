@@ -68,6 +68,10 @@
         <translation>Antwort</translation>
     </message>
     <message>
+        <source>Version {n:text}: compare with the earlier one</source>
+        <translation>Version {n:text}: mit der früheren vergleichen</translation>
+    </message>
+    <message>
         <source>Decision threshold: {times:text}</source>
         <translation>Entscheidungsschwelle: {times:text}</translation>
     </message>
@@ -360,6 +364,10 @@
         <translation>{n:plural(Im Fall »{case:text}« gesichert.|{n:count} Untersuchungen wurden im Fall »{case:text}« gesichert.)}</translation>
     </message>
     <message>
+        <source>There is no earlier examination of these bytes in its case.</source>
+        <translation>In seinem Fall gibt es keine frühere Untersuchung dieser Bytes.</translation>
+    </message>
+    <message>
         <source>The case log has noted the report.</source>
         <translation>Das Fallbuch hat den Bericht vermerkt.</translation>
     </message>
@@ -638,6 +646,10 @@
     <message>
         <source>Who saves</source>
         <translation>Wer sichert</translation>
+    </message>
+    <message>
+        <source>Saved by {who:text}: change</source>
+        <translation>Gesichert von {who:text}: ändern</translation>
     </message>
     <message>
         <source>Purpose (may stay empty)</source>
@@ -1878,6 +1890,14 @@
         <translation>Weitere Einrichtung …</translation>
     </message>
     <message>
+        <source>Issued</source>
+        <translation>Ausgegeben</translation>
+    </message>
+    <message>
+        <source>To whom payloads were issued (Ctrl+I)</source>
+        <translation>An wen Nutzlasten ausgegeben wurden (Strg+I)</translation>
+    </message>
+    <message>
         <source>Finding the device</source>
         <translation>Gerät wird gesucht</translation>
     </message>
@@ -1940,6 +1960,121 @@
     <message>
         <source>No device</source>
         <translation>Kein Gerät</translation>
+    </message>
+</context>
+<context>
+    <name>Issued</name>
+    <message>
+        <source>Entry</source>
+        <translation>Eintrag</translation>
+    </message>
+    <message>
+        <source>To whom</source>
+        <translation>An wen</translation>
+    </message>
+    <message>
+        <source>When</source>
+        <translation>Wann</translation>
+    </message>
+    <message>
+        <source>Payload</source>
+        <translation>Nutzlast</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Manifest</source>
+        <translation>Manifest</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Search what was issued</source>
+        <translation>Ausgegebenes durchsuchen</translation>
+    </message>
+    <message>
+        <source>Where to search</source>
+        <translation>Wo gesucht wird</translation>
+    </message>
+    <message>
+        <source>Issued payloads</source>
+        <translation>Ausgegebene Nutzlasten</translation>
+    </message>
+    <message>
+        <source>Progress of the import</source>
+        <translation>Fortschritt des Imports</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Anhalten</translation>
+    </message>
+    <message>
+        <source>Import …</source>
+        <translation>Importieren …</translation>
+    </message>
+    <message>
+        <source>Export …</source>
+        <translation>Exportieren …</translation>
+    </message>
+    <message>
+        <source>Mark a text …</source>
+        <translation>Text markieren …</translation>
+    </message>
+    <message>
+        <source>Back to the texts</source>
+        <translation>Zurück zu den Texten</translation>
+    </message>
+    <message>
+        <source>Look it up</source>
+        <translation>Nachschlagen</translation>
+    </message>
+    <message>
+        <source>The payload of a text, as a finding or a log names it.</source>
+        <translation>Die Nutzlast eines Textes, wie ein Befund oder ein Protokoll sie nennt.</translation>
+    </message>
+    <message>
+        <source>Who got this?</source>
+        <translation>Wer hat das bekommen?</translation>
+    </message>
+    <message>
+        <source>A table or a log …</source>
+        <translation>Eine Tabelle oder ein Protokoll …</translation>
+    </message>
+    <message>
+        <source>A folder of logs …</source>
+        <translation>Ein Ordner mit Protokollen …</translation>
+    </message>
+    <message>
+        <source>Everywhere</source>
+        <translation>Überall</translation>
+    </message>
+    <message>
+        <source>{n:count} {n:plural(payload|payloads)} issued</source>
+        <translation>{n:count} {n:plural(Nutzlast|Nutzlasten)} ausgegeben</translation>
+    </message>
+    <message>
+        <source>{n:count} found</source>
+        <translation>{n:count} gefunden</translation>
+    </message>
+    <message>
+        <source>the first {n:count} are shown: search for others</source>
+        <translation>die ersten {n:count} werden gezeigt: suchen Sie nach anderen</translation>
+    </message>
+    <message>
+        <source>Nothing that was issued has this in it.</source>
+        <translation>Nichts Ausgegebenes enthält das.</translation>
+    </message>
+    <message>
+        <source>Nothing was issued yet. The register says to whom each payload went: import the log of the engine that marks your texts or a table of your own, or mark a text here.</source>
+        <translation>Noch wurde nichts ausgegeben. Das Register sagt, an wen jede Nutzlast ging: Importieren Sie das Protokoll der Anlage, die Ihre Texte markiert, oder eine eigene Tabelle, oder markieren Sie hier einen Text.</translation>
+    </message>
+    <message>
+        <source>No entry has this payload. It may have been misread, issued elsewhere, or issued after the last import.</source>
+        <translation>Kein Eintrag hat diese Nutzlast. Sie kann falsch gelesen, anderswo ausgegeben oder nach dem letzten Import ausgegeben worden sein.</translation>
     </message>
 </context>
 <context>
@@ -2381,6 +2516,105 @@
     </message>
 </context>
 <context>
+    <name>Mark</name>
+    <message>
+        <source>Mark a text</source>
+        <translation>Text markieren</translation>
+    </message>
+    <message>
+        <source>What the text goes on from</source>
+        <translation>Was der Text fortsetzt</translation>
+    </message>
+    <message>
+        <source>Not noted in the register</source>
+        <translation>Wird nicht im Register vermerkt</translation>
+    </message>
+    <message>
+        <source>The marked text</source>
+        <translation>Der markierte Text</translation>
+    </message>
+    <message>
+        <source>The marked text stands here.</source>
+        <translation>Hier steht der markierte Text.</translation>
+    </message>
+    <message>
+        <source>Write the text</source>
+        <translation>Text schreiben</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Save …</source>
+        <translation>Speichern …</translation>
+    </message>
+    <message>
+        <source>Put it into the list</source>
+        <translation>In die Liste aufnehmen</translation>
+    </message>
+    <message>
+        <source>Mark a text with the set-up “{name:text}”</source>
+        <translation>Text mit der Einrichtung »{name:text}« markieren</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>Prompt</translation>
+    </message>
+    <message>
+        <source>To whom, for the register</source>
+        <translation>An wen, für das Register</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Length in tokens</source>
+        <translation>Länge in Token</translation>
+    </message>
+    <message>
+        <source>The built-in model is for trials: its texts are simple and often wrong. Texts for others are marked where they are written: in the engine that serves your model.</source>
+        <translation>Das eingebaute Modell ist zum Ausprobieren da: Seine Texte sind einfach und oft falsch. Texte für andere werden dort markiert, wo sie entstehen: in der Anlage, die Ihr Modell betreibt.</translation>
+    </message>
+    <message>
+        <source>A text of this length carries about {n:count} of the {all:count} payload bits: it cannot be read whole. Take more tokens.</source>
+        <translation>Ein Text dieser Länge trägt etwa {n:count} der {all:count} Bits der Nutzlast: Sie lässt sich nicht ganz lesen. Nehmen Sie mehr Token.</translation>
+    </message>
+    <message>
+        <source>{n:count} of {all:count} tokens</source>
+        <translation>{n:count} von {all:count} Token</translation>
+    </message>
+    <message>
+        <source>{n:plural(One token|{n:count} tokens)} written and marked.</source>
+        <translation>{n:plural(Ein Token|{n:count} Token)} geschrieben und markiert.</translation>
+    </message>
+    <message>
+        <source>The register notes the payload for “{who:text}”.</source>
+        <translation>Das Register vermerkt die Nutzlast für »{who:text}«.</translation>
+    </message>
+    <message>
+        <source>Copied.</source>
+        <translation>Kopiert.</translation>
+    </message>
+    <message>
+        <source>The text is in the list.</source>
+        <translation>Der Text ist in der Liste.</translation>
+    </message>
+    <message>
+        <source>Save the marked text</source>
+        <translation>Markierten Text speichern</translation>
+    </message>
+    <message>
+        <source>Texts (*.txt)</source>
+        <translation>Texte (*.txt)</translation>
+    </message>
+    <message>
+        <source>Saved: {file:text}</source>
+        <translation>Gespeichert: {file:text}</translation>
+    </message>
+</context>
+<context>
     <name>Marks</name>
     <message>
         <source>L {ratio:text}</source>
@@ -2450,12 +2684,32 @@
         <translation>Fälle …</translation>
     </message>
     <message>
+        <source>Compare with earlier examinations …</source>
+        <translation>Mit früheren Untersuchungen vergleichen …</translation>
+    </message>
+    <message>
         <source>Two texts side by side …</source>
         <translation>Zwei Texte nebeneinander …</translation>
     </message>
     <message>
+        <source>Issue</source>
+        <translation>Ausgeben</translation>
+    </message>
+    <message>
+        <source>Issued payloads</source>
+        <translation>Ausgegebene Nutzlasten</translation>
+    </message>
+    <message>
+        <source>Who got this payload?</source>
+        <translation>Wer hat diese Nutzlast bekommen?</translation>
+    </message>
+    <message>
         <source>Import issued payloads …</source>
         <translation>Ausgegebene Nutzlasten importieren …</translation>
+    </message>
+    <message>
+        <source>Mark a text …</source>
+        <translation>Text markieren …</translation>
     </message>
     <message>
         <source>Report …</source>
@@ -2837,6 +3091,49 @@
     </message>
 </context>
 <context>
+    <name>Pages</name>
+    <message>
+        <source>No pages yet</source>
+        <translation>Noch keine Seiten</translation>
+    </message>
+    <message>
+        <source>Page {page:count} of {pages:count}</source>
+        <translation>Seite {page:count} von {pages:count}</translation>
+    </message>
+    <message>
+        <source>This page is broken and cannot be shown.</source>
+        <translation>Diese Seite ist beschädigt und lässt sich nicht zeigen.</translation>
+    </message>
+    <message>
+        <source>Pages of the document</source>
+        <translation>Seiten des Dokuments</translation>
+    </message>
+    <message>
+        <source>All pages, in small</source>
+        <translation>Alle Seiten im Kleinen</translation>
+    </message>
+    <message>
+        <source>Choose the &amp;file …</source>
+        <translation>&amp;Datei wählen …</translation>
+    </message>
+    <message>
+        <source>The file of this finding is not known here.</source>
+        <translation>Die Datei zu diesem Befund ist hier nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>The file that was examined</source>
+        <translation>Die untersuchte Datei</translation>
+    </message>
+    <message>
+        <source>Where the words stand is not known: nothing is shaded.</source>
+        <translation>Wo die Wörter stehen, ist nicht bekannt: nichts ist schattiert.</translation>
+    </message>
+    <message>
+        <source>Finding where the words stand …</source>
+        <translation>Die Stellen der Wörter werden gesucht …</translation>
+    </message>
+</context>
+<context>
     <name>Palette</name>
     <message>
         <source>Find everything</source>
@@ -2873,6 +3170,13 @@
     <message>
         <source>Guide</source>
         <translation>Handbuch</translation>
+    </message>
+</context>
+<context>
+    <name>Payload</name>
+    <message>
+        <source>Payload, in hex or as bits</source>
+        <translation>Nutzlast, hexadezimal oder als Bits</translation>
     </message>
 </context>
 <context>
@@ -3951,16 +4255,56 @@
 <context>
     <name>Register</name>
     <message>
-        <source>Choose a profile first: it says what a payload is.</source>
-        <translation>Wählen Sie zuerst ein Profil: Es sagt, was eine Nutzlast ist.</translation>
-    </message>
-    <message>
         <source>Import issued payloads</source>
         <translation>Ausgegebene Nutzlasten importieren</translation>
     </message>
     <message>
-        <source>Tables (*.csv)</source>
-        <translation>Tabellen (*.csv)</translation>
+        <source>Tables and logs (*.csv *.jsonl)</source>
+        <translation>Tabellen und Protokolle (*.csv *.jsonl)</translation>
+    </message>
+    <message>
+        <source>Import the logs of a folder</source>
+        <translation>Protokolle eines Ordners importieren</translation>
+    </message>
+    <message>
+        <source>Importing “{file:text}”</source>
+        <translation>»{file:text}« wird importiert</translation>
+    </message>
+    <message>
+        <source>Import stopped; nothing was added.</source>
+        <translation>Import angehalten; nichts wurde aufgenommen.</translation>
+    </message>
+    <message>
+        <source>Nothing was added: rows contradict each other.</source>
+        <translation>Nichts wurde aufgenommen: Zeilen widersprechen einander.</translation>
+    </message>
+    <message>
+        <source>Rows that cannot be added</source>
+        <translation>Zeilen, die nicht aufgenommen werden können</translation>
+    </message>
+    <message>
+        <source>Row</source>
+        <translation>Zeile</translation>
+    </message>
+    <message>
+        <source>What is wrong</source>
+        <translation>Was nicht stimmt</translation>
+    </message>
+    <message>
+        <source>Nothing was added. A payload points to one recipient: where two rows name different ones, ask whoever issued them, mend the file and import it again.</source>
+        <translation>Nichts wurde aufgenommen. Eine Nutzlast verweist auf einen Empfänger: Wo zwei Zeilen verschiedene nennen, fragen Sie, wer sie ausgegeben hat, berichtigen Sie die Datei und importieren Sie sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>Export the register</source>
+        <translation>Register exportieren</translation>
+    </message>
+    <message>
+        <source>{n:plural(One entry was|{n:count} entries were)} written.</source>
+        <translation>{n:plural(Ein Eintrag wurde|{n:count} Einträge wurden)} geschrieben.</translation>
+    </message>
+    <message>
+        <source>Choose a set-up first: it says what a payload is.</source>
+        <translation>Wählen Sie zuerst eine Einrichtung: Sie sagt, was eine Nutzlast ist.</translation>
     </message>
     <message>
         <source>{n:plural(One entry was|{n:count} entries were)} added to the register; it has {all:count} now.</source>
@@ -4222,6 +4566,10 @@
         <translation>Was nachgerechnet wurde und das Ergebnis</translation>
     </message>
     <message>
+        <source>Qualifications of the examiner</source>
+        <translation>Qualifikation</translation>
+    </message>
+    <message>
         <source>Standing remarks of the organisation</source>
         <translation>Ständige Hinweise der Stelle</translation>
     </message>
@@ -4402,6 +4750,10 @@
         <translation>Anhang unter einer Passphrase verschlüsseln</translation>
     </message>
     <message>
+        <source>Saving asks for this passphrase, twice: choose it before.</source>
+        <translation>Beim Speichern wird zweimal nach dieser Passphrase gefragt: Wählen Sie sie vorher.</translation>
+    </message>
+    <message>
         <source>annex</source>
         <translation>Anhang</translation>
     </message>
@@ -4448,6 +4800,10 @@
     <message>
         <source>The names are next to it in “{file:text}”, which only you can read; store that file separately.</source>
         <translation>Die Namen stehen daneben in »{file:text}«, das nur Sie lesen können; bewahren Sie diese Datei getrennt auf.</translation>
+    </message>
+    <message>
+        <source>Saving asks for the annex’s passphrase.</source>
+        <translation>Beim Speichern wird nach der Passphrase des Anhangs gefragt.</translation>
     </message>
     <message>
         <source>Reports (*.pdf)</source>
@@ -4508,14 +4864,6 @@
     <message>
         <source>folded</source>
         <translation>zugeklappt</translation>
-    </message>
-    <message>
-        <source>No pages yet</source>
-        <translation>Noch keine Seiten</translation>
-    </message>
-    <message>
-        <source>Page {page:count} of {pages:count}</source>
-        <translation>Seite {page:count} von {pages:count}</translation>
     </message>
     <message>
         <source>Preview of the report</source>
@@ -6192,6 +6540,14 @@ Anteil {share:text}</translation>
     <message>
         <source>Find in the text (Ctrl+F)</source>
         <translation>Im Text suchen (Strg+F)</translation>
+    </message>
+    <message>
+        <source>How the document is shown</source>
+        <translation>Wie das Dokument gezeigt wird</translation>
+    </message>
+    <message>
+        <source>Page</source>
+        <translation>Seite</translation>
     </message>
     <message>
         <source>Not shaded, since nothing was found.</source>

@@ -73,7 +73,6 @@ def test_the_case_log_notes_it_and_its_head_is_signed_too(window, desk, paths, q
             items=[],
             final=True,
         )
-    window.session.settings.update(auditor="Anna")
     dialog = opened(window, desk, "Grüße 7")
     assert dialog.log.isChecked()
     with qtbot.waitSignal(window.session.cases.changed):  # rows look again

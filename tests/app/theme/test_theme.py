@@ -13,7 +13,16 @@ from pura.base.paths import Paths
 from pura_audit.application import make_window
 from pura_audit.platform.settings import FILE, MAX_RECENT, SettingsFile, WindowSettings
 from pura_audit.theme import fonts
-from pura_audit.theme.theme import DARK, LIGHT, PAIRS, Mode, contrast, from_palette, stylesheet
+from pura_audit.theme.theme import (
+    DARK,
+    LIGHT,
+    PAIRS,
+    Mode,
+    contrast,
+    edge,
+    from_palette,
+    stylesheet,
+)
 
 
 def test_contrast_is_the_one_of_wcag():
@@ -26,6 +35,9 @@ def test_every_text_can_be_read_on_its_ground(tokens):
     for front, ground, least in PAIRS:
         found = contrast(getattr(tokens, front), getattr(tokens, ground))
         assert found >= least, (front, ground, round(found, 2))
+    for ground in (tokens.card, tokens.background):  # where a field is, is seen without its words
+        assert contrast(edge(tokens), ground) >= 3
+        assert contrast(tokens.accent, ground) >= 3  # the ring of what has the focus
     for level in range(-4, 5):
         found = contrast(tokens.text, tokens.shade(level))
         assert found >= 4.5, (level, round(found, 2))
@@ -48,6 +60,7 @@ def test_high_contrast_comes_from_the_system_s_palette(app, dark, highlight):
     for front, below, _ in PAIRS:
         found = contrast(getattr(tokens, front), getattr(tokens, below))
         assert found >= 7, (front, below, round(found, 2))
+    assert contrast(edge(tokens), tokens.card) >= 3
     sheet = stylesheet(tokens)
     bar = sheet[sheet.index("QProgressBar {") :].partition("}")[0]
     assert tokens.line not in bar  # what is not done yet must not look done

@@ -13,7 +13,7 @@ from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.session.queue_model import ItemState
 from pura_audit.widgets.chips import Chip
 
-SIZES = ((760, 460), (800, 500), (1280, 720))
+SIZES = ((760, 460), (800, 500), (1024, 640), (1280, 720))
 
 
 def at_every_size(window: Any, state: str) -> list[str]:
@@ -70,6 +70,8 @@ def test_nothing_is_cut_and_nothing_overlaps(german, audit, several, text):
     found += at_every_size(window, "limits")
     window.toggle_results()
     found += at_every_size(window, "table")
+    window.toggle_issued()
+    found += at_every_size(window, "issued")
     assert not found, "\n".join(found)
 
 

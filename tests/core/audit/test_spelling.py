@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pura.audit.options import AuditText
-from pura.audit.spelling import RESPELT, _slips, restore_spelling
+from pura.audit.spelling import RESPELT, _Lexicon, restore_spelling
 from pura.documents import from_text
 
 PROSE = (
@@ -32,9 +32,24 @@ def broken(text):
     return text
 
 
-def test_one_slip_leads_to_each_of_these():
+def test_slips_lead_from_each_of_these():
+    words = [*BROKEN, "Expected", "bride", "Strange", "HTML"]
+    lexicon = _Lexicon([None, "a", *(f"Ġ{word}" for word in words)])
+
+    def near(word, *, exchanged=True):
+        return dict(lexicon.near(word, exchanged=exchanged).values())
+
     for word, put in BROKEN.items():
-        assert word in set(_slips(put))
+        assert near(put)[word] == near(put, exchanged=False)[word] <= 6.0
+    # Letters in another order, and several others; each of these takes more.
+    assert near("committee") == near("xyz") == near("tsrange") == {}
+    assert near("Tsrnage") == {"Strange": 6.0}
+    assert near("ezpxctrd") == {"expected": 12.0}
+    assert near("ezpxctrd", exchanged=False) == {}
+    # Scanners make some slips more often than others.
+    assert near("exdected")["expected"] > near("expccted")["expected"] == 4.0
+    assert near("Expwcted") == {"Expected": 6.0}
+    assert near("THML") == {"HTML": 6.0}
 
 
 @pytest.mark.model

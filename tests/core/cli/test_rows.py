@@ -19,7 +19,7 @@ from pura.cli.rows import OPEN, ROWS, json_schema
 from pura.cli.terminal import exit_code, rows_into, write_row
 from pura.measure.fitness import ProxyFitness, TextResult, share
 from pura.model.store import builtin_model
-from pura.scheme import Profile
+from pura.scheme import Profile, pack, parse_layout
 from pura.verdict.power import seal
 
 Rows = Callable[[str], list[dict[str, Any]]]
@@ -151,6 +151,23 @@ def test_rows_go_into_a_new_file(rows):
     assert next(row for row in written if row["check"] == "model")["grade"] == "ok"
     assert refusal(conftest.pura("model", "list", "--output", "rows.jsonl")) == "file-exists"
     assert rows(Path("rows.jsonl").read_text()) == written
+
+
+@pytest.mark.usefixtures("desk")
+def test_a_payload_is_issued_and_found_by_its_fields(rows):
+    layout = [{"name": "customer", "bits": 20, "kind": "integer"}]
+    layout.append({"name": "date", "bits": 16, "kind": "date"})
+    fields = parse_layout(layout, 36)
+    Path("fields.json").write_text(
+        Profile(payload_bits=36, blocks=4, vocab_size=100, fields=fields).to_json()
+    )
+    known = ("--field", "customer=417", "--field", "date=2026-11-21", "--profile", "fields.json")
+    assert conftest.pura("register", "add", *known, "--who", "City paper").exit_code == 0
+    [row] = rows(conftest.pura("register", "find", *known).stdout)
+    assert row["who"] == "City paper"
+    assert row["payload"] == pack(fields, {"customer": 417, "date": "2026-11-21"}).text
+    for bad in (known[-2:], ("0x1", *known)):
+        assert refusal(conftest.pura("register", "find", *bad)) == "payload"
 
 
 @pytest.mark.usefixtures("desk")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import signal
 import struct
 import subprocess
@@ -24,7 +25,7 @@ import typst
 from pura.base.errors import Cancelled, InputError
 from pura.documents import formats, pages, read_data
 from pura.documents.formats import Document
-from pura.documents.pages import SPAN, Pages
+from pura.documents.pages import SPAN, Pages, examined_bytes
 
 WORDS = (
     "The efficient officer read the affluent waveform of the difficult text, and wrote it down "
@@ -40,6 +41,10 @@ LAYOUTS = {
 
 def read(data: bytes) -> Document:
     return read_data(data, name="x.pdf").chosen[0]
+
+
+def held_of(data: bytes) -> Pages:
+    return Pages(lambda: data)
 
 
 def changed(data: bytes, **values: object) -> bytes:
@@ -68,9 +73,11 @@ def test_every_character_stands_where_its_ink_is(layout: str, turned: int) -> No
     data = typst.compile(LAYOUTS[layout].encode())
     data = changed(data, Rotate=turned) if turned else data
     found = read(data)
-    with closing(Pages(data)) as held:
-        boxes = held.boxes(found.text)
-        assert boxes is not None
+    with closing(held_of(data)) as held:
+        places = held.places(found.text)
+        assert places is not None
+        assert tuple(places.starts.tolist()) == found.pages
+        boxes = places.boxes
         assert boxes.shape == (len(found.text), 4)
         starts = (*found.pages, len(found.text))
         for page, (start, end) in enumerate(pairwise(starts)):
@@ -102,10 +109,11 @@ def test_characters_stand_where_the_page_says() -> None:
     for crop, (left, top) in ((None, (0, 0)), (pikepdf.Array([50, 100, 400, 700]), (50, 100))):
         cut = changed(data, CropBox=crop) if crop is not None else data
         wide, high = (350, 600) if crop is not None else (400, 800)
-        with closing(Pages(cut)) as held:
+        with closing(held_of(cut)) as held:
             assert held.sizes() == ((wide, high),)
-            boxes = held.boxes(text)
-        assert boxes is not None
+            places = held.places(text)
+        assert places is not None
+        boxes = places.boxes
         for word, x, y in (("Alpha", 100, 200), ("Omega", 300, 600)):
             first = boxes[text.index(word)] / SPAN * [wide, high, wide, high]
             assert abs(first[0] - (x - left)) < 2
@@ -127,26 +135,38 @@ def test_a_scan_with_text_behind_it_has_places() -> None:
     document.save(file)
     found = read(file.getvalue())
     assert found.text == words
-    with closing(Pages(file.getvalue())) as held:
-        boxes = held.boxes(words)
+    with closing(held_of(file.getvalue())) as held:
+        places = held.places(words)
         assert set(picture(held, 0).ravel().tolist()) <= {127, 128, 255}
-    assert boxes is not None
+    assert places is not None
+    boxes = places.boxes
     assert abs(boxes[0, 0] / SPAN * 612 - 72) < 2
     assert boxes[0, 1] / SPAN * 792 < 792 - 700 < boxes[0, 3] / SPAN * 792 + 1
 
 
+def test_a_word_that_goes_over_the_end_of_a_page_is_one_word() -> None:
+    divided = 0
+    words = " ".join(random.Random(3).choices(WORDS.replace(".", "").split(), k=300))
+    for width in range(60, 120, 5):
+        source = f"{SET}#set page(width: {width}mm, height: 5cm)\n{words}"
+        found = read(typst.compile(source.encode()))
+        assert found.text.split() == words.split()
+        divided += sum(found.text[at - 1 : at + 1].isalpha() for at in found.pages[1:])
+    assert divided > 3
+
+
 def test_boxes_are_of_one_text_only() -> None:
     data = typst.compile(LAYOUTS["plain"].encode())
-    with closing(Pages(data)) as held:
+    with closing(held_of(data)) as held:
         text = read(data).text
-        assert held.boxes(text.replace("officer", "offices")) is None
-        assert held.boxes(text + " more") is None
-        assert held.boxes(text) is not None
+        assert held.places(text.replace("officer", "offices")) is None
+        assert held.places(text + " more") is None
+        assert held.places(text) is not None
 
 
 @pytest.fixture
 def held() -> Iterator[Pages]:
-    with closing(Pages(typst.compile(LAYOUTS["plain"].encode()))) as found:
+    with closing(held_of(typst.compile(LAYOUTS["plain"].encode()))) as found:
         yield found
 
 
@@ -201,7 +221,7 @@ def test_a_broken_page_leaves_the_others() -> None:
     with pikepdf.open(io.BytesIO(data)) as document:
         document.pages[1]["/Type"] = pikepdf.Name.Catalog
         document.save(file)
-    with closing(Pages(file.getvalue())) as held:
+    with closing(held_of(file.getvalue())) as held:
         sizes = held.sizes()
         assert [size == (0, 0) for size in sizes] == [False, True, False]
         with pytest.raises(InputError, match="cannot be understood"):
@@ -210,12 +230,12 @@ def test_a_broken_page_leaves_the_others() -> None:
             held.draw(7, 100, 100)
         assert len(held.draw(2, 100, 141)) == 4 * 100 * 141
         found = read(file.getvalue())
-        assert held.boxes(found.text) is not None
+        assert held.places(found.text) is not None
 
 
 def test_a_page_of_five_metres_is_drawn_in_a_picture_of_any_size() -> None:
     data = typst.compile(b"#set page(width: 508cm, height: 100pt)\nWide")
-    with closing(Pages(data)) as held:
+    with closing(held_of(data)) as held:
         ((width, height),) = held.sizes()
         assert width > 14_000
         assert len(held.draw(0, 4000, round(4000 * height / width))) == 4 * 4000 * 28
@@ -230,8 +250,8 @@ def test_a_locked_file_and_one_that_is_none_say_so() -> None:
     with pikepdf.open(io.BytesIO(typst.compile(b"Words"))) as document:
         document.save(file, encryption=pikepdf.Encryption(user="secret", owner="owner", R=6))
     for data, code in ((file.getvalue(), "input-encrypted"), (b"%PDF-1.7 no", "input-damaged")):
-        with closing(Pages(data)) as held:
-            for ask in (held.sizes, lambda: held.draw(0, 10, 10), lambda: held.boxes("x")):
+        with closing(held_of(data)) as held:
+            for ask in (held.sizes, lambda: held.draw(0, 10, 10), lambda: held.places("x")):
                 with pytest.raises(InputError) as caught:
                     ask()
                 assert caught.value.code == code
@@ -282,7 +302,7 @@ def test_a_bad_child_is_one_clear_error(
     monkeypatch.setattr(pages, "start_child", start)
     if "sleep(60)" in code:
         monkeypatch.setattr(formats, "CHILD_WALL_SECONDS", 0.5)
-    with closing(Pages(b"%PDF-1.7")) as held, pytest.raises(InputError) as caught:
+    with closing(held_of(b"%PDF-1.7")) as held, pytest.raises(InputError) as caught:
         held.draw(0, 10, 10)
     assert expected in caught.value.message
 
@@ -291,8 +311,38 @@ def test_a_bad_child_is_one_clear_error(
 def test_sizes_are_taken_as_numbers_only(sizes: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"sizes": json.loads(sizes)}
     monkeypatch.setattr(Pages, "_ask", lambda _self, _question: (told, b""))
-    with closing(Pages(b"")) as held, pytest.raises(InputError, match="cannot be understood"):
+    with (
+        closing(held_of(b"")) as held,
+        pytest.raises(InputError, match="cannot be understood"),
+    ):
         held.sizes()
     told = {"sizes": [[1, 1e9], [0, 5], [-1, 3], [10, 20.5]]}
-    with closing(Pages(b"")) as held:
+    with closing(held_of(b"")) as held:
         assert held.sizes() == ((0, 0), (0, 0), (0, 0), (10, 20.5))
+
+
+@pytest.mark.parametrize(
+    "starts", [[0, 99], [5, 3], [-1], ["a"], [1e999], [1.5], None, [1 << 70], [0] * 6000]
+)
+def test_places_are_taken_within_the_text_only(
+    starts: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"same": True, "starts": starts}
+    monkeypatch.setattr(Pages, "_ask", lambda _self, _question, size: (told, bytes(size)))
+    with (
+        closing(held_of(b"")) as held,
+        pytest.raises(InputError, match="cannot be understood"),
+    ):
+        held.places("some words")
+
+
+def test_a_file_that_was_moved_or_changed_says_so(tmp_path: Path) -> None:
+    path, data = tmp_path / "letter.pdf", typst.compile(b"Words")
+    digest = read(data).sha256
+    with pytest.raises(InputError, match=r"letter\.pdf is no longer where it was"):
+        examined_bytes(path, digest)
+    path.write_bytes(data)
+    assert examined_bytes(path, digest) == data
+    path.write_bytes(data + b"\n")
+    with pytest.raises(InputError, match=r"letter\.pdf is another file now"):
+        examined_bytes(path, digest)

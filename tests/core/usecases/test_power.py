@@ -13,7 +13,6 @@ import pytest
 from tests.core.stops import stop
 from tests.core.verdict.test_power import data_of, entry
 
-from pura.audit import prepare
 from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, InputError, PolicyError, ReportFileError
 from pura.base.progress import Stage
@@ -237,7 +236,7 @@ def audit_tables(at: Environment, fingerprint: str) -> Any:
 @pytest.fixture
 def any_punctuation(monkeypatch):
     """The small model writes no signs, which elsewhere says that they were taken out."""
-    monkeypatch.setattr(prepare, "UNPUNCTUATED", math.inf)
+    monkeypatch.setattr("pura.documents.restore.UNPUNCTUATED", math.inf)
 
 
 @pytest.mark.usefixtures("any_punctuation")

@@ -7,8 +7,9 @@ Each question is a line of JSON, each answer JSON and bytes, with the lengths of
 ``{"do": "open"}``                    ``sizes``: width and height of every page in points
 ``{"do": "draw", "page": from 0,      ``width * height * 4`` bytes, rows of blue, green, red and
 "width": …, "height": …}``            nothing, a byte each
-``{"do": "place", "sha256": of the    ``same``: whether the file holds this text; then its
-text in UTF-8}``                      :data:`~pura.documents.readers.pdf.Boxes`, little-endian, of
+``{"do": "place", "sha256": of the    ``same``: whether the file holds this text; then ``starts``,
+text in UTF-8}``                      the first character of each page, and the
+                                      :data:`~pura.documents.readers.pdf.Boxes`, little-endian, of
                                       the characters that are no blanks, in the order of the text
 ====================================  ===========================================================
 """
@@ -81,4 +82,4 @@ def _places(document: pdfium.PdfDocument, sha256: str) -> Answer:
         return {"same": False}, b""
     if sys.byteorder == "big":
         boxes.byteswap()
-    return {"same": True}, boxes.tobytes()
+    return {"same": True, "starts": found.pages}, boxes.tobytes()

@@ -1,0 +1,346 @@
+"""Pages of a document, under one another: laid out, scrolled and zoomed; others draw them."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QColor,
+    QImage,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame
+
+from pura_audit.platform.accessible import set_role
+from pura_audit.platform.i18n import filled, translate
+from pura_audit.theme.theme import GAP, GRID
+from pura_audit.widgets.card import focus_ring
+
+WIDTH: Final = "width"
+PAGE: Final = "page"
+ACTUAL: Final = "actual"
+_ACTUAL: Final = 96 / 72  # pixels a point at the size of the paper
+_KEPT, _KEPT_BYTES = 12, 160 << 20  # pictures that are held at once, the nearest ones
+_FINEST: Final = 300  # dpi
+_MOST_PIXELS: Final = 16_000_000  # of one picture; what is larger is drawn coarser
+
+
+class PagesView(QAbstractScrollArea):
+    """Shows pages, and keeps the old ones until the new ones are drawn.
+
+    Args:
+        name: What is shown, for people.
+
+    Attributes:
+        page: Which one is in view, from 0.
+        ahead: Pages before and behind those in view that are drawn as well.
+        between: Pixels below each page.
+
+    Signals:
+        page_changed: Another page is in view.
+        wanted: Some pages are to be drawn; see :meth:`missing`.
+    """
+
+    page_changed = Signal()
+    wanted = Signal()
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._called = name
+        self.page = self.ahead = 0
+        self.between = GAP
+        self._sizes: tuple[QSizeF, ...] = ()
+        self._tops = [float(GAP)]
+        self._fit = WIDTH
+        self._edition = 0
+        self._stale = False
+        self._pictures: dict[int, tuple[int, int, QImage]] = {}  # edition, dpi, picture
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        set_role(self, QAccessible.Role.Document)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.verticalScrollBar().setSingleStep(4 * GRID)
+        self.horizontalScrollBar().setSingleStep(4 * GRID)
+        self.verticalScrollBar().valueChanged.connect(self._moved)
+        self.horizontalScrollBar().valueChanged.connect(lambda _: self.viewport().update())
+        self._name()
+
+    # What is shown
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        return len(self._sizes)
+
+    def show_pages(self, sizes: Sequence[QSizeF]) -> None:
+        """Show another edition, its pages of these sizes in points; the place stays."""
+        place = self._place()
+        self._sizes = tuple(sizes)
+        self._edition += 1
+        self._pictures = {p: v for p, v in self._pictures.items() if p < self.pages}
+        self._stale = False
+        self._measure(place)
+        self._name()
+        self.page_changed.emit()
+
+    def set_stale(self, stale: bool) -> None:
+        """Mark what is shown as being renewed, or as being up to date."""
+        self._stale = stale
+        self.viewport().update()
+
+    def put(self, page: int, dpi: int, picture: QImage) -> None:
+        """Take a page that was drawn."""
+        self._pictures[page] = (self._edition, dpi, picture)
+        held = 0
+        for number, near in enumerate(sorted(self._pictures, key=lambda p: abs(p - self.page))):
+            held += self._pictures[near][2].sizeInBytes()
+            if number >= _KEPT or (number and held > _KEPT_BYTES):
+                del self._pictures[near]
+        self.viewport().update()
+
+    def dpi(self, page: int) -> int:
+        """Return how fine a page must be drawn now."""
+        size = self._sizes[page]
+        most = 72 * math.sqrt(_MOST_PIXELS / (size.width() * size.height()))
+        wanted = round(72 * self.scale(page) * self.devicePixelRatioF())
+        return max(1, min(_FINEST, math.floor(most), wanted))
+
+    def in_view(self) -> range:
+        """Return the pages on screen."""
+        top = self.verticalScrollBar().value()
+        first = bisect_right(self._tops, top) - 1
+        if first >= 0 and first < self.pages and self._bottom(first) <= top:
+            first += 1
+        last = bisect_right(self._tops, top + self.viewport().height() - 1)
+        return range(max(0, first), min(self.pages, last))
+
+    def missing(self) -> tuple[int, ...]:
+        """Return the pages that are not drawn as they should be, those in view before others."""
+        seen = self.in_view()
+        around = [
+            page
+            for by in range(1, self.ahead + 1)
+            for page in (seen.stop - 1 + by, seen.start - by)
+            if 0 <= page < self.pages
+        ]
+        return tuple(
+            page
+            for page in (*seen, *around)
+            if self._pictures.get(page, (0, 0))[:2] != (self._edition, self.dpi(page))
+        )
+
+    # Zoom and place
+
+    @property
+    def fit(self) -> str:
+        """:data:`WIDTH`, :data:`PAGE`, :data:`ACTUAL`, or a number of per cent."""
+        return self._fit
+
+    def set_fit(self, fit: str) -> None:
+        """Choose how large pages are."""
+        place = self._place()
+        self._fit = fit
+        self._measure(place)
+
+    def fits(self) -> Sequence[str]:
+        """Return what there is to choose from."""
+        return (PAGE, WIDTH, ACTUAL)
+
+    def zoom(self, by: int) -> None:
+        """Take the next larger size, or the next smaller one; 0 is the width of the view."""
+        page = min(self.page, self.pages - 1)
+        if page < 0:
+            return
+        if not by:
+            self.set_fit(WIDTH)
+        order = sorted(self.fits(), key=lambda fit: self._scaled(page, fit))
+        place = order.index(self._fit) + by
+        self.set_fit(order[max(0, min(place, len(order) - 1))])
+        self.page_changed.emit()
+
+    def scale(self, page: int) -> float:
+        """Return the pixels of a point of a page."""
+        return self._scaled(page, self._fit)
+
+    def _scaled(self, page: int, fit: str) -> float:
+        if fit not in (WIDTH, PAGE):
+            return _ACTUAL if fit == ACTUAL else _ACTUAL * int(fit) / 100
+        size = self._sizes[page]
+        wide = (self.viewport().width() - 2 * GAP) / size.width()
+        high = (self.viewport().height() - 2 * GAP - 2) / size.height()
+        wanted = min(wide, high) if fit == PAGE else min(wide, 2 * _ACTUAL)
+        # Whole dots an inch, so that pictures are drawn dot by dot and stay sharp.
+        ratio = self.devicePixelRatioF()
+        return max(1, math.floor(72 * wanted * ratio)) / 72 / ratio
+
+    def go(self, page: int) -> None:
+        """Bring a page to the top."""
+        page = max(0, min(page, self.pages - 1))
+        self.verticalScrollBar().setValue(round(self._tops[page]) - GAP)
+
+    def place_of(self, page: int) -> QRectF:
+        """Return where a page is in the viewport."""
+        wide = self._sizes[page].width() * self.scale(page)
+        x = max(GAP, (self.viewport().width() - wide) / 2) - self.horizontalScrollBar().value()
+        y = self._tops[page] - self.verticalScrollBar().value()
+        ratio = self.devicePixelRatioF()  # whole pixels, or the picture is blurred
+        high = self._bottom(page) - self._tops[page]
+        return QRectF(*(round(v * ratio) / ratio for v in (x, y, wide, high)))
+
+    def page_at(self, point: QPointF) -> int | None:
+        """Return the page under a point of the viewport."""
+        return next((p for p in self.in_view() if self.place_of(p).contains(point)), None)
+
+    def show_box(self, page: int, box: QRectF) -> None:
+        """Bring a part of a page on screen, where it is not; ``box`` in shares of the page."""
+        place = self.place_of(page)
+        for bar, low, high, room in (
+            (
+                self.verticalScrollBar(),
+                place.top() + box.top() * place.height(),
+                place.top() + box.bottom() * place.height(),
+                self.viewport().height(),
+            ),
+            (
+                self.horizontalScrollBar(),
+                place.left() + box.left() * place.width(),
+                place.left() + box.right() * place.width(),
+                self.viewport().width(),
+            ),
+        ):
+            if low < 0 or high > room:  # to the upper, or the left, third
+                bar.setValue(round(bar.value() + low - room / 3))
+
+    def _bottom(self, page: int) -> float:
+        return self._tops[page + 1] - self.between
+
+    def _place(self) -> float:
+        """Return what is at the top, in pages."""
+        top = self.verticalScrollBar().value()
+        page = max(0, min(bisect_right(self._tops, top + GAP) - 1, self.pages - 1))
+        if not self.pages:
+            return 0.0
+        return page + (top + GAP - self._tops[page]) / (self._tops[page + 1] - self._tops[page])
+
+    def _measure(self, place: float) -> None:
+        view, bar = self.viewport(), self.verticalScrollBar()
+        highs = (size.height() * self.scale(p) for p, size in enumerate(self._sizes))
+        self._tops = [*accumulate((high + self.between for high in highs), initial=float(GAP))]
+        bar.setPageStep(max(1, view.height() - 4 * GRID))
+        bar.setRange(0, max(0, round(self._tops[-1] - self.between + GAP - view.height())))
+        across = self.horizontalScrollBar()
+        across.setPageStep(view.width())
+        widest = max(
+            (size.width() * self.scale(p) for p, size in enumerate(self._sizes)), default=0.0
+        )
+        over = round(widest + 2 * GAP - view.width())
+        across.setRange(0, 0 if self._fit in (WIDTH, PAGE) else max(0, over))
+        page = max(0, min(int(place), self.pages - 1))
+        if self.pages:
+            pitch = self._tops[page + 1] - self._tops[page]
+            bar.setValue(round(self._tops[page] - GAP + (place - page) * pitch))
+        self._moved()
+
+    def _moved(self, _value: int = 0) -> None:
+        middle = self.verticalScrollBar().value() + self.viewport().height() / 2
+        at_end = self.verticalScrollBar().value() >= self.verticalScrollBar().maximum() > 0
+        page = self.pages - 1 if at_end else bisect_right(self._tops, middle) - 1
+        page = max(0, min(page, self.pages - 1))
+        if page != self.page:
+            self.page = page
+            self._name()
+            self.page_changed.emit()
+        self.viewport().update()
+        if self.pages and self.missing():
+            self.wanted.emit()
+
+    def summary(self) -> str:
+        """Say where one is."""
+        if not self.pages:
+            return translate("Pages", "No pages yet")
+        words = translate("Pages", "Page {page:count} of {pages:count}")
+        return filled(words, page=self.page + 1, pages=self.pages)
+
+    def _name(self) -> None:
+        self.setAccessibleName(f"{self._called}. {self.summary()}")
+
+    # Qt
+
+    def event(self, event: QEvent) -> bool:
+        """Draw anew on a screen with finer or coarser pixels."""
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._moved()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the pages again."""
+        place = self._place()
+        super().resizeEvent(event)
+        self._measure(place)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go from page to page, to the first and to the last; the rest scrolls."""
+        bar = self.verticalScrollBar()
+        match event.key():
+            case Qt.Key.Key_Right:
+                self.go(self.page + 1)
+            case Qt.Key.Key_Left:
+                self.go(self.page - 1)
+            case Qt.Key.Key_Home:
+                bar.setValue(0)
+            case Qt.Key.Key_End:
+                bar.setValue(bar.maximum())
+            case Qt.Key.Key_PageDown | Qt.Key.Key_Space:
+                bar.setValue(bar.value() + bar.pageStep())
+            case Qt.Key.Key_PageUp:
+                bar.setValue(bar.value() - bar.pageStep())
+            case _:
+                super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll; with Ctrl go from size to size."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom(1 if event.angleDelta().y() > 0 else -1)
+            event.accept()
+            return
+        super().wheelEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the pages in view."""
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        colours, view = self.palette(), self.viewport()
+        line = colours.color(QPalette.ColorRole.Mid)
+        painter.fillRect(view.rect(), colours.color(QPalette.ColorRole.AlternateBase))
+        for page in self.in_view():
+            place = self.place_of(page)
+            painter.fillRect(place, QColor("white"))
+            found = self._pictures.get(page)
+            if found is not None:
+                painter.setOpacity(0.45 if self._stale else 1.0)
+                own = QSizeF(found[2].size()) / self.devicePixelRatioF()
+                off = max(abs(own.width() - place.width()), abs(own.height() - place.height()))
+                painter.drawImage(QRectF(place.topLeft(), own) if off < 1 else place, found[2])
+                painter.setOpacity(1.0)
+            self.paint_over(painter, page, place)
+            painter.setPen(QPen(line, 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(place.adjusted(-0.5, -0.5, 0.5, 0.5))
+        if self.hasFocus():
+            focus_ring(painter, colours.color(QPalette.ColorRole.Highlight), view.rect())
+        painter.end()
+
+    def paint_over(self, painter: QPainter, page: int, place: QRectF) -> None:
+        """Draw what belongs on a page."""

@@ -1,0 +1,117 @@
+"""A payload to be typed: as bits or in hex, or field by field; each follows the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+
+from pura.base.errors import PuraError
+from pura.scheme import Payload, Profile, pack, parse_payload, unpack
+from pura.scheme.fields import Field
+from pura_audit.platform.i18n import error_words, translate
+from pura_audit.theme.theme import GAP, GRID
+from pura_audit.widgets.card import clear_layout, column_of
+from pura_audit.widgets.form_dialog import LabelledField, Remark, combo, value_of
+
+
+class PayloadForm(QWidget):
+    """One line for the whole payload, and one for each field that a profile names.
+
+    Signals:
+        changed: Another payload is typed, or none.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._profile: Profile | None = None
+        self.payload: Payload | None = None
+        self.lines: dict[str, QLineEdit | QComboBox] = {}
+        self.whole = QLineEdit()
+        self.whole.setPlaceholderText("0x1A2B3C4D5")
+        self.whole.textEdited.connect(lambda _: self._read_whole())
+        self._rows = column_of(spacing=GRID)
+        self._words = Remark()
+        caption = translate("Payload", "Payload, in hex or as bits")
+        column_of(
+            self._rows, LabelledField(caption, self.whole), self._words, spacing=GAP, inside=self
+        )
+
+    def show_profile(self, profile: Profile | None) -> None:
+        """Ask for the payload of another profile; what was typed stays where it fits."""
+        if profile == self._profile:
+            return
+        self._profile = profile
+        clear_layout(self._rows)
+        self.lines = {}
+        for field in profile.fields if profile is not None else ():
+            line = self.lines[field.name] = _line(field)
+            if isinstance(line, QComboBox):
+                line.currentIndexChanged.connect(lambda _: self._read_fields())
+            else:
+                line.textEdited.connect(lambda _: self._read_fields())
+            self._rows.addWidget(LabelledField(field.name, line))
+        self._read_whole()
+
+    def set_payload(self, payload: Payload) -> None:
+        """Put a payload in."""
+        self.whole.setText(payload.hex)
+        self._read_whole()
+
+    def _read_whole(self) -> None:
+        profile, typed = self._profile, self.whole.text().strip()
+
+        def read() -> Payload | None:
+            found, values = None, {}
+            if profile is not None and typed:
+                found = parse_payload(typed, profile.payload_bits)
+                values = {one.name: one.text for one in unpack(profile.fields, found)}
+            for name, line in self.lines.items():
+                _put(line, values.get(name, ""))
+            return found
+
+        self._take(read)
+
+    def _read_fields(self) -> None:
+        profile = self._profile
+        values = {name: value_of(line) for name, line in self.lines.items()}
+
+        def read() -> Payload | None:
+            self.whole.clear()
+            if profile is None or not all(values.values()):
+                return None
+            found = pack(profile.fields, values)
+            self.whole.setText(found.hex)
+            return found
+
+        self._take(read)
+
+    def _take(self, read: Callable[[], Payload | None]) -> None:
+        try:
+            self.payload = read()
+            self._words.say("")
+        except PuraError as error:
+            self.payload = None
+            self._words.say(error_words(error), role="attention")
+        self.changed.emit()
+
+
+def _line(field: Field) -> QLineEdit | QComboBox:
+    if field.kind == "enumeration":
+        return combo([("", "–"), *((name, name) for name in field.values)])
+    line = QLineEdit()
+    example = {"date": field.epoch, "version": ".".join("1" for _ in field.parts)}
+    line.setPlaceholderText(example.get(field.kind, str(field.offset + 417)))
+    return line
+
+
+def _put(line: QLineEdit | QComboBox, text: str) -> None:
+    line.blockSignals(True)
+    if isinstance(line, QComboBox):
+        line.setCurrentIndex(max(0, line.findData(text)))
+    else:
+        line.setText(text)
+    line.blockSignals(False)

@@ -1,0 +1,216 @@
+"""Mark a text: a prompt, what the mark says, a model; the text, to copy or to save."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
+
+from pura.base.errors import InputError
+from pura.base.files import write_or_refuse
+from pura.keys import KeyRef
+from pura.model.store import builtin_model
+from pura.register.rows import MAX_TEXT
+from pura.scheme import Profile
+from pura.usecases.marking import carried_bits, mark_text
+from pura_audit.jobs.queue import Progress, with_progress
+from pura_audit.platform.i18n import error_words, filled, translate
+from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID
+from pura_audit.widgets.card import FlowLayout, Scrolled, add_parts, column_of, label, row_of
+from pura_audit.widgets.form_dialog import (
+    LabelledField,
+    ask_target,
+    button_row,
+    close_button,
+    combo,
+    dialog_column,
+    main_button,
+    plain_button,
+    spin_box,
+)
+from pura_audit.widgets.payload_form import PayloadForm
+from pura_audit.widgets.working_dialog import WorkingDialog
+
+LENGTH: Final = 300
+MOST: Final = 4000
+FORM: Final = 360
+
+
+class MarkDialog(WorkingDialog):
+    """Writes a marked text with the chosen set-up.
+
+    Args:
+        session: Its set-up is used.
+        profile: What the payload is.
+        key: What the text is marked with.
+
+    Signals:
+        noted: The register has another entry.
+        audit_wanted: The text is to be put into the list.
+    """
+
+    noted = Signal()
+    audit_wanted = Signal(str)
+
+    def __init__(
+        self, session: Session, profile: Profile, key: KeyRef, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(session, parent)
+        self._profile, self._key = profile, key
+        self.made = ""  # what is shown has lost its no-break spaces
+        self.setWindowTitle(translate("Mark", "Mark a text"))
+        self.resize(980, 640)
+        self.prompt = QPlainTextEdit()
+        self.prompt.setTabChangesFocus(True)
+        self.prompt.setFixedHeight(96)
+        self.prompt.setPlaceholderText(translate("Mark", "What the text goes on from"))
+        self.form = PayloadForm()
+        self.form.show_profile(profile)
+        self.form.changed.connect(self.refresh_buttons)
+        self.who = QLineEdit()
+        self.who.setMaxLength(MAX_TEXT)
+        self.who.setPlaceholderText(translate("Mark", "Not noted in the register"))
+        self.model = combo((model.name, model.name) for model in session.chosen.found.models)
+        if session.chosen.model is not None:
+            self.model.setCurrentIndex(self.model.findData(session.chosen.model.name))
+        self.trial = label("", "muted", wrap=True)
+        self.length = spin_box(20, MOST, LENGTH)
+        self.few = label("", "attention", wrap=True)
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName(translate("Mark", "The marked text"))
+        self.text.setPlaceholderText(translate("Mark", "The marked text stands here."))
+        self.write = main_button(translate("Mark", "Write the text"), self._write)
+        self.copy = plain_button(translate("Mark", "Copy"), self._copy)
+        self.save = plain_button(translate("Mark", "Save …"), self.ask_target)
+        self.audit = plain_button(translate("Mark", "Put it into the list"), self._to_list)
+        self._lay_out()
+        self.model.currentIndexChanged.connect(lambda _: self._told())
+        self.length.valueChanged.connect(lambda _: self._told())
+        self._told()
+        self.prompt.setFocus()
+
+    def _lay_out(self) -> None:
+        title = translate("Mark", "Mark a text with the set-up “{name:text}”")
+        column = dialog_column(
+            self, filled(title, name=self._profile.name or self._key.label or "")
+        )
+        left = column_of(
+            LabelledField(translate("Mark", "Prompt"), self.prompt),
+            self.form,
+            LabelledField(translate("Mark", "To whom, for the register"), self.who),
+            LabelledField(translate("Mark", "Model"), self.model),
+            self.trial,
+            LabelledField(translate("Mark", "Length in tokens"), self.length),
+            self.few,
+            None,
+            spacing=GAP,
+        )
+        form = Scrolled(left)
+        form.setFixedWidth(FORM)
+        acts = FlowLayout()
+        for button in (self.audit, self.save, self.copy):
+            acts.addWidget(button)
+        right = column_of((self.text, 1), acts)
+        middle = row_of(form, (right, 1), spacing=2 * GRID)
+        add_parts(
+            column,
+            (middle, 1),
+            self.progress_row(),
+            button_row(close_button(self), self.write),
+        )
+
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now."""
+        written = bool(self.made) and not self.busy
+        self.write.setEnabled(self.form.payload is not None and not self.busy)
+        for button in (self.copy, self.save, self.audit):
+            button.setEnabled(written)
+
+    def _told(self) -> None:
+        """Say what the model is for, and where the text is too short for its payload."""
+        trial = translate(
+            "Mark",
+            "The built-in model is for trials: its texts are simple and often wrong. Texts for "
+            "others are marked where they are written: in the engine that serves your model.",
+        )
+        builtin = self.model.currentData() == builtin_model().name
+        self.trial.setText(trial)
+        self.trial.setVisible(builtin)
+        bits = carried_bits(self._profile, self.length.value())
+        few = translate(
+            "Mark",
+            "A text of this length carries about {n:count} of the {all:count} payload bits: "
+            "it cannot be read whole. Take more tokens.",
+        )
+        self.few.setText(filled(few, n=bits, all=self._profile.payload_bits))
+        self.few.setVisible(bits < self._profile.payload_bits)
+        self.refresh_buttons()
+
+    def _write(self) -> None:
+        if self.form.payload is None:
+            return
+        self.made = ""
+        self.text.clear()
+        work = partial(
+            mark_text,
+            self.session.environment,
+            prompt=self.prompt.toPlainText(),
+            payload=self.form.payload,
+            key=self._key,
+            profile=self._profile,
+            model=self.model.currentData(),
+            tokens=self.length.value(),
+            who=self.who.text().strip(),
+        )
+        self.begin(with_progress(work), then=self._written, at="model")
+
+    def _progressed(self, progress: Progress) -> None:
+        super()._progressed(progress)
+        words = translate("Mark", "{n:count} of {all:count} tokens")
+        if progress.total:
+            self.say(filled(words, n=progress.done, all=progress.total))
+
+    def _written(self, made: Any) -> None:
+        self.made = made.text
+        self.text.setPlainText(made.text)
+        words = translate("Mark", "{n:plural(One token|{n:count} tokens)} written and marked.")
+        parts = [filled(words, n=made.ids.size)]
+        if who := self.who.text().strip():
+            noted = translate("Mark", "The register notes the payload for “{who:text}”.")
+            parts.append(filled(noted, who=who))
+            self.noted.emit()
+        self.say(" ".join(parts))
+        self.refresh_buttons()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.made)
+        self.say(translate("Mark", "Copied."))
+
+    def _to_list(self) -> None:
+        self.audit_wanted.emit(self.made)
+        self.say(translate("Mark", "The text is in the list."))
+
+    def ask_target(self) -> QWidget:
+        """Ask where the text goes."""
+        return ask_target(
+            self,
+            translate("Mark", "Save the marked text"),
+            self.write_to,
+            translate("Mark", "Texts (*.txt)"),
+            suffix="txt",
+        )
+
+    def write_to(self, path: Path) -> None:
+        """Write the text as it is, byte for byte."""
+        try:
+            write_or_refuse(path, self.made.encode())
+        except InputError as error:
+            self.say(error_words(error), bad=True)
+            return
+        self.say(filled(translate("Mark", "Saved: {file:text}"), file=path.name))

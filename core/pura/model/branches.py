@@ -1,0 +1,117 @@
+"""A text read a few tokens at a time, and beside it what might stand there instead.
+
+The states of what was read are kept, so that each token is fed once; what might follow somewhere
+is fed behind those states under a mask, all of it in one pass, and leaves none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pura.model.head import decoder_of
+from pura.model.window_scheduler import Passes, put_states
+
+if TYPE_CHECKING:
+    import torch
+
+    from pura.model.load import LanguageModel
+
+
+class BranchReader:
+    """Reads with one model.
+
+    Args:
+        model: One of which :meth:`works` is true.
+
+    Attributes:
+        read: How many inputs were fed and not taken back.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        from transformers import DynamicCache
+
+        self._model, self._decoder = model, decoder_of(model.network)
+        self._cache: Any = DynamicCache(config=model.network.config)
+        self.read = 0
+
+    @staticmethod
+    def works(model: LanguageModel) -> bool:
+        """Whether the model keeps its states and takes a mask."""
+        passes = Passes(model)
+        return passes.keeps_states and passes.takes_masks
+
+    def feed(self, ids: Sequence[int]) -> torch.Tensor:
+        """Read on; returns the hidden states [N, D] behind each of N tokens."""
+        places = np.arange(self.read, self.read + len(ids))
+        out = self._pass(ids, places, cache=self._cache)
+        self.read += len(ids)
+        return out
+
+    def take_back(self, read: int) -> None:
+        """Forget all but the first inputs."""
+        for layer in self._cache.layers:
+            if layer.is_initialized:
+                layer.keys, layer.values = layer.keys[:, :, :read], layer.values[:, :, :read]
+        self.read = read
+
+    def beside(self, branches: Sequence[tuple[int, Sequence[int]]]) -> list[torch.Tensor]:
+        """Read what might stand behind some of the inputs.
+
+        Args:
+            branches: Behind how many inputs, and which tokens, at least one.
+
+        Returns:
+            The hidden states [N, D] behind the tokens of each branch.
+        """
+        import torch
+        from transformers import DynamicCache
+
+        sizes = [len(ids) for _, ids in branches]
+        number = np.repeat(np.arange(len(sizes)), sizes)
+        begin = np.repeat([count for count, _ in branches], sizes)
+        place = begin + np.concatenate([np.arange(size) for size in sizes])
+        before = np.arange(self.read) < begin[:, None]
+        among = (number == number[:, None]) & (place <= place[:, None])
+        see = torch.from_numpy(np.concatenate([before, among], axis=1))
+        weight = self._model.head.weight
+        mask = torch.zeros(see.shape, dtype=weight.dtype, device=weight.device)
+        mask.masked_fill_(~see.to(weight.device), torch.finfo(mask.dtype).min)
+        cache = DynamicCache(config=self._model.network.config)
+        kept = [(layer.keys, layer.values) for layer in self._cache.layers]
+        put_states(cache, kept, grows=False)
+        flat = [token for _, ids in branches for token in ids]
+        out = self._pass(flat, place, cache=cache, mask=mask[None, None])
+        return [out[end - size : end] for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
+
+    def log_probabilities(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Return the log-probabilities of all tokens behind some states: float32 [N, R], nats."""
+        import torch
+
+        with torch.inference_mode():
+            logits: torch.Tensor = self._model.head.logits(hidden)
+            return logits.log_softmax(dim=1).cpu()
+
+    def _pass(
+        self,
+        ids: Sequence[int],
+        places: np.ndarray[tuple[int], np.dtype[np.int64]],
+        *,
+        cache: object,
+        mask: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        import torch
+
+        device = self._model.head.weight.device
+        with torch.inference_mode():
+            out = self._decoder(
+                input_ids=torch.tensor([list(ids)], device=device),
+                position_ids=torch.from_numpy(places)[None].to(device),
+                attention_mask=mask,
+                past_key_values=cache,
+                use_cache=True,
+            )
+        hidden: torch.Tensor = out.last_hidden_state[0]
+        return hidden

@@ -1,0 +1,171 @@
+"""A schedule that looks back, so that positions of the codeword that are weak come first.
+
+The present schedule takes a step's position from a hash of its context alone. Here the hash names
+several positions, and the one that has carried least so far is taken. That is unbiased whatever the
+rule is: given all that was written before, the phase ``U`` of a new context is uniform, so the
+anchor ``U + (S + ½)/K`` is uniform for every sector ``S``, and the token follows the model's
+distribution; the rule decides on ``S`` from what was written before, and from nothing else.
+
+The reader walks the same way over the text that it has. Where the rule adds up evidence or visits,
+the reader needs the generator's reading, with the prompt; counting tokens needs none, but after an
+edit one wrong choice brings others. Counting what recent tokens named first, chosen or not, is
+right again some tokens after an edit.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.measure.evaluate import TextReading, decide
+from pura.scheme import Payload, Profile, Schedule, SecretKey, anchor, encode, schedule
+from pura.scheme.gray import sector_of
+from pura.scheme.keys import LABEL_INDEX
+from pura.scheme.schedule import Gate, Step, anchors, context_bytes
+from pura_lab.afterwards import FixedPhaseKey
+from pura_lab.experiments.bench import Cell, ExperimentBench, Number, Row
+from pura_lab.experiments.rows import attack_of, profile_of
+
+F64 = npt.NDArray[np.float64]
+
+RULES: Final[Mapping[str, tuple[str, int]]] = {
+    "as it is": ("tokens", 1),
+    "tokens, best of 2": ("tokens", 2),
+    "tokens, best of 4": ("tokens", 4),
+    "recent tokens, best of 2": ("recent", 2),
+    "visits, best of 4": ("visits", 4),
+    "evidence, best of 4": ("evidence", 4),
+}
+"""What is added up of a position, and among how many positions a step chooses."""
+FOUND: Final = 6.0
+_WIDTH: Final = 2  # positions that a token counts for, whatever its arity
+_RECENT: Final = 24  # tokens that are recent
+_NEAR: Final = 2  # tokens between which a length is not told apart
+_DRAWS: Final = 1000
+
+
+def steer(
+    reading: TextReading,
+    key: SecretKey,
+    profile: Profile,
+    rule: str,
+    *,
+    lay: tuple[npt.NDArray[np.uint8], F64] | None = None,
+) -> Schedule:
+    """Return the schedule of a text under a rule.
+
+    Args:
+        reading: Of the text, by who walks.
+        key: The secret key.
+        profile: Gate, window, length of the codeword.
+        rule: One of :data:`RULES`.
+        lay: The codeword, uint8 [n], and where each token was drawn, float64 [L]: the phases are
+            laid into the key first, as in :mod:`pura_lab.afterwards`.
+    """
+    steps, tokens = schedule(reading.ids, reading.entropy_bits, key, profile), reading.ids.tolist()
+    what, among = RULES[rule]
+    carried = np.zeros(profile.codeword_length)
+    index, phase = steps.index.copy(), steps.phase.copy()
+    laid: dict[bytes, float] = {}
+    carrying = dict(zip(steps.token.tolist(), range(len(steps)), strict=True))
+    of_tokens, recent = what in ("tokens", "recent"), deque[npt.NDArray[np.int64]]()
+    for t in range(profile.context_window, len(tokens)) if of_tokens else carrying:
+        context = context_bytes(tokens[t - profile.context_window : t])
+        i = carrying.get(t)
+        arity = 0 if i is None else int(steps.arity[i])
+        named = np.array([_named(key, context, k, carried.size) for k in range(among)])
+        width = _WIDTH if of_tokens else arity
+        covered = (named[:, None] + np.arange(width)) % carried.size
+        best = int(carried[covered].sum(axis=1).argmin())
+        gain = 1.0
+        if i is not None:
+            index[i] = named[best]
+            if lay is not None:
+                codeword, points = lay
+                sector = sector_of(codeword[(index[i] + np.arange(arity)) % carried.size].tolist())
+                offset = anchor(Step(arity, 0.0, 0, Gate.CARRIES), sector)
+                phase[i] = (points[t] - offset) % 1.0
+                laid[context] = float(phase[i])
+            if what == "evidence":
+                places = anchors(phase[i : i + 1], arity)[0]
+                left = ((places >= reading.lo[t]) & (places < reading.hi[t])).sum()
+                gain -= np.log2(max(left, 1)) / arity
+        if what == "recent":  # of the tokens alone: no choice depends on another
+            best = 0
+            recent.append(covered[0])
+            if len(recent) > _RECENT:
+                carried[recent.popleft()] -= 1
+        carried[covered[best]] += gain
+    if lay is not None and isinstance(key, FixedPhaseKey):
+        key.lay(laid)
+    return replace(steps, index=index, phase=phase)
+
+
+def _named(key: SecretKey, context: bytes, number: int, length: int) -> int:
+    """Return a position that a context names, the first as in the present schedule."""
+    return key.prf(LABEL_INDEX, context + bytes([number] if number else [])) % length
+
+
+def first_tokens(steps: Schedule, tokens: int) -> Schedule:
+    """Return the schedule of the beginning of a text."""
+    part = steps.part(slice(0, int((steps.token < tokens).sum())))
+    return replace(part, gate=steps.gate[:tokens])
+
+
+def least(holds: Callable[[int], bool], most: int) -> int:
+    """Return from which number on something holds, to within two; ``most + 1`` where it never does.
+
+    Args:
+        holds: Asked of a few numbers; taken to hold from some number on.
+        most: The largest.
+    """
+    if not holds(most):
+        return most + 1
+    low, high = 0, most
+    while high - low > _NEAR:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def lengths(bench: ExperimentBench, cell: Cell, number: int) -> Row:
+    """Say after how many tokens a text's mark is found, and its payload read."""
+    text, profile, rule = bench.text(number), profile_of(bench, cell), str(cell["schedule"])
+    bits = bench.rng("bits", profile.payload_bits, number).integers(0, 2, profile.payload_bits)
+    payload = Payload.from_bits(bits)
+    key = bench.key(profile.codeword_length, text.number)
+    steer(text.generator, key, profile, rule, lay=(encode(payload, profile), text.points))
+    verifier = str(cell["verifier"])
+    reading = bench.reading(text, attack_of(bench, cell, text).ids, verifier)
+    steps, known = steer(reading, key, profile, rule), verifier.endswith("+prompt")
+    size = reading.ids.size
+
+    def seen(tokens: int) -> tuple[float, bool]:
+        part = first_tokens(steps, tokens)
+        got = decide(reading.first(tokens), part, profile, prompt_known=known)
+        return got.log10_e, got.payload == payload
+
+    log10_e, right = seen(size)
+    return {
+        "found_at": least(lambda tokens: seen(tokens)[0] >= FOUND, size),
+        "read_at": least(lambda tokens: seen(tokens)[1], size),
+        "log10_e": log10_e,
+        "exact_match": right,
+    }
+
+
+def halves(rows: Sequence[Row]) -> dict[str, Number]:
+    """Return the lengths for half of the texts, with 95 % of the bootstrap over texts."""
+    rng = np.random.default_rng(1)
+    out = {}
+    for name in ("found", "read"):
+        at = np.array([float(row[f"{name}_at"]) for row in rows])
+        drawn = np.median(at[rng.integers(0, at.size, (_DRAWS, at.size))], axis=1)
+        low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
+        out[f"half_{name}"] = Number(value=float(np.median(at)), low=low, high=high)
+    return out

@@ -43,7 +43,7 @@ from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
 _NAMED: Final = 3  # kinds of unusual characters
 LINES: Final = 52  # two of them
 WITH_LEGEND: Final = 170
-PAGES: Final = 180  # least height of pages
+PAGES: Final = 100  # least height of pages
 
 
 class Legend(QWidget):

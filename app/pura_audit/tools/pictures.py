@@ -179,7 +179,7 @@ PICTURES: Final = (
     *("error", "error-dark", "busy", "busy-dark", "ready", "settings", "settings-dark"),
     *("report-window-light", "report-window-dark", "report-check", "report-sign", "side-by-side"),
     *("cases", "cases-dark", "cases-german", "case-save", "case-review", "case-check"),
-    *("issued", "issued-german", "pages", "pages-dark"),
+    *("issued", "issued-german", "pages"),
 )
 """Of README and guide; the state of the window comes first in the name."""
 DIALOGS: Final = ("keys", "models", "profiles", "guide", "palette", "shortcuts", "stress")

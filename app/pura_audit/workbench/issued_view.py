@@ -346,7 +346,10 @@ class IssuedView(QWidget):
         self.none.setText(self._empty_words(words))
         self.none.setVisible(not rows)
         self.table.setVisible(bool(rows))
+        searched = self.search.hasFocus()
         self._asked.setVisible(bool(self.total))
+        if searched and not self.total:
+            self.mark.setFocus()
         self.export.setEnabled(bool(self.total))
 
     def _empty_words(self, words: str) -> str:

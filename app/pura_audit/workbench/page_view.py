@@ -28,6 +28,7 @@ from pura_audit.workbench.text_canvas import levels
 
 LARGER: Final = ("150", "200", "300")  # per cent of the real size
 STRIP: Final = 124  # width of the pages in small
+HELD: Final = 40  # pages of which is kept what stands on them
 REST_MS: Final = 400  # on a document, before its pages are made ready to be looked at
 
 
@@ -54,7 +55,7 @@ class _Evidence(NamedTuple):
 
 
 class EvidenceOnPages:
-    """Finds what stands where; what was found of a page is kept.
+    """Finds what stands where; what was found of the last pages is kept.
 
     Args:
         pages: The pages, with the places of their text.
@@ -81,6 +82,8 @@ class EvidenceOnPages:
         found = self._found.get(page)
         if found is None:
             found = self._found[page] = self._find(page)
+            if len(self._found) > HELD:
+                del self._found[next(iter(self._found))]
         return found
 
     def _find(self, page: int) -> _Evidence:

@@ -45,7 +45,7 @@ LINES: Final = 52  # two of them
 # What is not on screen asks for no height.
 _FREE: Final = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
 WITH_LEGEND: Final = 170
-PAGES: Final = 120  # least height of pages: the answer above them keeps its heading
+PAGES: Final = 100  # least height of pages
 
 
 class Legend(QWidget):

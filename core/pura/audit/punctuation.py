@@ -230,7 +230,7 @@ class _Tries:
             changes.append(Change(word.start + 1, word.start + 2, text[1], PUNCTUATED))
         ids = word.ids if text == word.text and not opens else self._ids(text[opens:])
         # Only the first token is asked for: the others have to be the same.
-        if ids[1:] == word.ids[1:]:
+        if ids and ids[1:] == word.ids[1:]:
             yield _Try(
                 word=number,
                 nats=nats,

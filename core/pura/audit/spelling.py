@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 RESPELT: Final = "words-respelt"
 
 _SLIP, _MORE = 6.0, 3.0  # nats of a slip: some fifty ways, in one of eight words; of each further
+_MISREAD: Final = 4.0  # of one that scanners make
 _LEAST: Final = 4
 """Words that must be respelt: together they make a reading 24 nats likelier, and more."""
-_SUSPECTS: Final = 0.06  # share of the words from which the model is asked
+_SUSPECTS: Final = 0.05  # share of the words from which the model is asked
 _CHUNK: Final = 1024  # tokens that the model reads at once
 _EXCHANGED: Final = ((8, 3), (4, 2), (0, 1))  # letters of a word, and how many may be others
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _SCANNED: Final = (
     *(("rn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("0", "o"), ("1", "l"), ("1", "i")),
-    *(("5", "s"), ("8", "b")),
+    *(("5", "s"), ("8", "b"), ("c", "e"), ("e", "c"), ("f", "t"), ("ii", "u"), ("ri", "n")),
 )
-_WORD: Final = re.compile(r"(?<= )[^\s.,:;\"'“”’()\[\]]{2,16}(?=[.,:;!?\"”)]*(?:\s|$))")
+_WORD: Final = re.compile(r"(?<= )[^\s.,:;\"'“”’()\[\]]{2,16}(?<![?!])(?=[.,:;!?\"”)]*(?:\s|$))")
 _USUAL: Final = re.compile(r"[A-Za-z]?[a-z]+(?:-[A-Za-z]+)*|[A-Z]+")  # no figures, signs, capitals
 _LEXICAL: Final = re.compile(r"[Ġ▁]([A-Za-z]{2,16})")
 
@@ -73,6 +74,7 @@ class _Lexicon:
         """
         small, usual = word.lower(), bool(_USUAL.fullmatch(word))
         nats = dict.fromkeys([*_slips(small), *self._anagrams["".join(sorted(small))]], _SLIP)
+        nats |= dict.fromkeys(_misread(small), _MISREAD)
         words, codes = self._by_length.get(len(small), ([], None))
         if exchanged and codes is not None:
             most = next(most for length, most in _EXCHANGED if len(small) >= length)
@@ -119,8 +121,13 @@ def restore_spelling(
     pieces = word_ids(model.tokenizer, [word[0] for word in words])
     split = [word for word, ids in zip(words, pieces, strict=True) if len(ids) > 1]
     lexicon = _lexicon_of(model.tokenizer)
-    suspects = [w for w in split if lexicon.near(w[0], exchanged=not _USUAL.fullmatch(w[0]))]
-    if len(suspects) < max(_LEAST, _SUSPECTS * len(words)):
+    # Figures and signs between letters say more than a word that is not in the lexicon.
+    broken = sum(
+        2 - usual
+        for usual, word in ((bool(_USUAL.fullmatch(word[0])), word[0]) for word in split)
+        if lexicon.near(word, exchanged=not usual)
+    )
+    if broken < max(_LEAST, _SUSPECTS * len(words)):
         return unchanged(text)
     near = {word[0]: lexicon.near(word[0], exchanged=True) for word in split}
     changes = [
@@ -138,6 +145,10 @@ def _slips(word: str) -> Iterator[str]:
         if behind:
             yield before + behind[1:]
             yield from (before + letter + behind[1:] for letter in _LETTERS)
+
+
+def _misread(word: str) -> Iterator[str]:
+    """Yield what a scanner may have taken for a word."""
     for found, put in _SCANNED:
         for match in re.finditer(found, word):
             yield word[: match.start()] + put + word[match.end() :]

@@ -173,25 +173,19 @@ class Seals:
 def integrity(audits: Sequence[Audit], labels: Labels, seals: Seals, log: str) -> tuple[Block, ...]:
     """Return the digests, and how they are checked without our program."""
     examined = any(audit.verdict != "not-examinable" for audit in audits)
-    digests = [
-        row
-        for audit in audits
-        for row in (
-            ("integrity.audit", audit.id),
-            ("integrity.findings", findings_digest(audit)),
-        )
-    ]
-    others = labels.facts(
-        ("integrity.size", labels("bytes", n=seals.size)),
-        *digests,
-        ("integrity.annex", seals.annex or None),
-        ("integrity.log", log or labels("integrity.log.none")),
-        ("integrity.signature", labels("integrity.signature.text")),
-        ("integrity.time", labels("integrity.time.text")),
-    )
+    digests = []
+    for audit in audits:
+        digests.append(("integrity.audit", audit.id))
+        digests.append(("integrity.findings", findings_digest(audit)))
     return (
-        replace(
-            others, rows=((labels("integrity.record", name=seals.name), seals.record), *others.rows)
+        labels.facts(
+            ("integrity.record", seals.record),
+            ("integrity.size", labels("bytes", n=seals.size)),
+            *digests,
+            ("integrity.annex", seals.annex or None),
+            ("integrity.log", log or labels("integrity.log.none")),
+            ("integrity.signature", labels("integrity.signature.text")),
+            ("integrity.time", labels("integrity.time.text")),
         ),
         paragraph(labels("integrity.check", name=seals.name)),
         *([paragraph(labels("integrity.repeat"))] if examined else []),

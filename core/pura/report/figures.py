@@ -92,14 +92,19 @@ class _Svg:
         )
 
 
-def scale_strip(audit: Audit, language: str) -> str:
-    """Draw the verbal scale with the place of the finding; widths are not to scale."""
-    rows = scale(language)
+def threshold(audit: Audit) -> float:
+    """Return from which log10 evidence on a mark counts as found."""
+    return float(str(audit.policy.get("t_found", 6.0)))
+
+
+def scale_strip(audit: Audit, labels: Labels) -> str:
+    """Draw the verbal scale with finding and threshold; widths are not to scale."""
+    rows = scale(labels.language)
     size = abs(audit.evidence.log10_e)
     here = max(i for i, row in enumerate(rows) if size >= row.low)
     if audit.evidence.log10_e < 0:
         here = min(here, 2)
-    svg = _Svg(WIDTH, 54)
+    svg = _Svg(WIDTH, 58)
     width = WIDTH / len(rows)
     for i, row in enumerate(rows):
         ours = i == here
@@ -112,7 +117,11 @@ def scale_strip(audit: Audit, language: str) -> str:
                 (i + 0.5) * width, y, part, ink=INK if ours else MUTED, weight=600 if ours else 400
             )
         if i:
-            svg.text(i * width, 46, numerals.count(round(10**row.low), language), size=8)
+            svg.text(i * width, 44, numerals.count(round(10**row.low), labels.language), size=8)
+    at = min(width * sum(row.low < threshold(audit) for row in rows), WIDTH - 1)
+    svg.line(at, 0, at, 35, AGAINST, 1.4, "4 3")
+    anchor = "end" if at > WIDTH - width / 2 else "middle"
+    svg.text(at, 55, labels("figure.threshold"), size=8, ink=AGAINST, anchor=anchor)
     return svg.done()
 
 
@@ -195,8 +204,8 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     values = course(audit)
     svg = _Svg(WIDTH, 152)
     left, right, top, bottom = 30, WIDTH, 8, 120
-    threshold = float(str(audit.policy.get("t_found", 6.0)))
-    low, high = min(float(values.min()), 0.0), max(float(values.max()), threshold + 1)
+    found = threshold(audit)
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), found + 1)
     size = max(values.size - 1, 1)
 
     def y(value: float) -> float:
@@ -212,10 +221,8 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     for token in _ticks(0, size):
         words, last = numerals.count(round(token), labels.language), token > 0.97 * size
         svg.text(x(token), bottom + 12, words, size=8, anchor="end" if last else "middle")
-    svg.line(left, y(threshold), right, y(threshold), AGAINST, 1, "4 3")
-    svg.text(
-        right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST
-    )
+    svg.line(left, y(found), right, y(found), AGAINST, 1, "4 3")
+    svg.text(right, y(found) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST)
     for mark, passage in audit.finding.passages:
         a, b = x(passage.first_token), x(passage.last_token + 1)
         ink = MARKS[mark % len(MARKS)]

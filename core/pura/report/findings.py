@@ -142,7 +142,7 @@ def _figures(audit: Audit, labels: Labels) -> list[Block]:
                 first=number(float(values[0]), 1, labels),
                 last=number(float(values[-1]), 1, labels),
                 n=audit.tokens.ids.size,
-                t=number(float(str(audit.policy.get("t_found", 6.0))), 1, labels),
+                t=number(figures.threshold(audit), 1, labels),
             ),
         )
     ]
@@ -153,9 +153,13 @@ def strip(audit: Audit, labels: Labels) -> Block:
     rows = scale(labels.language)
     return Block(
         kind="figure",
-        svg=figures.scale_strip(audit, labels.language),
+        svg=figures.scale_strip(audit, labels),
         alt=labels(
-            "alt.scale", first=rows[0].word, last=rows[-1].word, word=support(audit, labels)[1]
+            "alt.scale",
+            first=rows[0].word,
+            last=rows[-1].word,
+            word=support(audit, labels)[1],
+            t=number(figures.threshold(audit), 1, labels),
         ),
     )
 

@@ -47,6 +47,18 @@ def test_nothing_to_put_back_changes_nothing(builtin_model):
 
 
 @pytest.mark.model
+def test_blanks_and_odd_characters_stay(builtin_model):
+    found = (
+        stripped(PROSE[:130]).replace(" ", "  ", 9)
+        + "\t\n  she said  \U0001f600 naïve 日本語 dont\n"
+    )
+    done = restore_punctuation(builtin_model, (), found)
+    put = {"'", "’", *',.;:?!)"(-'}
+    assert done.changed
+    assert "".join(c for c in done.text if c not in put) == found
+
+
+@pytest.mark.model
 def test_it_can_be_stopped(builtin_model):
     def stop() -> None:
         raise Cancelled

@@ -40,12 +40,14 @@ def test_slips_lead_from_each_of_these():
         return dict(lexicon.near(word, exchanged=exchanged).values())
 
     for word, put in BROKEN.items():
-        assert near(put)[word] == near(put, exchanged=False)[word] == 6.0
+        assert near(put)[word] == near(put, exchanged=False)[word] <= 6.0
     # Letters in another order, and several others; each of these takes more.
     assert near("committee") == near("xyz") == near("tsrange") == {}
     assert near("Tsrnage") == {"Strange": 6.0}
     assert near("ezpxctrd") == {"expected": 12.0}
     assert near("ezpxctrd", exchanged=False) == {}
+    # Scanners make some slips more often than others.
+    assert near("exdected")["expected"] > near("expccted")["expected"] == 4.0
     assert near("Expwcted") == {"Expected": 6.0}
     assert near("THML") == {"HTML": 6.0}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import signal
 import struct
 import subprocess
@@ -141,6 +142,17 @@ def test_a_scan_with_text_behind_it_has_places() -> None:
     boxes = places.boxes
     assert abs(boxes[0, 0] / SPAN * 612 - 72) < 2
     assert boxes[0, 1] / SPAN * 792 < 792 - 700 < boxes[0, 3] / SPAN * 792 + 1
+
+
+def test_a_word_that_goes_over_the_end_of_a_page_is_one_word() -> None:
+    divided = 0
+    words = " ".join(random.Random(3).choices(WORDS.replace(".", "").split(), k=300))
+    for width in range(60, 120, 5):
+        source = f"{SET}#set page(width: {width}mm, height: 5cm)\n{words}"
+        found = read(typst.compile(source.encode()))
+        assert found.text.split() == words.split()
+        divided += sum(found.text[at - 1 : at + 1].isalpha() for at in found.pages[1:])
+    assert divided > 3
 
 
 def test_boxes_are_of_one_text_only() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.core.documents.test_documents_formats import WRITERS
 from pura.base.errors import InputError, PuraError
 from pura.documents import child, read_data
 from pura.documents.formats import FORMATS, ReadOptions
+from pura.documents.pages import Pages
 
 ODT = (
     '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
@@ -121,10 +123,17 @@ def test_damaged_files_give_a_text_or_one_refusal(name: str, data: st.DataObject
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(data=damaged("pdf"))
 def test_damaged_pdfs_never_leave_the_child(data: bytes) -> None:
-    try:
-        assert read_data(b"%PDF-1.7\n" + data, name="x.pdf").documents
-    except InputError as error:
-        assert error.hint  # noqa: PT017
+    """They are read, drawn and measured, or refused; what is measured fits the text."""
+    with closing(Pages(lambda: b"%PDF-1.7\n" + data)) as pages:
+        try:
+            (found,) = read_data(b"%PDF-1.7\n" + data, name="x.pdf").documents
+            places = pages.places(found.text)
+            assert places is not None
+            assert [len(places.starts), len(places.boxes)] == [len(found.pages), len(found.text)]
+            assert len(pages.sizes()) == len(found.pages)
+            assert len(pages.draw(0, 90, 120)) == 4 * 90 * 120
+        except InputError as error:
+            assert error.hint  # noqa: PT017
 
 
 @pytest.mark.parametrize("name", [f.name for f in FORMATS.values() if f.reader])

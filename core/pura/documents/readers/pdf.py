@@ -344,6 +344,7 @@ _LIGATURES: Final = {
 _TABLE: Final = {ord(sign): letters for sign, letters in _LIGATURES.items()}
 _WRONG_PASSWORD: Final = 4
 _HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium gives one at the end of a line, soft or hard
+_UNTOLD: Final = ("-", "\u00ad")
 _FIRST_HALVES: Final = (0xD800, 0xDBFF)
 _SECOND_HALVES: Final = (0xDC00, 0xDFFF)
 _FINE, _STEP = 1 << 24, 1000.0  # pixels of a page, and points, over which its map is measured
@@ -475,7 +476,9 @@ def _rows(page: pdfium.PdfPage, place: Place | None) -> list[list[PdfLine]]:
             words = _whole("".join(signs))
             hyphen = sign in _HYPHENS
             shown = [*where, index] if hyphen else where
-            if not ends and words.endswith("-") and words[-2:-1].isalpha():
+            # The parser tells a hyphen by the line after it: not at a gap, nor at a page's end.
+            untold = not ends or index == count
+            if untold and words.endswith(_UNTOLD) and words[-2:-1].isalpha():
                 words, hyphen = words[:-1], True
             line = _line(text, words, where, height, hyphen=hyphen)
             if place is not None:

@@ -43,7 +43,7 @@ from pura.record.finding import (
     ShownValue,
     rendered,
 )
-from pura.record.naming import Passage
+from pura.record.naming import Passage, value_words
 from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import KeyFacts, Transform
 from pura.report.annexes import Seals
@@ -222,7 +222,8 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
             assert output == "report" or ("Ada" in words) == bool(entries), where
             for mark in found.marks:
                 by_fields = mark.payload.fields and all(
-                    f"{one.name} {one.text}" in words for one in mark.payload.fields
+                    f"{one.name} {value_words(audit.profile, one.value, language)}" in words
+                    for one in mark.payload.fields
                 )
                 assert not mark.payload.identified or by_fields or mark.payload.best in named, where
                 stated = (f"Payload: {mark.payload.best}", f"Nutzlast: {mark.payload.best}")

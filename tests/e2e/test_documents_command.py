@@ -2,10 +2,14 @@
 
 import io
 import json
+import re
 import textwrap
+from bisect import bisect_right
 
 import docx
+import pypdfium2
 import pytest
+import typst
 
 pytestmark = pytest.mark.model
 
@@ -48,3 +52,22 @@ def test_a_batch_of_formats(pura, marked, samples):
     assert [row["verdict"] for row in rows_of_the_batch] == ["mark", *verdicts]
     assert word["payload"] == rows["payload"]
     assert word["evidence"]["log10_e"] == pytest.approx(rows["evidence"]["log10_e"])
+
+
+def test_the_pages_of_a_pdf_with_a_passage_are_in_its_report(pura, marked, samples):
+    text = samples["marked"]["texts"][0]["text"]
+    source = b"#page[An empty beginning]\n#page(sys.inputs.text)"
+    (marked / "letter.pdf").write_bytes(typst.compile(source, sys_inputs={"text": text}))
+    settings = ("--profile", marked / "profile.json", "--key-file", marked / "key.txt")
+    report, record = marked / "report.pdf", marked / "record.json"
+    files = ("--pdf", report, "--json-file", record)
+    done = pura("verify", marked / "letter.pdf", *settings, *files)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(record.read_text(encoding="utf-8"))
+    starts, (passage,) = found["input"]["pages"], found["passages"]
+    first, last = (bisect_right(starts, passage[name]) for name in ("start", "end"))
+    with pypdfium2.PdfDocument(report) as document:
+        words = " ".join(page.get_textpage().get_text_bounded() for page in document)
+    shown = re.findall(r"Page (\d+) of the original", words)
+    assert shown == [str(page) for page in range(first, last + 1)]
+    assert "2" in shown

@@ -202,7 +202,7 @@ def test_a_text_that_is_preempted_goes_on(deployed: Deployed) -> None:
 
 
 def test_the_interface_of_the_second_runner() -> None:
-    """It needs Triton, so that it does not run on a processor; its class is compared."""
+    """It needs Triton, which is slow on a processor; its class is compared."""
     from vllm.v1.worker.gpu.sample.logits_processor import LogitsProcessor
 
     from pura.embed.serving import vllm_v2

@@ -11,7 +11,7 @@ from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLayoutItem, QPushButton, QSizePolicy, QWidget
 
 from pura.base import numerals
 from pura.caselog.reports import CaseStatus
@@ -24,7 +24,16 @@ from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.queue_model import Item
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
-from pura_audit.theme.theme import BADGE, GAP, GRID, PADDING, Theme, mark_pen, paint_badge
+from pura_audit.theme.theme import (
+    BADGE,
+    FOCUS_RING,
+    GAP,
+    GRID,
+    PADDING,
+    Theme,
+    mark_pen,
+    paint_badge,
+)
 from pura_audit.widgets.card import (
     ElidedLabel,
     Fold,
@@ -462,10 +471,15 @@ class AnswerView(ScrollCard):
 
     def least_height(self, width: int) -> int:
         """Return the height at which outcome, sentence and payload are whole."""
-        inside = min(MAX_WIDTH, max(200, width)) - 2 * PADDING
-        below = (self.more, self._links, self.limits, self.measured)
-        spare = sum(_height(part, inside) + GRID for part in below if not part.isHidden())
-        return self.natural_height(width) - spare - self.marks.spare_height()
+        ring = 2 * FOCUS_RING
+        inside = min(MAX_WIDTH, max(200, width - 2 - ring)) - 2 * PADDING
+        margins, heights = self.column.contentsMargins(), [0]
+        for place in range(self.column.indexOf(self.more)):
+            item = self.column.itemAt(place)
+            if item is not None and not item.isEmpty():
+                heights.append(_height(item, inside))
+        above = margins.top() + sum(heights) + self.column.spacing() * (len(heights) - 1)
+        return above + self._footer.sizeHint().height() + 4 + ring - self.marks.spare_height()
 
     def show_item(self, item: Item, audit: Audit) -> None:
         """Show the finding of a row, what stands beside it, and where it stands."""
@@ -638,7 +652,7 @@ def _share_words() -> str:
     )
 
 
-def _height(part: QWidget, width: int) -> int:
+def _height(part: QLayoutItem, width: int) -> int:
     return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
 
 

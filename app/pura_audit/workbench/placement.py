@@ -22,7 +22,7 @@ from pura_audit.workbench.queue_view import FOLDED, OPEN, QueueView
 from pura_audit.workbench.state_views import BusyView, ErrorView, ReadyView
 from pura_audit.workbench.text_card import TextCard
 
-SHARE = 0.56  # of the height that the answer may take
+SHARE = 0.5  # of the height that the answer may take
 
 
 class WorkView(QWidget):

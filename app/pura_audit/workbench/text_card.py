@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QStackedWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QTabBar, QWidget
 
 from pura.record.audit import Audit
 from pura_audit.platform.accessible import set_role
@@ -42,6 +42,8 @@ from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
 
 _NAMED: Final = 3  # kinds of unusual characters
 LINES: Final = 52  # two of them
+# What is not on screen asks for no height.
+_FREE: Final = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
 WITH_LEGEND: Final = 170
 PAGES: Final = 100  # least height of pages
 
@@ -243,6 +245,7 @@ class TextCard(Card):
         self.pages: PagePane | None = None
         if pages is not None:
             self.pages = PagePane(pages, selection, theme, self.view)
+            self.pages.setSizePolicy(_FREE)
             self.middle.addWidget(self.pages)
             self.head.insertWidget(self.head.indexOf(self.side_note), self.pages.controls, 1)
             self.pages.controls.hide()
@@ -297,6 +300,7 @@ class TextCard(Card):
         if self.pages is not None:
             self.pages.controls.setVisible(bool(place))
             self.pages.setMinimumHeight(PAGES if place else 0)
+            self.pages.setSizePolicy(QSizePolicy() if place else _FREE)
         self.side_note.setVisible(not place)
         self._legend.on_paper = bool(place)
         self._show_legend()
@@ -332,7 +336,10 @@ class TextCard(Card):
     def _show_legend(self) -> None:
         rows = self._legend.rows(self.width() - 2 * PADDING)
         least = WITH_LEGEND + (PAGES if self._legend.on_paper else 0)
-        self._legend.setVisible(self._shaded and self.height() >= least * rows)
+        shown = self._shaded and self.height() >= least * rows
+        if shown is self._legend.isHidden():
+            self._legend.setVisible(shown)
+            QTimer.singleShot(0, self, self.resized.emit)
         self._legend.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -343,7 +350,7 @@ class TextCard(Card):
     def minimumSizeHint(self) -> QSize:
         """Return the height of two lines and what stands below them; the legend can be spared."""
         least = super().minimumSizeHint()
-        spare = 0 if self._legend.isHidden() else self._legend.height() + self.body.spacing()
+        spare = 0 if self._legend.isHidden() else self._legend.minimumHeight() + self.body.spacing()
         return QSize(least.width(), least.height() - spare)
 
 

@@ -30,7 +30,7 @@ _SLIP, _MORE = 6.0, 3.0  # nats of a slip: some fifty ways, in one of eight word
 _MISREAD: Final = 4.0  # of one that scanners make
 _LEAST: Final = 4
 """Words that must be respelt: together they make a reading 24 nats likelier, and more."""
-_SUSPECTS: Final = 0.06  # share of the words from which the model is asked
+_SUSPECTS: Final = 0.05  # share of the words from which the model is asked
 _CHUNK: Final = 1024  # tokens that the model reads at once
 _EXCHANGED: Final = ((8, 3), (4, 2), (0, 1))  # letters of a word, and how many may be others
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"

@@ -1,4 +1,4 @@
-"""vLLM's own mark, as ``--watermark-config`` has it: a running engine's texts, read twice."""
+"""vLLM's second runner: its own mark, read by its detectors and by us, and our adapter in it."""
 
 from __future__ import annotations
 
@@ -29,21 +29,41 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"algorithm": "gumbel", "key": 2**63 + 11},
     {"algorithm": "dual_key_gumbel", "key": 42, "alpha": 0.25, "context_width": 3},
 )
+ASKED: tuple[tuple[str, int] | None, ...] = (("desk", 0x5A3), None, ("house", 0x123456789))
 
 
 @pytest.fixture(scope="module")
-def texts(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> list[list[int]]:
-    """A text of an engine with each of the settings; minutes, as an interpreter runs kernels."""
-    asked = tmp_path_factory.mktemp("watermark") / "asked.json"
-    request = {"model": str(deployed.model), "prompts": PROMPTS[:1], "tokens": LENGTH}
-    asked.write_text(json.dumps(request | {"settings": SETTINGS}))
-    program = Path(__file__).with_name("watermarking.py")
-    command = [sys.executable, program, asked]
+def made(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> list[list[list[int]]]:
+    """Texts of an engine with each mark of its own, and with ours; minutes."""
+    asked = tmp_path_factory.mktemp("second") / "asked.json"
+    own: list[dict[str, Any]] = [
+        {"engine": {"watermark_config": one}, "prompts": PROMPTS[:1], "arguments": [None]}
+        for one in SETTINGS
+    ]
+    ours = {
+        "engine": {"logits_processors": ["pura.embed.serving.vllm_v2:PuraLogitsProcessor"]},
+        "prompts": PROMPTS[: len(ASKED)],
+        "arguments": [None if one is None else deployed.arguments(*one) for one in ASKED],
+        "tokens": 2 * LENGTH,
+    }
+    runs = [one | {"tokens": LENGTH} for one in own] + [ours]
+    asked.write_text(json.dumps({"model": str(deployed.model), "runs": runs}))
+    command = [sys.executable, Path(__file__).with_name("second_runner.py"), asked]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
-    made = json.loads(asked.with_suffix(".made").read_text())
-    assert [len(ids) for (ids,) in made] == [LENGTH] * len(SETTINGS)
-    return [ids for (ids,) in made]
+    found: list[list[list[int]]] = json.loads(asked.with_suffix(".made").read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def texts(made: list[list[list[int]]]) -> list[list[int]]:
+    """A text with each of its own marks."""
+    return [ids for (ids,) in made[:-1]]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(deployed: Deployed) -> Any:
+    return AutoTokenizer.from_pretrained(deployed.model)
 
 
 def test_its_detector_and_ours_read_the_same_numbers(
@@ -71,8 +91,18 @@ def test_its_detector_and_ours_read_the_same_numbers(
 
 
 def test_each_text_is_found_under_its_own_settings_alone(
-    deployed: Deployed, texts: list[list[int]]
+    deployed: Deployed, tokenizer: Any, texts: list[list[int]]
 ) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(deployed.model)
     profiles = [of_engine(deployed, settings) for settings in SETTINGS]
     of_engine_only(deployed, profiles, [tokenizer.decode(ids) for ids in texts])
+
+
+def test_our_adapter_marks_what_is_asked_and_nothing_else(
+    deployed: Deployed, tokenizer: Any, made: list[list[list[int]]]
+) -> None:
+    for asked, ids in zip(ASKED, made[-1], strict=True):
+        text = tokenizer.decode(ids)
+        if asked is not None:
+            deployed.check(text, *asked, ids)
+        for name in deployed.profiles.keys() - {asked and asked[0]}:
+            assert deployed.audit(text, name).verdict != "mark"

@@ -135,7 +135,7 @@ def _reading(one: VariantFacts) -> str:
         "restored": translate("Dialog", "typographic changes undone"),
         "layout": translate("Dialog", "lines and blanks restored too"),
         "case": translate("Dialog", "capitals restored too"),
-        "spelling": translate("Dialog", "broken words mended too"),
+        "spelling": translate("Dialog", "broken words mended and signs put back too"),
         "ids": translate("Dialog", "token ids as saved"),
     }.get(one.name, one.name)
     words = filled(

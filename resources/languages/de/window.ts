@@ -1221,8 +1221,8 @@
         <translation>auch Großschreibung wiederhergestellt</translation>
     </message>
     <message>
-        <source>broken words mended too</source>
-        <translation>auch Wörter berichtigt</translation>
+        <source>broken words mended and signs put back too</source>
+        <translation>auch Wörter berichtigt und Zeichen ergänzt</translation>
     </message>
     <message>
         <source>token ids as saved</source>

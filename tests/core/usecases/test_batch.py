@@ -59,7 +59,7 @@ def test_rows_say_what_records_say_and_lead_to_them(quick, setup, texts, tmp_pat
     told: list[int] = []
     done = run(tell=lambda status: told.append(status.found))
     assert (done.rows, done.found, done.chosen) == (5, 3, 3)
-    assert done.outcomes == {"mark": 3, "insufficient": 1, "not-examinable": 1}
+    assert done.outcomes == {"mark": 3, "not-measured": 1, "not-examinable": 1}
     assert done.errors == {"input-empty": 1}
     assert told == [3]
     rows = list(read_rows(out))

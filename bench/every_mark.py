@@ -42,7 +42,7 @@ PROFILES = {
     "tbcc": Profile(payload_bits=36, code="tbcc", vocab_size=VOCABULARY),
     "spc": Profile(payload_bits=36, blocks=4, vocab_size=VOCABULARY),
 }
-APART = (1, 2, 3, 4, 5, 8, 18)
+APART = (0, 1, 2, 3, 4, 5, 8, 18)
 LENGTHS = ((281, 120), (120, 281), (150, 150))
 GAP = 80
 IDENTIFIED = 0.99

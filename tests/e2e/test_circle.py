@@ -29,7 +29,6 @@ pytestmark = [
         reason="llama.cpp is not built here: make circle does it",
     ),
 ]
-screen, reader = desk.screen, desk.reader
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def models(installed_models: Path) -> Path:
 
 
 def test_the_circle_shows_what_its_commands_print(
-    screen: str, desktop: Any, reader: desk.Reader, home: Path, tmp_path: Path
+    screen: str, desktop: Any, reader: Any, home: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "circle"
     folder.mkdir()
@@ -92,9 +91,7 @@ def words_of(path: Path) -> str:
         return " ".join(page.get_textpage().get_text_range() for page in document)
 
 
-def paste(
-    text: Path, screen: str, desktop: Any, reader: desk.Reader, home: Path, tmp_path: Path
-) -> str:
+def paste(text: Path, screen: str, desktop: Any, reader: Any, home: Path, tmp_path: Path) -> str:
     """Paste a text into the window, have it audited, and return the payload that it shows."""
     kept = desktop.environment | {"DISPLAY": screen, "QT_QPA_PLATFORM": "xcb", "LC_ALL": "C.UTF-8"}
     out = tmp_path / "out"

@@ -35,15 +35,21 @@ from pura.decode.marks import (
 )
 from pura.decode.passages import SCALES, FoundPassage, find_passages
 from pura.decode.prior import Issued
+from pura.decode.trellis import codeword_scores
 from pura.scheme.payload import Payload
-from pura.scheme.profile import Profile, encode
+from pura.scheme.profile import Profile, encode, encode_rows
 
 __all__ = ["LEVEL", "Candidate", "ExactDecision", "Mark", "decide"]
 
 
 F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
 
 _NEARLY_ALL: Final = 0.9  # of the steps: the whole text's posterior is that of the one mark
+
+
+_REPEATED: Final = math.log(99)
+"""Log odds from which a passage is a part of a stronger mark: those of an identified payload."""
 
 
 class StatedMarks(NamedTuple):
@@ -113,13 +119,16 @@ def _marks_of(
     whole: PayloadPosterior,
     checkpoint: Callable[[], None],
 ) -> tuple[Mark, ...]:
-    """Make marks of passages: those with one payload are one mark."""
+    """Make marks of passages: those with one payload are one mark.
+
+    A passage that was cut off from another by handling reads a few bits of its payload otherwise.
+    """
     profile = weighed.seen.profile
     issued = None if weighed.issued is None else weighed.issued.issued
 
     def said_of(passages: list[FoundPassage]) -> PayloadPosterior:
         checkpoint()
-        rows = np.concatenate([np.arange(p.first, p.after) for p in passages])
+        rows = _rows(passages)
         same = passages[0].bits.tobytes() == whole.payload.bits.tobytes()
         if same and rows.size >= _NEARLY_ALL * weighed.usable:
             return PayloadPosterior(_in_question(whole.candidates), whole.bit_posteriors)
@@ -142,6 +151,18 @@ def _marks_of(
             break
         said = {name: said_of(passages) for name, passages in joined.items()}
         groups = joined
+    first, *others = sorted(groups, key=lambda name: -max(p.log_e for p in groups[name]))
+    kept = [first]
+    for name in others:
+        odds, whose = max(
+            (_log_odds_repeated(weighed, groups[name], said[name], said[one]), one) for one in kept
+        )
+        if odds > _REPEATED:
+            groups[whose] = groups[whose] + groups.pop(name)
+            said[whose] = said_of(groups[whose])
+            continue
+        kept.append(name)
+        said[name] = said[name].doubted(said[whose].payload, min(odds, 0.0))
     token = weighed.seen.schedule.token
     spans = [
         [(int(token[p.first]), int(token[p.after - 1])) for p in passages]
@@ -166,6 +187,31 @@ def _marks_of(
         )
     ]
     return tuple(sorted(marks, key=lambda mark: mark.ranges[0]))
+
+
+def _rows(passages: list[FoundPassage]) -> I64:
+    return np.concatenate([np.arange(p.first, p.after) for p in passages])
+
+
+def _log_odds_repeated(
+    weighed: EvidenceSums,
+    passages: list[FoundPassage],
+    own: PayloadPosterior,
+    stronger: PayloadPosterior,
+) -> float:
+    """Return the log odds that passages carry a stronger mark's payload and not their own.
+
+    Beforehand a further passage repeats a payload with chance 1/2; else its payload is as likely
+    to be few bits apart, each number of bits alike, as to be any.
+    """
+    bits = np.stack([own.payload.bits, stronger.payload.bits])
+    size, apart = bits.shape[1], int((bits[0] != bits[1]).sum())
+    phi = weighed.potentials(_rows(passages))
+    scores = codeword_scores(phi, encode_rows(bits, weighed.seen.profile))
+    ours, theirs = np.logaddexp.reduce(scores, axis=0)
+    near = -math.log(size * math.comb(size, apart))
+    different = np.logaddexp(near, weighed.log_prior(bits[:1])[0]) - math.log(2)
+    return float(theirs - ours - different)
 
 
 def _in_question(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:

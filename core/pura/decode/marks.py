@@ -384,6 +384,22 @@ class PayloadPosterior(NamedTuple):
         """The most probable payload."""
         return self.candidates[0].payload
 
+    def doubted(self, other: Payload, log_odds: float) -> PayloadPosterior:
+        """Return the same where another payload is true with some odds, at most even."""
+        share = 1 / (1 + math.exp(-log_odds))
+        if share < LEAST_POSTERIOR:
+            return self
+        candidates = [
+            Candidate(payload=one.payload, log_posterior=one.log_posterior + math.log1p(-share))
+            for one in self.candidates
+            if one.payload != other
+        ]
+        candidates.append(Candidate(payload=other, log_posterior=math.log(share)))
+        return PayloadPosterior(
+            tuple(sorted(candidates, key=lambda one: -one.log_posterior)[:MOST_CANDIDATES]),
+            (1 - share) * self.bit_posteriors + share * other.bits,
+        )
+
 
 def payload_posterior(
     phi: F64, near: Bits, prior: PayloadPrior, profile: Profile, issued: Issued | None

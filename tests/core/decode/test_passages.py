@@ -146,6 +146,20 @@ def test_near_payloads_are_told_apart(distance, lengths, profile, text_maker, ne
         assert mark.log10_e > 6
 
 
+def test_a_piece_cut_off_from_a_mark_is_no_mark_of_its_own(spc, text_maker):
+    """By itself a short piece reads a few bits otherwise in half of the texts."""
+    whole = 0
+    for number in range(12):
+        rng = np.random.default_rng([21, number])
+        payload = Payload.from_bits(rng.integers(0, 2, 36).astype(np.uint8))
+        text, _ = joined(text_maker, rng, spc, [(120, payload), (80, None), (80, payload)])
+        marks = decide(text.seen(spc)).marks
+        whole += len(marks) == 1
+        for mark in marks:
+            assert mark.payload == payload or mark.candidates[0].posterior < 0.99
+    assert whole >= 10
+
+
 def many_marks(profile, text_maker, rng, count=10):
     payloads = [Payload.from_bits(rng.integers(0, 2, 36).astype(np.uint8)) for _ in range(count)]
     payloads[-1] = payloads[0]

@@ -259,7 +259,8 @@ def main() -> None:
     log = arguments.cache / f"handling.{cell.name}.jsonl"
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["handling"], row["text"]) for row in rows}
-    texts = [decode(model.tokenizer, ids.tolist()) for ids in cache.get(f"texts.{cell.name}")["ids"]]
+    written = cache.get(f"texts.{cell.name}")["ids"]
+    texts = [decode(model.tokenizer, ids.tolist()) for ids in written]
     texts = texts[: arguments.texts or None]
     kept = {name: _kept(model, texts, name) for name in arguments.only}
     with log.open("a", encoding="utf-8") as sink:

@@ -17,8 +17,8 @@ from pura_audit.platform.i18n import translate
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import ElidedLabel, add_parts, label, progress_bar, row_of
-from pura_audit.widgets.form_dialog import combo, plain_button
-from pura_audit.widgets.pages_view import ACTUAL, PAGE, WIDTH, PagesView
+from pura_audit.widgets.form_dialog import plain_button
+from pura_audit.widgets.pages_view import PagesView, zoom_box
 
 WAIT_MS: Final = 600  # after the last change
 POINTS: Final = {"a4": QSizeF(595.28, 841.89), "us-letter": QSizeF(612, 792)}
@@ -57,15 +57,7 @@ class ReportPreview(QWidget):
         self.state.setProperty("role", "muted")
         self.previous = self._tool(translate("Report", "Previous page"), -1)
         self.next = self._tool(translate("Report", "Next page"), 1)
-        self.zoom = combo(
-            (
-                (PAGE, translate("Report", "Whole page")),
-                (WIDTH, translate("Report", "Page width")),
-                (ACTUAL, translate("Report", "Actual size")),
-            ),
-            WIDTH,
-        )
-        self.zoom.setAccessibleName(translate("Report", "Size of the pages"))
+        self.zoom = zoom_box()
         self.zoom.activated.connect(lambda _: self.view.set_fit(self.zoom.currentData()))
         self.bar = progress_bar(translate("Report", "Making the preview"), endless=True)
         policy = self.bar.sizePolicy()

@@ -21,12 +21,13 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame
+from PySide6.QtWidgets import QAbstractScrollArea, QComboBox, QFrame
 
 from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import focus_ring
+from pura_audit.widgets.form_dialog import combo
 
 WIDTH: Final = "width"
 PAGE: Final = "page"
@@ -35,6 +36,21 @@ _ACTUAL: Final = 96 / 72  # pixels a point at the size of the paper
 _KEPT, _KEPT_BYTES = 12, 160 << 20  # pictures that are held at once, the nearest ones
 _FINEST: Final = 300  # dpi
 _MOST_PIXELS: Final = 16_000_000  # of one picture; what is larger is drawn coarser
+
+
+def zoom_box(larger: Sequence[str] = ()) -> QComboBox:
+    """Return a choice of how large pages are shown; ``larger`` in per cent of the real size."""
+    box = combo(
+        (
+            (PAGE, translate("Report", "Whole page")),
+            (WIDTH, translate("Report", "Page width")),
+            (ACTUAL, translate("Report", "Actual size")),
+            *((one, f"{one} %") for one in larger),
+        ),
+        WIDTH,
+    )
+    box.setAccessibleName(translate("Report", "Size of the pages"))
+    return box
 
 
 class PagesView(QAbstractScrollArea):

@@ -49,7 +49,8 @@ class RowsModel(QAbstractTableModel):
         self, headers: Sequence[str], rows: Sequence[Sequence[str]], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._headers, self._rows = tuple(headers), rows
+        self._headers: tuple[str, ...] = tuple(headers)
+        self._rows: Sequence[Sequence[Any]] = rows
 
     def rowCount(self, parent: Index | None = None) -> int:
         """Return the number of rows."""
@@ -59,11 +60,15 @@ class RowsModel(QAbstractTableModel):
         """Return the number of columns."""
         return 0 if parent is not None and parent.isValid() else len(self._headers)
 
+    def cell(self, row: int, column: int) -> str:
+        """Return what a cell shows."""
+        return str(self._rows[row][column])
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a cell, or where it is set."""
         if not index.isValid():
             return None
-        cell = self._rows[index.row()][index.column()]
+        cell = self.cell(index.row(), index.column())
         if role == Qt.ItemDataRole.DisplayRole:
             return cell
         if role == Qt.ItemDataRole.TextAlignmentRole and is_number(cell):
@@ -79,7 +84,7 @@ class RowsModel(QAbstractTableModel):
                 return self._headers[section]
             if role == Qt.ItemDataRole.TextAlignmentRole:
                 sides = Qt.AlignmentFlag
-                right = bool(self._rows) and is_number(self._rows[0][section])
+                right = bool(self._rows) and is_number(self.cell(0, section))
                 return int((sides.AlignRight if right else sides.AlignLeft) | sides.AlignVCenter)
         return None
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QItemSelectionModel,
     QModelIndex,
     QObject,
@@ -52,7 +51,7 @@ from pura_audit.widgets.form_dialog import (
     plain_button,
 )
 from pura_audit.widgets.payload_form import PayloadForm
-from pura_audit.widgets.working_dialog import TableDialog, make_table
+from pura_audit.widgets.working_dialog import RowsModel, TableDialog, make_table
 
 Index = QModelIndex | QPersistentModelIndex
 PAUSE_MS: Final = 200
@@ -64,7 +63,7 @@ SIDE: Final = 280
 NARROW: Final = 560  # of what stands where there are no rows
 
 
-class IssuedModel(QAbstractTableModel):
+class IssuedModel(RowsModel):
     """Rows of the register as they were read; a row is made out when it is on screen.
 
     Signals:
@@ -74,51 +73,34 @@ class IssuedModel(QAbstractTableModel):
     order_wanted = Signal(str, bool)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: Sequence[tuple[Any, ...]] = ()
-        self._cells: dict[int, tuple[str, ...]] = {}
-        self._profile: Profile | None = None
-        self.columns: tuple[str, ...] = ()
-        self._words: tuple[str, ...] = ()
+        super().__init__((), (), parent)
         self.show_rows((), None)
 
     def show_rows(self, rows: Sequence[tuple[Any, ...]], profile: Profile | None) -> None:
         """Show rows, with the fields of a profile."""
         self.beginResetModel()
-        self._rows, self._profile, self._cells = rows, profile, {}
+        self._rows, self._profile = rows, profile
+        self._cells: dict[int, tuple[str, ...]] = {}
         names = tuple(field.name for field in profile.fields) if profile is not None else ()
         self.columns = ("number", "who", "when", *names, "payload", "model", "manifest")
         words = column_words()
-        self._words = tuple(words.get(name, name) for name in self.columns)
+        self._headers = tuple(words.get(name, name) for name in self.columns)
         self.endResetModel()
 
-    def rowCount(self, parent: Index | None = None) -> int:
-        """Return the number of rows."""
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index | None = None) -> int:
-        """Return the number of columns."""
-        return 0 if parent is not None and parent.isValid() else len(self.columns)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell, or where it is set."""
-        if not index.isValid():
-            return None
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return self._read(index.row())[index.column()]
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == 0:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        return None
+        """Return a cell or where it is set; what is cut is read whole below the pointer."""
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column():
+            return None  # a number of a customer is a name
+        shown = Qt.ItemDataRole.DisplayRole if role == Qt.ItemDataRole.ToolTipRole else role
+        return super().data(index, shown)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Return the words above a column."""
-        if orientation != Qt.Orientation.Horizontal or section >= len(self._words):
-            return None
+        """Return a header: on the left, where the arrow of the order leaves it room."""
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        return self._words[section] if role == Qt.ItemDataRole.DisplayRole else None
+        return super().headerData(section, orientation, role)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Ask for another order: the register sorts, off the window's thread."""
@@ -129,19 +111,20 @@ class IssuedModel(QAbstractTableModel):
         """Return where an entry is shown; -1 where it is not."""
         return next((at for at, row in enumerate(self._rows) if row[0] == number), -1)
 
-    def _read(self, place: int) -> tuple[str, ...]:
-        if place not in self._cells:
-            entry, profile = entry_of(self._rows[place]), self._profile
+    def cell(self, row: int, column: int) -> str:
+        """Return what a cell shows."""
+        if row not in self._cells:
+            entry, profile = entry_of(tuple(self._rows[row])), self._profile
             issue, payload = entry.issue, entry.issue.payload
             fits = profile is not None and len(payload) == profile.payload_bits
             values = [v.text for v in unpack(profile.fields, payload)] if profile and fits else ()
             some = values or [""] * (len(self.columns) - 6)
-            self._cells[place] = (
+            self._cells[row] = (
                 *(str(entry.number), issue.who, issue.when),
                 *some,
                 *(payload.hex, issue.model, issue.manifest),
             )
-        return self._cells[place]
+        return self._cells[row][column]
 
 
 def column_words() -> dict[str, str]:

@@ -22,8 +22,8 @@ from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import BADGE, GRID, LIGHT, Mode, Theme, mark_pen, paint_badge
 from pura_audit.widgets.card import ElidedLabel, IconButton, column_of, label, push_button, row_of
-from pura_audit.widgets.form_dialog import ask_file, combo
-from pura_audit.widgets.pages_view import ACTUAL, PAGE, WIDTH, PagesView
+from pura_audit.widgets.form_dialog import ask_file
+from pura_audit.widgets.pages_view import ACTUAL, PAGE, WIDTH, PagesView, zoom_box
 from pura_audit.workbench.text_canvas import levels
 
 LARGER: Final = ("150", "200", "300")  # per cent of the real size
@@ -406,16 +406,7 @@ class PagePane(QWidget):
         self._audit: Audit | None = None
         self.view, self.strip = PageView(pages, selection), PageStrip(pages, selection)
         self.where, self.note = label("", "muted"), ElidedLabel(role="small")
-        self.zoom = combo(
-            (
-                (PAGE, translate("Report", "Whole page")),
-                (WIDTH, translate("Report", "Page width")),
-                (ACTUAL, translate("Report", "Actual size")),
-                *((one, f"{one} %") for one in LARGER),
-            ),
-            WIDTH,
-        )
-        self.zoom.setAccessibleName(translate("Report", "Size of the pages"))
+        self.zoom = zoom_box(LARGER)
         up, down = translate("Report", "Previous page"), translate("Report", "Next page")
         self.previous = IconButton(theme, "up", up, partial(self._turn, -1))
         self.next = IconButton(theme, "down", down, partial(self._turn, 1))

@@ -111,7 +111,6 @@ def load_builtin(device: str = "cpu", *, instead: str = "") -> Any:
 
 def plain_network(model: Any) -> Any:
     """Load the network of a model as transformers itself does, beside ours."""
-    import torch
     import transformers
 
     from pura.base.paths import user_paths
@@ -119,6 +118,10 @@ def plain_network(model: Any) -> Any:
 
     path = ModelStore(user_paths().models).get(model.name).path
     folder, extra = (path.parent, {"gguf_file": path.name}) if path.is_file() else (path, {})
-    return transformers.AutoModelForCausalLM.from_pretrained(
-        folder, dtype=torch.float32, local_files_only=True, **extra
-    ).eval()
+    return (
+        transformers.AutoModelForCausalLM.from_pretrained(
+            folder, dtype=model.device.torch_dtype, local_files_only=True, **extra
+        )
+        .eval()
+        .to(model.device.torch_device)
+    )

@@ -31,6 +31,7 @@ import _common
 from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.audit.variants import readings_of
+from pura.base.progress import Stage
 from pura.model.evidence import Request, read, read_documents
 from pura.model.tokenise import tokenise
 from pura.scheme import Profile, SecretKey
@@ -38,6 +39,7 @@ from pura.scheme import Profile, SecretKey
 SEED = 20_261_122
 LENGTHS = (200, 1000, 4000)
 BATCHES = (1, 4, 16)
+READING = 5  # the step of an audit
 SAMPLES = Path(__file__).resolve().parents[1] / "tests" / "data" / "samples"
 QUOTES = str.maketrans({'"': "”", "'": "’"})
 
@@ -193,6 +195,50 @@ def print_peak(tokens: int, every: int) -> None:
     print(sum(text.count(quote) for quote in "“”"), _common.peak_memory_bytes())
 
 
+def long_table(model: Any, lengths: list[int]) -> None:
+    """Print what texts of some lengths take, shortest first, and how it looks to who waits."""
+    whole, key, profile = sample()
+    rows = []
+    for tokens in sorted(lengths):
+        text = first_tokens(model, whole, tokens)
+        checked: list[float] = []
+        told: list[tuple[float, float]] = []  # of the reading: seconds, and the share that is done
+
+        def tell(stage: Stage, told: list[tuple[float, float]] = told) -> None:
+            if stage.number == READING and stage.total:
+                told.append((time.process_time(), stage.done / stage.total))
+
+        def check(checked: list[float] = checked) -> None:
+            checked.append(time.process_time())
+
+        begun = time.process_time()
+        audit_text(
+            text,
+            model=model,
+            keys=[(key, None)],
+            profile=profile_for(model, profile),
+            progress=tell,
+            checkpoint=check,
+        )
+        ended = time.process_time()
+        at, share = np.array(told).T
+        off = np.abs((at - at[0]) / (at[-1] - at[0]) - share).max()
+        waits = np.diff([begun, *checked, ended])
+        rows.append(
+            [
+                str(tokens),
+                f"{(ended - begun) / tokens * 1000:.2f}",
+                f"{(at[-1] - at[0]) / (ended - begun):.0%}",
+                f"{_common.peak_memory_bytes() / 1e9:.2f}",
+                f"{off:.1%}",
+                f"{waits.max():.2f}",
+            ]
+        )
+        print(" ".join(rows[-1]), flush=True)
+    heads = ["tokens", "ms a token", "of it reading", "peak so far, GB"]
+    _common.print_table([*heads, "progress off by", "longest until it stops, s"], rows)
+
+
 def print_profile(model: Any, tokens: int) -> None:
     """Print where the processor time of one audit goes."""
     way = ways_of(model, None, tokens, 1)["audit"]
@@ -214,6 +260,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", type=int, default=8000, help="tokens of the text for the peaks")
     parser.add_argument("--model", default="", help="installed model; left out: the built-in one")
+    parser.add_argument("--long", type=int, nargs="+", help="only these lengths, watched")
     parser.add_argument("--peak", type=int, nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     import torch
@@ -224,6 +271,9 @@ def main() -> None:
         return
     _common.print_facts("What an audit costs", SEED)
     model = _common.load_builtin("cpu", instead=args.model)
+    if args.long:
+        long_table(model, args.long)
+        return
     cost_table(model, args.lengths, args.keys, args.rounds)
     print_profile(model, args.lengths[0])
     if args.memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -249,7 +250,8 @@ class MainWindow(QMainWindow):
         for action in self.actions():
             self.removeAction(action)
             action.deleteLater()
-        self._build()  # what was in the middle goes with the next event
+        self._build()  # what was in the middle goes with the next event …
+        gc.unfreeze()  # … and may refer to itself
         self.setup.show_in(self._setup_views())
         self.placement.arrange()
         self.selection.tell_all()
@@ -345,7 +347,7 @@ class MainWindow(QMainWindow):
         self.session.chosen.device_changed.disconnect(self._warm_up)
         self.session.jobs.reports.do(
             lambda _: [importlib.import_module(name) for name in _WARM],
-            lambda _: None,
+            lambda _: gc.freeze(),  # what was imported stays: not to be searched for garbage again
             self,
             urgent=True,
         )

@@ -23,6 +23,15 @@ from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import Transform
 from pura.words.sentences import Sentence
 
+LIGATURES: Final = {
+    "ﬀ": "ff",
+    "ﬁ": "fi",
+    "ﬂ": "fl",
+    "ﬃ": "ffi",
+    "ﬄ": "ffl",
+    "ﬅ": "st",
+    "ﬆ": "st",
+}
 FormatReader: TypeAlias = "Callable[[bytes, ReadOptions], list[Extract]]"
 
 

@@ -4618,6 +4618,14 @@
         <translation>aus dem Fall</translation>
     </message>
     <message>
+        <source>Pages with passages are not shown: the file is not at hand.</source>
+        <translation>Seiten mit Passagen werden nicht gezeigt: Die Datei liegt nicht vor.</translation>
+    </message>
+    <message>
+        <source>Pages with passages are shown as pictures.</source>
+        <translation>Seiten mit Passagen werden als Bilder gezeigt.</translation>
+    </message>
+    <message>
         <source>none</source>
         <translation>fehlt</translation>
     </message>
@@ -4806,6 +4814,14 @@
         <translation>Beim Speichern wird nach der Passphrase des Anhangs gefragt.</translation>
     </message>
     <message>
+        <source>The file that was examined</source>
+        <translation>Die untersuchte Datei</translation>
+    </message>
+    <message>
+        <source>PDF (*.pdf)</source>
+        <translation>PDF (*.pdf)</translation>
+    </message>
+    <message>
         <source>Reports (*.pdf)</source>
         <translation>Berichte (*.pdf)</translation>
     </message>
@@ -4832,6 +4848,14 @@
     <message>
         <source>nothing of the text</source>
         <translation>nichts vom Text</translation>
+    </message>
+    <message>
+        <source>Original file …</source>
+        <translation>Originaldatei …</translation>
+    </message>
+    <message>
+        <source>A case keeps the text, not the file: give the PDF for its pages</source>
+        <translation>Ein Fall bewahrt den Text auf, nicht die Datei: Geben Sie für die Seiten das PDF an</translation>
     </message>
     <message>
         <source>The text and its tokens are in the report and its record.</source>
@@ -6552,6 +6576,10 @@ Anteil {share:text}</translation>
     <message>
         <source>Not shaded, since nothing was found.</source>
         <translation>Nicht schattiert, da nichts gefunden wurde.</translation>
+    </message>
+    <message>
+        <source>A PDF is shown as it was printed; this file as its text.</source>
+        <translation>Ein PDF wird gezeigt, wie es gedruckt ist; diese Datei als Text.</translation>
     </message>
     <message>
         <source>Hide shading</source>

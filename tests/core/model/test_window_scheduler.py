@@ -69,7 +69,7 @@ def document(
 class Watched:
     """Stands for the network: keeps states as the real one does, refuses what it could not feed."""
 
-    layers = ()
+    layers, weights = (), 0
     keeps_states = True
 
     def __init__(self, rng: Rng, *, masks: bool, faults: float) -> None:

@@ -145,8 +145,10 @@ def builtin_files() -> Path:
 @pytest.fixture
 def installed_models(builtin_files, tmp_path_factory) -> Path:
     """A folder of this test alone, with the built-in model; what is added stays in it."""
+    from tests.core.programs import lend
+
     folder = tmp_path_factory.mktemp("models")
-    (folder / BUILTIN).symlink_to(builtin_files, target_is_directory=True)
+    lend(builtin_files, folder / BUILTIN)
     return folder
 
 
@@ -229,8 +231,10 @@ def small_model(small_files):
 @pytest.fixture
 def small_models(small_files, tmp_path_factory) -> Path:
     """A folder of this test alone, with the small model; what is added stays in it."""
+    from tests.core.programs import lend
+
     folder = tmp_path_factory.mktemp("models")
-    (folder / SMALL).symlink_to(small_files, target_is_directory=True)
+    lend(small_files, folder / SMALL)
     return folder
 
 

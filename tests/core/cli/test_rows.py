@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from tests.core.cli import conftest
 from tests.core.cli.conftest import refusal
-from tests.core.programs import run
+from tests.core.programs import lend, run
 
 from pura.base.errors import InputError, PuraError
 from pura.base.paths import resource, user_paths
@@ -28,9 +28,7 @@ Rows = Callable[[str], list[dict[str, Any]]]
 @pytest.fixture
 def desk(tmp_path: Path, installed_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user with a key, a profile, a model, a register, a case and the result of a batch."""
-    models = user_paths().models
-    models.parent.mkdir(parents=True, exist_ok=True)
-    models.symlink_to(installed_models)
+    lend(installed_models, user_paths().models)
     monkeypatch.chdir(tmp_path)
     profile = Profile(payload_bits=36, vocab_size=50_000, code="tbcc")
     Path("house.json").write_text(profile.to_json())

@@ -182,12 +182,12 @@ def small_files(builtin_files, tmp_path_factory) -> Path:
     shutil.copytree(
         builtin_files, folder, ignore=shutil.ignore_patterns("*.safetensors", "pura-model.json")
     )
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     shape = {"hidden_size": 32, "intermediate_size": 32, "head_dim": 16, "num_hidden_layers": 1}
     config |= shape | {"num_attention_heads": 2, "num_key_value_heads": 2}
     config["tie_word_embeddings"] = False
     (folder / "config.json").write_text(json.dumps(config))
-    tokens = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
+    tokens = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
     rng = np.random.default_rng(1)
     # One direction of the hidden state is the same for all: along it, whatever is no word is lost.
     embedding = rng.normal(size=(len(tokens), 32))

@@ -483,7 +483,7 @@ def read_passphrase(file: Path) -> bytearray:
 def _opened(file: Path) -> int:
     """Open a file, or a pipe as a shell lends one; a pipe that nobody writes to is empty."""
     handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
-    if hasattr(os, "set_blocking"):
+    if hasattr(os, "O_NONBLOCK"):  # Windows opens no pipe by its name, and blocks files always
         os.set_blocking(handle, True)
     return handle
 

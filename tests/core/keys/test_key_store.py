@@ -1,4 +1,5 @@
 import base64
+import errno
 import json
 import os
 import subprocess
@@ -289,6 +290,19 @@ def test_a_secret_that_others_get_at_is_told_with_the_command_that_mends_it(tmp_
     assert bare.exposures() == ()
     assert not held.is_symlink()
     bare.get("a").wipe()
+
+
+def test_a_passphrase_is_read_where_files_cannot_be_set_to_block(tmp_path, monkeypatch):
+    # Python 3.12 and later on Windows: the call is there, takes pipes only, and opening knows no
+    # flag that would need it.
+    def refused(handle: int, blocking: bool) -> None:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.delattr(os, "O_NONBLOCK", raising=False)
+    monkeypatch.setattr(os, "set_blocking", refused)
+    (tmp_path / "words").write_text("Grüße 7\n", encoding="utf-8")
+    (tmp_path / "words").chmod(0o600)
+    assert read_passphrase(tmp_path / "words") == passphrase_bytes("Grüße 7")
 
 
 def test_without_a_keyring_there_is_no_fallback_in_silence(bare):

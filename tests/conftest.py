@@ -33,7 +33,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pura.base.paths import resource, user_paths
-from pura.keys import sealed
+from pura.keys import backends, sealed
 from pura.model import libraries, trial
 from pura.scheme import SecretKey
 
@@ -407,6 +407,8 @@ def honest_records_agree():
 def clean_user(tmp_path_factory, monkeypatch):
     """Point the program at folders of this test alone; its command speaks English at first."""
     monkeypatch.setenv("PURA_HOME", str(tmp_path_factory.mktemp("user")))
+    if sys.platform != "linux":  # where no bus has to be known to reach the keyring
+        monkeypatch.setattr(backends, "_ALLOWED", {"linux": ()})
     if terminal := sys.modules.get("pura.cli.terminal"):
         terminal._language[:] = ["en"]  # what ``--language`` of a test before has left
 

@@ -44,7 +44,13 @@ from pura_audit.widgets.card import (
     restyle,
     row_of,
 )
-from pura_audit.widgets.form_dialog import ask_file, ask_files, ask_first, press_focused
+from pura_audit.widgets.form_dialog import (
+    ask_file,
+    ask_files,
+    ask_first,
+    ask_to_read,
+    press_focused,
+)
 from pura_audit.workbench import opening
 from pura_audit.workbench.commands import build_menu, commands
 from pura_audit.workbench.course_card import EvidenceColumn
@@ -370,9 +376,13 @@ class MainWindow(QMainWindow):
 
     def add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         """Add texts to the list; what is no text opens what it is for."""
-        if texts := texts_of(self, paths):
+
+        def read() -> None:
             self.session.texts.add_paths(texts, dropped=dropped)
             self._begin_dropped()
+
+        if texts := texts_of(self, paths):
+            ask_to_read(self, texts, read)
 
     def try_sample(self) -> None:
         """Audit the sample text; the model that it needs is installed first."""

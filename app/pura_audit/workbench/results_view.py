@@ -162,20 +162,23 @@ def filter_words(one: Filter) -> str:
 
 PAUSE_MS: Final = 200
 WIDTHS: Final = {
-    "name": 190,
+    "name": 170,
     "part": 64,
     "outcome": 158,
-    "payload": 250,
+    "payload": 200,
     "evidence": 126,
     "share": 112,
     "tokens": 68,
     "language": 76,
     "saved": 84,
     "review": 76,
-    "error": 210,
+    "error": 200,
 }
+FLEXIBLE: Final = ("name", "payload", "error")
+"""Columns of words: they share what the others leave of the width."""
 SPARSE: Final = ("part", "error")
 """Columns that are not shown while there is nothing in them."""
+SMALLEST: Final = 0.5  # of its width that a column of words keeps
 FULL: Final = 20.0  # log10 of the evidence at which the short bar is full
 BAR: Final = 56
 LAST: Final = len(COLUMNS) - 1
@@ -251,7 +254,7 @@ class ResultsView(QWidget):
         self.look.setMenu(self.menu)
         self.kinds = QListWidget()
         self.kinds.setAccessibleName(translate("Results", "Outcome"))
-        self.kinds.setFixedWidth(216)
+        self.kinds.setFixedWidth(236)  # the longest name and its count, on one line
         self.kinds.setWordWrap(True)  # the names of outcomes are long in other languages
         self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table = make_table(translate("Results", "Texts"))
@@ -261,6 +264,7 @@ class ResultsView(QWidget):
         header = self.table.horizontalHeader()
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setStretchLastSection(True)
+        self._drawn = self._sharing = False
         for place, name in enumerate(COLUMNS):
             self.table.setColumnWidth(place, WIDTHS[name])
         bars = _Bars(theme, self.table)
@@ -301,6 +305,7 @@ class ResultsView(QWidget):
         self.kinds.currentRowChanged.connect(lambda _: self._filter())
         self.table.activated.connect(self._activated)
         self.table.clicked.connect(self._clicked)
+        self.table.horizontalHeader().sectionResized.connect(self._note_width)
         self.table.installEventFilter(self)
         self.model.modelAboutToBeReset.connect(self._remember)
         self.model.modelReset.connect(self._arranged)
@@ -367,7 +372,9 @@ class ResultsView(QWidget):
         self._held = (self.table.currentIndex().data(ROW_ROLE), rows, top)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fold and unfold the group whose heading is the current row."""
+        """Fold and unfold the group whose heading is the current row; share the width anew."""
+        if event.type() == QEvent.Type.Resize:
+            self._share_width()
         heading = self.table.currentIndex().data(ROW_ROLE)
         if event.type() == QEvent.Type.KeyPress and isinstance(heading, Heading):
             key = event.key()  # type: ignore[attr-defined]
@@ -478,6 +485,27 @@ class ResultsView(QWidget):
         for place, column in enumerate(COLUMNS):
             empty = column in SPARSE and self.model.empty(column)
             self.table.setColumnHidden(place, column in hidden or empty)
+        self._share_width()
+
+    def _note_width(self, _place: int, _old: int, _new: int) -> None:
+        """Leave the columns alone once somebody has drawn at one of them."""
+        self._drawn = self._drawn or not self._sharing
+
+    def _share_width(self) -> None:
+        """Let the columns of words have what the others leave; below their least it scrolls."""
+        if self._drawn:
+            return
+        shown = [name for at, name in enumerate(COLUMNS) if not self.table.isColumnHidden(at)]
+        advance = self.table.fontMetrics().horizontalAdvance
+        widths = WIDTHS | {"outcome": max(advance(kind_words(kind)) for kind in KINDS) + PADDING}
+        words = [widths[name] for name in shown if name in FLEXIBLE]
+        room = self.table.viewport().width() - sum(widths[name] for name in shown) + sum(words)
+        share = max(SMALLEST, room / max(1, sum(words)))
+        self._sharing = True
+        for name in shown:
+            width = int(share * widths[name]) if name in FLEXIBLE else widths[name]
+            self.table.setColumnWidth(COLUMNS.index(name), width)
+        self._sharing = False
 
     def _count(self) -> None:
         counts = self.model.counts()
@@ -495,7 +523,7 @@ class ResultsView(QWidget):
             self.kinds.blockSignals(False)
         for place, (_, words, count) in enumerate(entries):
             line_ = self.kinds.item(place)
-            line_.setText(f"{words}   {number(count)}")
+            line_.setText(f"{words}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{number(count)}")
         marks = counts["mark"]
         words = translate(
             "Results",

@@ -4137,6 +4137,10 @@
         <translation>Vom Programm gewählt</translation>
     </message>
     <message>
+        <source>The format leaves no choice of an encoding.</source>
+        <translation>Das Format lässt bei der Kodierung keine Wahl.</translation>
+    </message>
+    <message>
         <source>Read as {encoding:text} ({source:text}).</source>
         <translation>Gelesen als {encoding:text} ({source:text}).</translation>
     </message>
@@ -6181,8 +6185,20 @@ Anteil {share:text}</translation>
         <translation>Endgültig</translation>
     </message>
     <message>
+        <source>Save it to a case</source>
+        <translation>In einem Fall sichern</translation>
+    </message>
+    <message>
+        <source>Ask a second person</source>
+        <translation>Zweite Person fragen</translation>
+    </message>
+    <message>
+        <source>Make the report</source>
+        <translation>Bericht erstellen</translation>
+    </message>
+    <message>
         <source>Sign the final report</source>
-        <translation>Den endgültigen Bericht signieren</translation>
+        <translation>Bericht signieren</translation>
     </message>
     <message>
         <source>It has to be saved first.</source>
@@ -6227,18 +6243,6 @@ Anteil {share:text}</translation>
     <message>
         <source>Sign</source>
         <translation>Signieren</translation>
-    </message>
-    <message>
-        <source>Save the finding to a case</source>
-        <translation>Den Befund in einem Fall sichern</translation>
-    </message>
-    <message>
-        <source>Let a second person look at the finding</source>
-        <translation>Eine zweite Person den Befund prüfen lassen</translation>
-    </message>
-    <message>
-        <source>Make a report of the finding</source>
-        <translation>Einen Bericht über den Befund machen</translation>
     </message>
 </context>
 <context>
@@ -6500,7 +6504,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>SIRA: telling words are written anew</source>
-        <translation>SIRA: verräterische Wörter werden neu geschrieben</translation>
+        <translation>SIRA: verräterische Wörter neu geschrieben</translation>
     </message>
     <message>
         <source>RLCracker: the best of several rewrites</source>

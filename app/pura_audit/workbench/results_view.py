@@ -162,17 +162,17 @@ def filter_words(one: Filter) -> str:
 
 PAUSE_MS: Final = 200
 WIDTHS: Final = {
-    "name": 170,
+    "name": 200,
     "part": 64,
     "outcome": 158,
-    "payload": 200,
+    "payload": 180,
     "evidence": 126,
     "share": 112,
     "tokens": 68,
     "language": 76,
     "saved": 84,
     "review": 76,
-    "error": 200,
+    "error": 160,
 }
 FLEXIBLE: Final = ("name", "payload", "error")
 """Columns of words: they share what the others leave of the width."""
@@ -482,9 +482,11 @@ class ResultsView(QWidget):
 
     def _show_columns(self) -> None:
         hidden = self._session.settings.current.pile_hidden
+        self._sharing = True
         for place, column in enumerate(COLUMNS):
             empty = column in SPARSE and self.model.empty(column)
             self.table.setColumnHidden(place, column in hidden or empty)
+        self._sharing = False
         self._share_width()
 
     def _note_width(self, _place: int, _old: int, _new: int) -> None:

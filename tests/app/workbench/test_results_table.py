@@ -234,6 +234,11 @@ def test_the_columns_of_words_share_the_width_until_somebody_draws_at_one(window
     assert table.fontMetrics().horizontalAdvance(kind_words("not-measured")) < table.columnWidth(
         outcome
     )
+    failed = Failure(code="x", message="No text in it.", hint="")
+    row = Item(number=2, name="b.txt", state=ItemState.FAILED, failure=failed, imported=True)
+    window.session.texts.queue.insert([row])  # with it a column more
+    qtbot.waitUntil(lambda: not table.isColumnHidden(COLUMNS.index("error")))
+    qtbot.waitUntil(lambda: header.length() == table.viewport().width())
     table.setColumnWidth(name, 333)
     window.resize(1800, 900)
     QApplication.processEvents()

@@ -60,7 +60,7 @@ from pura_audit.widgets.card import (
     search_field,
 )
 from pura_audit.widgets.form_dialog import ask_file, ask_target, plain_button
-from pura_audit.widgets.working_dialog import make_table
+from pura_audit.widgets.working_dialog import let_sort, make_table
 from pura_audit.workbench.state_views import left_words
 
 MOST_FILTERS: Final = 12
@@ -260,9 +260,8 @@ class ResultsView(QWidget):
         self.table = make_table(translate("Results", "Texts"))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.setModel(self.model)
-        self.table.setSortingEnabled(True)
+        let_sort(self.table)
         header = self.table.horizontalHeader()
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setStretchLastSection(True)
         self._drawn = self._sharing = False
         for place, name in enumerate(COLUMNS):

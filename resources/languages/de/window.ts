@@ -1089,6 +1089,10 @@
         <translation>Tasten</translation>
     </message>
     <message>
+        <source>Sort (in a table of texts or payloads)</source>
+        <translation>Sortieren (in einer Tabelle von Texten oder Nutzlasten)</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <translation>Tastenkürzel</translation>
     </message>
@@ -1303,6 +1307,10 @@
     <message>
         <source>Full wording</source>
         <translation>Voller Wortlaut</translation>
+    </message>
+    <message>
+        <source>Sort the table</source>
+        <translation>Tabelle sortieren</translation>
     </message>
     <message>
         <source>Copy table</source>
@@ -4275,8 +4283,16 @@
         <translation>»{file:text}« wird importiert</translation>
     </message>
     <message>
+        <source>{n:plural(One row was|{n:count} rows were)} left out.</source>
+        <translation>{n:plural(Eine Zeile wurde|{n:count} Zeilen wurden)} weggelassen.</translation>
+    </message>
+    <message>
         <source>Import stopped; nothing was added.</source>
         <translation>Import angehalten; nichts wurde aufgenommen.</translation>
+    </message>
+    <message>
+        <source>Import the other {n:plural(row|{n:count} rows)}</source>
+        <translation>Die {n:plural(andere Zeile|{n:count} anderen Zeilen)} importieren</translation>
     </message>
     <message>
         <source>Nothing was added: rows contradict each other.</source>
@@ -4295,8 +4311,8 @@
         <translation>Was nicht stimmt</translation>
     </message>
     <message>
-        <source>Nothing was added. A payload points to one recipient: where two rows name different ones, ask whoever issued them, mend the file and import it again.</source>
-        <translation>Nichts wurde aufgenommen. Eine Nutzlast verweist auf einen Empfänger: Wo zwei Zeilen verschiedene nennen, fragen Sie, wer sie ausgegeben hat, berichtigen Sie die Datei und importieren Sie sie noch einmal.</translation>
+        <source>Nothing was added. A payload points to one recipient: where two rows name different ones, ask whoever issued them, mend the file and import it again. The others can be imported now: all rows of a payload in question stay out.</source>
+        <translation>Es wurde nichts aufgenommen. Eine Nutzlast zeigt auf einen Empfänger: Wo zwei Zeilen verschiedene nennen, fragen Sie, wer sie ausgegeben hat, berichtigen Sie die Datei und importieren Sie sie erneut. Die anderen lassen sich jetzt importieren: Alle Zeilen einer strittigen Nutzlast bleiben draußen.</translation>
     </message>
     <message>
         <source>Export the register</source>

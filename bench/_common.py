@@ -107,3 +107,21 @@ def load_builtin(device: str = "cpu", *, instead: str = "") -> Any:
     store = ModelStore(user_paths().models)
     model = store.get(instead) if instead else store.install_builtin()
     return load_model(model, choose_device(device))
+
+
+def plain_network(model: Any) -> Any:
+    """Load the network of a model as transformers itself does, beside ours."""
+    import transformers
+
+    from pura.base.paths import user_paths
+    from pura.model.store import ModelStore
+
+    path = ModelStore(user_paths().models).get(model.name).path
+    folder, extra = (path.parent, {"gguf_file": path.name}) if path.is_file() else (path, {})
+    return (
+        transformers.AutoModelForCausalLM.from_pretrained(
+            folder, dtype=model.device.torch_dtype, local_files_only=True, **extra
+        )
+        .eval()
+        .to(model.device.torch_device)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +44,13 @@ from pura_audit.widgets.card import (
     restyle,
     row_of,
 )
-from pura_audit.widgets.form_dialog import ask_file, ask_files, ask_first, press_focused
+from pura_audit.widgets.form_dialog import (
+    ask_file,
+    ask_files,
+    ask_first,
+    ask_to_read,
+    press_focused,
+)
 from pura_audit.workbench import opening
 from pura_audit.workbench.commands import build_menu, commands
 from pura_audit.workbench.course_card import EvidenceColumn
@@ -249,7 +256,8 @@ class MainWindow(QMainWindow):
         for action in self.actions():
             self.removeAction(action)
             action.deleteLater()
-        self._build()  # what was in the middle goes with the next event
+        self._build()  # what was in the middle goes with the next event …
+        gc.unfreeze()  # … and may refer to itself
         self.setup.show_in(self._setup_views())
         self.placement.arrange()
         self.selection.tell_all()
@@ -348,7 +356,7 @@ class MainWindow(QMainWindow):
         self.session.chosen.device_changed.disconnect(self._warm_up)
         self.session.jobs.reports.do(
             lambda _: [importlib.import_module(name) for name in _WARM],
-            lambda _: None,
+            lambda _: gc.freeze(),  # what was imported stays: not to be searched for garbage again
             self,
             urgent=True,
         )
@@ -371,9 +379,13 @@ class MainWindow(QMainWindow):
 
     def add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         """Add texts to the list; what is no text opens what it is for."""
-        if texts := texts_of(self, paths):
+
+        def read() -> None:
             self.session.texts.add_paths(texts, dropped=dropped)
             self._begin_dropped()
+
+        if texts := texts_of(self, paths):
+            ask_to_read(self, texts, read)
 
     def try_sample(self) -> None:
         """Audit the sample text; the model that it needs is installed first."""

@@ -25,6 +25,7 @@ from pura.model.folder import (
     model_fingerprint,
     refuse_changed,
 )
+from pura.model.packed import pack_layers
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
 
 if TYPE_CHECKING:
@@ -250,7 +251,9 @@ def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
             )
         if found.get("missing_keys") or found.get("mismatched_keys"):
             raise ModelError("model.weights-missing", code="model-damaged")
-        return network.to(device.torch_device)
+        network = network.to(device.torch_device)
+        pack_layers(network)
+        return network
 
 
 def _auto() -> Any:

@@ -681,14 +681,13 @@ def _collector_at_rest() -> Iterator[None]:
     rests during the work; what is there afterwards is set apart and not visited any more, until
     :func:`give_back_memory` looks at everything again.
     """
-    enabled = gc.isenabled()
-    gc.disable()
+    first, *others = gc.get_threshold()
+    gc.set_threshold(0, *others)  # what stands in for the collector in a window goes by it too
     try:
         yield
         gc.freeze()
     finally:
-        if enabled:
-            gc.enable()
+        gc.set_threshold(first, *others)
 
 
 def give_back_memory(collect: Callable[[], object] = gc.collect) -> None:

@@ -4961,16 +4961,20 @@
         <translation>Anhalten</translation>
     </message>
     <message>
-        <source>The PDF is taken apart without access to files or network. Each check has its own result; no single tick stands for all of them.</source>
-        <translation>Das PDF wird ohne Zugriff auf Dateien oder Netz zerlegt. Jeder Prüfschritt hat sein eigenes Ergebnis; kein einzelnes Häkchen steht für alle.</translation>
-    </message>
-    <message>
         <source>or drop a PDF on this window</source>
         <translation>oder ein PDF auf dieses Fenster ziehen</translation>
     </message>
     <message>
         <source>None: who signed is shown, but not held against anything.</source>
         <translation>Keines: Wer signiert hat, wird gezeigt, aber mit nichts verglichen.</translation>
+    </message>
+    <message>
+        <source>The PDF is taken apart without access to files or network.</source>
+        <translation>Das PDF wird ohne Zugriff auf Dateien oder Netz zerlegt.</translation>
+    </message>
+    <message>
+        <source>Each check has its own result; no single tick stands for all of them.</source>
+        <translation>Jeder Prüfschritt hat sein eigenes Ergebnis; kein einzelnes Häkchen steht für alle.</translation>
     </message>
     <message>
         <source>Checking …</source>
@@ -6700,6 +6704,29 @@ Anteil {share:text}</translation>
     <message>
         <source>mark {n:text}</source>
         <translation>Markierung {n:text}</translation>
+    </message>
+</context>
+<context>
+    <name>Unconfined</name>
+    <message>
+        <source>Files from others</source>
+        <translation>Dateien anderer</translation>
+    </message>
+    <message>
+        <source>Read files that are no plain text on this computer?</source>
+        <translation>Dateien, die kein reiner Text sind, auf diesem Rechner lesen?</translation>
+    </message>
+    <message>
+        <source>They are read in a process of their own, which this system does not confine: code hidden in one would run with your rights. Read files from strangers on Linux, or convert them to plain text on another computer.</source>
+        <translation>Sie werden in einem eigenen Prozess gelesen, den dieses System nicht einschränkt: Darin versteckter Code liefe mit Ihren Rechten. Lesen Sie Dateien Fremder unter Linux, oder wandeln Sie sie auf einem anderen Rechner in reinen Text um.</translation>
+    </message>
+    <message>
+        <source>Read them</source>
+        <translation>Lesen</translation>
+    </message>
+    <message>
+        <source>Do not read them</source>
+        <translation>Nicht lesen</translation>
     </message>
 </context>
 <context>

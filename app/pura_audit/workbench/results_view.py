@@ -14,6 +14,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QRect,
+    QSize,
     Qt,
     QTimer,
     Signal,
@@ -254,7 +255,7 @@ class ResultsView(QWidget):
         self.look.setMenu(self.menu)
         self.kinds = QListWidget()
         self.kinds.setAccessibleName(translate("Results", "Outcome"))
-        self.kinds.setFixedWidth(236)  # the longest name and its count, on one line
+        self.kinds.setFixedWidth(236)  # most names and their counts, on one line
         self.kinds.setWordWrap(True)  # the names of outcomes are long in other languages
         self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table = make_table(translate("Results", "Texts"))
@@ -524,7 +525,8 @@ class ResultsView(QWidget):
             self.kinds.blockSignals(False)
         for place, (_, words, count) in enumerate(entries):
             line_ = self.kinds.item(place)
-            line_.setText(f"{words}\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{number(count)}")
+            line_.setText(f"{words}   {number(count)}")
+            self._give_lines(line_)
         marks = counts["mark"]
         words = translate(
             "Results",
@@ -542,6 +544,12 @@ class ResultsView(QWidget):
         self._show_columns()
         self._actions(failed)
         self._buttons()
+
+    def _give_lines(self, line: QListWidgetItem) -> None:
+        """Give a filter the lines that it needs: Qt forgets margins, and cuts off the count."""
+        room = QRect(0, 0, self.kinds.width() - 2 * PADDING, 1)
+        asked = self.kinds.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, line.text())
+        line.setSizeHint(QSize(0, asked.height() + GRID + 2))
 
     def _actions(self, failed: int) -> None:
         session = self._session

@@ -166,14 +166,14 @@ WIDTHS: Final = {
     "name": 200,
     "part": 64,
     "outcome": 158,
-    "payload": 180,
+    "payload": 150,
     "evidence": 126,
     "share": 112,
     "tokens": 68,
     "language": 76,
     "saved": 84,
     "review": 76,
-    "error": 160,
+    "error": 190,
 }
 FLEXIBLE: Final = ("name", "payload", "error")
 """Columns of words: they share what the others leave of the width."""
@@ -547,7 +547,7 @@ class ResultsView(QWidget):
 
     def _give_lines(self, line: QListWidgetItem) -> None:
         """Give a filter the lines that it needs: Qt forgets margins, and cuts off the count."""
-        room = QRect(0, 0, self.kinds.width() - 2 * PADDING, 1)
+        room = QRect(0, 0, self.kinds.width() - 2 * GAP, 1)
         asked = self.kinds.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, line.text())
         line.setSizeHint(QSize(0, asked.height() + GRID + 2))
 

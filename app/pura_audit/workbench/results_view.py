@@ -489,9 +489,10 @@ class ResultsView(QWidget):
         self._sharing = False
         self._share_width()
 
-    def _note_width(self, _place: int, _old: int, _new: int) -> None:
-        """Leave the columns alone once somebody has drawn at one of them."""
-        self._drawn = self._drawn or not self._sharing
+    def _note_width(self, place: int, _old: int, _new: int) -> None:
+        """Leave the columns alone once somebody has drawn at one; Qt itself stretches the last."""
+        last = max(at for at in range(len(COLUMNS)) if not self.table.isColumnHidden(at))
+        self._drawn = self._drawn or not (self._sharing or place == last)
 
     def _share_width(self) -> None:
         """Let the columns of words have what the others leave; below their least it scrolls."""

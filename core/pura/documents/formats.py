@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import re
 import struct
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,7 +76,7 @@ _MAIL_LATE: Final = (
     "email.iterators",
     "email.generator",
     "quopri",
-    "uu",
+    *(("uu",) if sys.version_info < (3, 13) else ()),  # later ones have it no more
     "email._policybase",
     "email.mime.text",
     "email._header_value_parser",

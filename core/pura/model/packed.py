@@ -9,6 +9,7 @@ tiles of an output head. The numbers are float32, added up in another order.
 from __future__ import annotations
 
 import copy
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
@@ -22,10 +23,21 @@ def packed(matrix: torch.Tensor) -> torch.Tensor:
     """Return a matrix, [N, D], as :func:`product` multiplies it fastest, be it as it is."""
     import torch
 
-    known = hasattr(torch.ops.mkldnn, _PACK)  # not on every processor
-    if not known or matrix.device.type != "cpu" or matrix.dtype != torch.float32:
+    if matrix.device.type != "cpu" or matrix.dtype != torch.float32 or not _is_known():
         return matrix
     return cast("torch.Tensor", getattr(torch.ops.mkldnn, _PACK)(matrix.detach()))
+
+
+@cache
+def _is_known() -> bool:
+    """Whether this torch has the two operators, which it does not promise, as they are used."""
+    import torch
+
+    one = torch.eye(4)
+    try:
+        return torch.equal(product(one, getattr(torch.ops.mkldnn, _PACK)(one)), one)
+    except (AttributeError, RuntimeError, TypeError):
+        return False
 
 
 def product(

@@ -15,6 +15,7 @@ import typst
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 from tests.app.records import issued, make_audit
+from tests.core.programs import for_owner_alone
 
 from pura.documents import read_document
 from pura.record import json_io
@@ -411,7 +412,7 @@ def test_names_go_into_an_annex_of_their_own(opened, named, qtbot, tmp_path):
     saved(dialog, tmp_path / "r.pdf", qtbot)
     annex = tmp_path / "r-sealed.pdf"
     assert "Jane Roe" in words_of(annex)
-    assert annex.stat().st_mode & 0o077 == 0
+    assert for_owner_alone(annex)
     assert "Jane Roe" not in words_of(tmp_path / "r.pdf")
     assert b"Jane Roe" not in record_of(tmp_path / "r.pdf")
     assert "“r-sealed.pdf”" in dialog.line.words.text()
@@ -434,7 +435,7 @@ def test_the_annex_opens_with_its_passphrase_only(opened, named, qtbot, tmp_path
     assert "Jane Roe" in words_of(plain)
     printed = words_of(tmp_path / "r.pdf").replace(" ", "").replace("\u200b", "")
     assert hashlib.sha256(plain).hexdigest() in printed
-    assert annex.stat().st_mode & 0o077 == 0
+    assert for_owner_alone(annex)
 
 
 def test_of_the_organisation_much_is_remembered_and_of_the_case_nothing(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from pura.model import packed as layout
 from pura.model.load import LanguageModel
 from pura.model.packed import pack_layers, packed, product
 
@@ -52,6 +53,17 @@ def test_a_product_is_that_of_torch_up_to_rounding(shape: tuple[int, ...]) -> No
 def test_16_bits_stay_as_they_are() -> None:
     matrix = torch.randn(8, 8, dtype=torch.bfloat16)
     assert packed(matrix) is matrix
+
+
+def test_a_torch_without_the_operators_multiplies_as_ever(monkeypatch: Any) -> None:
+    matrix = torch.randn(8, 8)
+    assert packed(matrix).is_mkldnn
+    for missing in ("_PACK", "_MULTIPLY"):
+        monkeypatch.setattr(layout, missing, "no_such_operator")
+        layout._is_known.cache_clear()
+        assert packed(matrix) is matrix
+        monkeypatch.undo()
+    layout._is_known.cache_clear()
 
 
 def test_a_packed_network_reads_the_same_and_its_copy_learns() -> None:

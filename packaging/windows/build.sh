@@ -5,8 +5,9 @@
 #
 # dist/windows/pura-audit gets the embeddable Python for Windows, wheels for Windows, and a start
 # program each for command and window; dist/packages the installer (makensis). --slim leaves the
-# built-in model out. COMPRESSOR=zlib packs in a tenth of the time. BIN names the folder of the tree's own Python (.venv/bin). Why no PyInstaller:
-# docs/how-it-works/decisions/066-windows-folder.md. try-under-wine.sh tries what this makes.
+# built-in model out. COMPRESSOR=zlib packs in a tenth of the time. BIN names the folder of the
+# tree's own Python (.venv/bin). try-under-wine.sh tries what this makes. Why no PyInstaller:
+# docs/how-it-works/decisions/066-windows-folder.md.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."

@@ -9,9 +9,10 @@
 # FOLDER keeps Wine's prefix, logs and picture; left out: a temporary one. FOLDERS="keys cli" names
 # folders of tests/core. What ran and what did not is said at the end. Needs build.sh's result.
 #
-# Not of Windows, and told of here: ucrtbase's complex functions and ProcessPrng, which Wine 8 lacks,
-# are added to the prefix (mingw-w64); Wine answers no WMI and no NUMA question; a symbolic link, which
-# it only says it made, is refused as Windows refuses it to most users. None of it ships.
+# Not of Windows, and told of here: ucrtbase's complex functions, ProcessPrng and the colours of the
+# desktop, which Wine 8 lacks, are added to the prefix (mingw-w64); WMI and NUMA are not asked; a
+# symbolic link, which Wine only says it made, is refused as Windows refuses it to most users. None of
+# it ships.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -85,6 +86,45 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T length) {
     return RtlGenRandom(data, (ULONG)length);
 }
 END
+    # The colours of Windows 10, which Qt asks a class of the run-time for that Wine lacks.
+    cat >"$shim/settings.c" <<'END'
+#include <initguid.h>
+#include <windows.h>
+DEFINE_GUID(SETTINGS, 0x85361600, 0x1C63, 0x4627, 0xBC, 0xB1, 0x3A, 0x89, 0xE0, 0xBC, 0x9C, 0x55);
+DEFINE_GUID(SETTINGS3, 0x03021BE4, 0x5254, 0x4781, 0x81, 0x94, 0x51, 0x68, 0xF7, 0xD0, 0x6D, 0x7B);
+DEFINE_GUID(INSPECTABLE, 0xAF86E2E0, 0xB12D, 0x4C6A, 0x9C, 0x5A, 0xD7, 0xAA, 0x65, 0x10, 0x1E, 0x90);
+DEFINE_GUID(AGILE, 0x94EA2B94, 0xE9CC, 0x49E0, 0xC0, 0xFF, 0xEE, 0x64, 0xCA, 0x8F, 0x5B, 0x90);
+DEFINE_GUID(UNKNOWN, 0, 0, 0, 0xC0, 0, 0, 0, 0, 0, 0, 0x46);
+DEFINE_GUID(FACTORY, 0x35, 0, 0, 0xC0, 0, 0, 0, 0, 0, 0, 0x46);
+typedef struct { BYTE a, r, g, b; } color;
+static HRESULT asked(void **self, const GUID **known, REFIID iid, void **out) {
+    for (; *known; known++)
+        if (IsEqualGUID(*known, iid)) { *out = self; return S_OK; }
+    *out = NULL;
+    return E_NOINTERFACE;
+}
+static const GUID *of_settings[] = {&UNKNOWN, &INSPECTABLE, &AGILE, &SETTINGS, &SETTINGS3, NULL};
+static const GUID *of_factory[] = {&UNKNOWN, &INSPECTABLE, &AGILE, &FACTORY, NULL};
+static HRESULT ask_settings(void **s, REFIID iid, void **out) { return asked(s, of_settings, iid, out); }
+static HRESULT ask_factory(void **s, REFIID iid, void **out) { return asked(s, of_factory, iid, out); }
+static ULONG count(void *s) { return 2; }
+static HRESULT none(void *s) { return E_NOTIMPL; }
+static HRESULT value(void *s, int kind, color *out) {
+    color all[] = {{255, 255, 255, 255}, {255, 0, 0, 0}};
+    color accent = {255, 0, 120, 215};
+    *out = kind < 2 ? all[kind] : accent;
+    return S_OK;
+}
+static HRESULT watch(void *s, void *handler, INT64 *token) { *token = 1; return S_OK; }
+static HRESULT leave(void *s, INT64 token) { return S_OK; }
+static void *settings_calls[] = {ask_settings, count, count, none, none, none, value, watch, leave};
+static void *settings = settings_calls;
+static HRESULT make(void *s, void **out) { *out = &settings; return S_OK; }
+static void *factory_calls[] = {ask_factory, count, count, none, none, none, make};
+static void *factory = factory_calls;
+__declspec(dllexport) HRESULT DllGetActivationFactory(void *name, void **out) { *out = &factory; return S_OK; }
+__declspec(dllexport) HRESULT DllCanUnloadNow(void) { return S_FALSE; }
+END
     x86_64-w64-mingw32-gcc -O2 -c "$shim/complex.c" -o "$shim/complex.o"
     x86_64-w64-mingw32-nm "$shim/complex.o" | sed -n 's/.* T wine_//p' | sort >"$shim/ours"
     # All other names lead to Wine's own library under another name.
@@ -102,6 +142,9 @@ END
     head -c 32 /dev/zero | dd of="$system/ucrtwine.dll" bs=1 seek=64 conv=notrunc status=none
     x86_64-w64-mingw32-gcc -O2 -shared -static-libgcc -o "$system/bcryptprimitives.dll" \
         "$shim/random.c" -ladvapi32
+    x86_64-w64-mingw32-gcc -O2 -shared -static-libgcc -o "$system/uisettings.dll" "$shim/settings.c"
+    local class='HKLM\Software\Microsoft\WindowsRuntime\ActivatableClassId\Windows.UI.ViewManagement.UISettings'
+    windows reg add "$class" /v DllPath /d 'C:\windows\system32\uisettings.dll' /f >>"$folder/logs/wine.txt"
     touch "$WINEPREFIX/made"
 }
 
@@ -223,6 +266,7 @@ step_window() {
     [ -d "$place" ] || lay_out "$place"
     export PURA_HOME='C:\home' QT_QPA_PLATFORM=windows
     windows "$place/pura.exe" model install >"$log"
+    wineserver -k || true # it was started without a screen
     # shellcheck disable=SC2016 # the inner shell reads its own arguments
     xvfb-run -a -s "-screen 0 1600x1000x24" sh -c 'wine "$0" "$@" </dev/null 2>&1 | cat' \
         "$place/pura.exe" -m pura_audit.tools.packaged_check window \

@@ -88,7 +88,7 @@ class MainWindow(QMainWindow):
         self._listen()
         self.placement.restore()
         self._show_current()
-        self.empty.open.setFocus()
+        self.empty.take_focus()
 
     # Composition
 
@@ -267,7 +267,10 @@ class MainWindow(QMainWindow):
             self.selection.shown_from.emit(first)
         self.queue.search.setText(queue.search.text())
         self.results.go_on_from(results)
-        (self.empty.open if self.session.texts.current is None else self.queue.list).setFocus()
+        if self.session.texts.current is None:
+            self.empty.take_focus()
+        else:
+            self.queue.list.setFocus()
         (lambda: None, self.toggle_results, self.toggle_issued)[place]()
         self.session.texts.translate_failures()
         self.session.chosen.look_around()
@@ -323,7 +326,7 @@ class MainWindow(QMainWindow):
 
     def _focus_inside(self, place: QWidget) -> bool:
         focus = self.focusWidget()
-        return focus is not None and place.isAncestorOf(focus)
+        return focus is not None and (focus is place or place.isAncestorOf(focus))
 
     def _tell_problems(self) -> None:
         found = self.session.chosen.catalogue

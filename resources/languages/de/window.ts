@@ -1089,6 +1089,10 @@
         <translation>Tasten</translation>
     </message>
     <message>
+        <source>Sort (in a table of texts or payloads)</source>
+        <translation>Sortieren (in einer Tabelle von Texten oder Nutzlasten)</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <translation>Tastenkürzel</translation>
     </message>
@@ -1303,6 +1307,10 @@
     <message>
         <source>Full wording</source>
         <translation>Voller Wortlaut</translation>
+    </message>
+    <message>
+        <source>Sort the table</source>
+        <translation>Tabelle sortieren</translation>
     </message>
     <message>
         <source>Copy table</source>
@@ -4137,6 +4145,10 @@
         <translation>Vom Programm gewählt</translation>
     </message>
     <message>
+        <source>The format leaves no choice of an encoding.</source>
+        <translation>Das Format lässt bei der Kodierung keine Wahl.</translation>
+    </message>
+    <message>
         <source>Read as {encoding:text} ({source:text}).</source>
         <translation>Gelesen als {encoding:text} ({source:text}).</translation>
     </message>
@@ -4271,8 +4283,16 @@
         <translation>»{file:text}« wird importiert</translation>
     </message>
     <message>
+        <source>{n:plural(One row was|{n:count} rows were)} left out.</source>
+        <translation>{n:plural(Eine Zeile wurde|{n:count} Zeilen wurden)} weggelassen.</translation>
+    </message>
+    <message>
         <source>Import stopped; nothing was added.</source>
         <translation>Import angehalten; nichts wurde aufgenommen.</translation>
+    </message>
+    <message>
+        <source>Import the other {n:plural(row|{n:count} rows)}</source>
+        <translation>Die {n:plural(andere Zeile|{n:count} anderen Zeilen)} importieren</translation>
     </message>
     <message>
         <source>Nothing was added: rows contradict each other.</source>
@@ -4291,8 +4311,8 @@
         <translation>Was nicht stimmt</translation>
     </message>
     <message>
-        <source>Nothing was added. A payload points to one recipient: where two rows name different ones, ask whoever issued them, mend the file and import it again.</source>
-        <translation>Nichts wurde aufgenommen. Eine Nutzlast verweist auf einen Empfänger: Wo zwei Zeilen verschiedene nennen, fragen Sie, wer sie ausgegeben hat, berichtigen Sie die Datei und importieren Sie sie noch einmal.</translation>
+        <source>Nothing was added. A payload points to one recipient: where two rows name different ones, ask whoever issued them, mend the file and import it again. The others can be imported now: all rows of a payload in question stay out.</source>
+        <translation>Es wurde nichts aufgenommen. Eine Nutzlast zeigt auf einen Empfänger: Wo zwei Zeilen verschiedene nennen, fragen Sie, wer sie ausgegeben hat, berichtigen Sie die Datei und importieren Sie sie erneut. Die anderen lassen sich jetzt importieren: Alle Zeilen einer strittigen Nutzlast bleiben draußen.</translation>
     </message>
     <message>
         <source>Export the register</source>
@@ -6185,8 +6205,20 @@ Anteil {share:text}</translation>
         <translation>Endgültig</translation>
     </message>
     <message>
+        <source>Save it to a case</source>
+        <translation>In einem Fall sichern</translation>
+    </message>
+    <message>
+        <source>Ask a second person</source>
+        <translation>Zweite Person fragen</translation>
+    </message>
+    <message>
+        <source>Make the report</source>
+        <translation>Bericht erstellen</translation>
+    </message>
+    <message>
         <source>Sign the final report</source>
-        <translation>Den endgültigen Bericht signieren</translation>
+        <translation>Bericht signieren</translation>
     </message>
     <message>
         <source>It has to be saved first.</source>
@@ -6231,18 +6263,6 @@ Anteil {share:text}</translation>
     <message>
         <source>Sign</source>
         <translation>Signieren</translation>
-    </message>
-    <message>
-        <source>Save the finding to a case</source>
-        <translation>Den Befund in einem Fall sichern</translation>
-    </message>
-    <message>
-        <source>Let a second person look at the finding</source>
-        <translation>Eine zweite Person den Befund prüfen lassen</translation>
-    </message>
-    <message>
-        <source>Make a report of the finding</source>
-        <translation>Einen Bericht über den Befund machen</translation>
     </message>
 </context>
 <context>
@@ -6504,7 +6524,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>SIRA: telling words are written anew</source>
-        <translation>SIRA: verräterische Wörter werden neu geschrieben</translation>
+        <translation>SIRA: verräterische Wörter neu geschrieben</translation>
     </message>
     <message>
         <source>RLCracker: the best of several rewrites</source>

@@ -512,6 +512,32 @@ def test_no_button_of_the_first_page_moves_while_a_model_is_installed(window, qt
     assert places() == before
 
 
+def test_a_ring_at_the_start_waits_for_the_keyboard(window, qtbot, engine):
+    view = window.empty
+    engine.empty = True
+    window.session.chosen.look_around()
+    qtbot.waitUntil(view.setup.isVisible)
+    assert window.focusWidget() is view
+    qtbot.keyClick(view, Qt.Key.Key_Tab)
+    assert window.focusWidget() is view.open
+    view.setup.bundle.setFocus()
+    window.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)  # as Tab does
+    view.setup.show_when(False)  # all is there: the keyboard goes on from the first button
+    assert window.focusWidget() is view.open
+
+
+def test_the_ways_to_begin_are_all_seen_in_a_low_window(window, qtbot, engine):
+    engine.empty = True
+    window.session.chosen.look_around()
+    qtbot.waitUntil(window.empty.setup.isVisible)
+    for low in (True, False):
+        window.resize(1024, 640 if low else 900)
+        QApplication.processEvents()
+        area = window.empty.scroll_area.viewport()
+        own = window.empty.setup.bar
+        assert own.mapTo(area, QPoint(0, own.height())).y() < area.height(), low
+
+
 def test_a_set_up_of_ones_own_is_one_form_with_a_name_and_a_template(
     window, qtbot, engine, monkeypatch, tmp_path
 ):

@@ -505,7 +505,7 @@ def test_details_have_the_structure_of_a_first_page(shown_window, audit, qtbot):
         "What weakens or limits this",
         f"–  {limit}",
         "What to do next",
-        "Save the finding to a case",
+        "Save it to a case",
     ]
     places = [page.index(words) for words in order]
     assert places == sorted(places)

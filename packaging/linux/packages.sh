@@ -93,6 +93,7 @@ make_rpm() {
     # Libraries inside are no business of the system's; what Qt takes from it is named.
     rpmbuild -bb --quiet --define "_topdir $work/rpm" --define "_rpmdir $root/$out" \
         --define "tree $tree" --define "name_ $name" --define "version_ $version" \
+        --define "libc_ $(libc "$tree")" \
         --define "_rpmfilename %{NAME}-%{VERSION}.%{ARCH}.rpm" \
         --define "use_source_date_epoch_as_buildtime 1" \
         --define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost reproducible" \

@@ -97,13 +97,24 @@ def peak_memory_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def load_builtin(device: str = "cpu", *, instead: str = "") -> Any:
-    """Load the built-in model from the user's store, or the one of another name."""
+def load_builtin(device: str = "cpu", *, instead: str = "", library: bool = False) -> Any:
+    """Load the built-in model from the user's store, or the one of another name.
+
+    With ``library`` it has the network of transformers, which also generates and saves.
+    """
     from pura.base.paths import user_paths
     from pura.model.device import choose_device
-    from pura.model.load import load_model
+    from pura.model.load import load_model, load_tokenizer, wrap
     from pura.model.store import ModelStore
 
     store = ModelStore(user_paths().models)
     model = store.get(instead) if instead else store.install_builtin()
-    return load_model(model, choose_device(device))
+    where = choose_device(device)
+    if not library:
+        return load_model(model, where)
+    from transformers import AutoModelForCausalLM
+
+    auto: Any = AutoModelForCausalLM
+    network = auto.from_pretrained(model.path, dtype=where.torch_dtype, local_files_only=True)
+    tokenizer = load_tokenizer(model.path)
+    return wrap(network.to(where.torch_device), tokenizer, where, name=model.name)

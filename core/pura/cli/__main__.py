@@ -115,13 +115,5 @@ def _run() -> None:
         sys.exit(1)
 
 
-def run() -> None:
-    """Run the command in a process of its own, which need not load what others might use."""
-    from pura.model import libraries
-
-    libraries.allow()
-    main()
-
-
 if __name__ == "__main__":
-    run()
+    main()

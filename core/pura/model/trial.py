@@ -188,7 +188,6 @@ def main() -> None:
     from pura.model import libraries
 
     libraries.prepare()
-    libraries.allow()
     libraries.import_torch()
     import torch
 
